@@ -2,9 +2,9 @@
 
 import os
 
-from uqcli.cli.process.surroundings import compute_alike
+from uqcli.cli.process.environment import round_alike
 
-compute_alike()  # as the commands do
+round_alike()  # as the commands do
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # numpy reads them when it is loaded
     # one thread keeps the order of sums in training; studies run in parallel
     os.environ.setdefault(_name, "1")

@@ -12,9 +12,9 @@ sys.dont_write_bytecode = False
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
-from uqcli.cli.process.surroundings import compute_alike  # noqa: E402
+from uqcli.cli.process.environment import round_alike  # noqa: E402
 
-compute_alike()  # as child processes do
+round_alike()  # as child processes do
 import numpy  # noqa: E402, F401  before warnings are errors
 
 settings.register_profile(

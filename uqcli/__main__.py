@@ -8,7 +8,7 @@ import sys
 import warnings
 from typing import NoReturn
 
-from uqcli.cli.failing import begin, tell_of_signal  # here: the signal may arrive mid-import
+from uqcli.cli.failed_run import find_reports, write_signal_failure  # here: the signal may arrive mid-import
 from uqcli.errors import ENDING
 
 
@@ -17,8 +17,8 @@ def _end_at_once(number: int, _frame: object) -> NoReturn:
     word = ENDING[signal.Signals(number)]
     try:
         os.write(2, f"error: {word}; no output file was changed\n".encode())
-        begin(sys.argv[1:])
-        tell_of_signal(128 + number, word)
+        find_reports(sys.argv[1:])
+        write_signal_failure(128 + number, word)
     finally:
         os._exit(128 + number)
 
@@ -33,13 +33,13 @@ def main() -> NoReturn:
     from uqcli.files import open_missing_streams
 
     open_missing_streams()
+    from uqcli.cli.process.environment import set_environment
     from uqcli.cli.process.resources import keep_freed_memory
-    from uqcli.cli.process.signals import answer_signals, conclude, ignore_signals
-    from uqcli.cli.process.surroundings import settle_surroundings
+    from uqcli.cli.process.signals import ignore_signals, install_handlers, mark_ended
 
-    settle_surroundings()
-    begin(sys.argv[1:])
-    answer_signals()
+    set_environment()
+    find_reports(sys.argv[1:])
+    install_handlers()
     keep_freed_memory()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # warnings are for developers, and errors in the tests
@@ -52,7 +52,7 @@ def main() -> NoReturn:
     except OSError:
         null = os.open(os.devnull, os.O_WRONLY)  # so that the final flush cannot fail
         os.dup2(null, sys.stdout.fileno())
-    conclude()
+    mark_ended()
     ignore_signals()
     sys.exit(code)
 

@@ -58,8 +58,8 @@ class ClassCounts:
         -------
         int64, shape (m, C)
         """
-        drawn: Ints = random.multinomial(self.count, self.shares)
-        return drawn
+        counts: Ints = random.multinomial(self.count, self.shares)
+        return counts
 
     @cached_property
     def shares(self) -> Matrix:

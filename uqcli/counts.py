@@ -107,16 +107,16 @@ class RangeCounts:
 
     def around(self, values: Floats) -> Bools:
         """Return the mask of the ranges that may contain any of some values; bool, shape (m,)."""
-        around = np.zeros(len(self.value), dtype=np.bool_)
+        mask = np.zeros(len(self.value), dtype=np.bool_)
         at = np.searchsorted(self.value, values, side="right")
-        around[at[at > 0] - 1] = True
-        return around
+        mask[at[at > 0] - 1] = True
+        return mask
 
-    def holding(self, ranks: Ints) -> Bools:
+    def containing(self, ranks: Ints) -> Bools:
         """Return the mask of the ranges that contain the rows of some 0-based ranks; bool, shape (m,)."""
-        held = np.zeros(len(self.value), dtype=np.bool_)
-        held[np.searchsorted(np.cumsum(self.count), ranks, side="right")] = True
-        return held
+        mask = np.zeros(len(self.value), dtype=np.bool_)
+        mask[np.searchsorted(np.cumsum(self.count), ranks, side="right")] = True
+        return mask
 
 
 def of_all_rows(counts: Sequence[RangeCounts], named: Bools) -> list[Bools]:
@@ -124,11 +124,11 @@ def of_all_rows(counts: Sequence[RangeCounts], named: Bools) -> list[Bools]:
     return [*(np.zeros(len(part.value), dtype=np.bool_) for part in counts[:-1]), named]
 
 
-def holding_of_parts(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]) -> list[Bools]:
+def containing_ranks(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]) -> list[Bools]:
     """Masks for counts of parts followed by all rows: the ranges of given ranks in each part, none in all."""
-    *parts, whole = counts
-    none = np.zeros(len(whole.value), dtype=np.bool_)
-    return [*(part.holding(ranks(part.rows)) if part.rows else none[:0] for part in parts), none]
+    *parts, total = counts
+    none = np.zeros(len(total.value), dtype=np.bool_)
+    return [*(part.containing(ranks(part.rows)) if part.rows else none[:0] for part in parts), none]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +176,7 @@ class Cells:
         count = np.concatenate([row.count for row in self.rows])
         return count, np.concatenate([row.positives for row in self.rows])
 
-    def holding(self, count: Ints, positives: Ints) -> Cells:
+    def with_counts(self, count: Ints, positives: Ints) -> Cells:
         """Copy with other counts, in the order of ``flat``."""
         ends = np.cumsum([len(row.count) for row in self.rows])[:-1]
         parts = zip(self.rows, np.split(count, ends), np.split(positives, ends), strict=True)
@@ -228,7 +228,7 @@ class Feature:
     levels: tuple[str, ...] | None
     value: Floats
 
-    def only(self, rows: Ints | Bools) -> Feature:
+    def select(self, rows: Ints | Bools) -> Feature:
         """Select rows."""
         return Feature(levels=self.levels, value=self.value[rows])
 
@@ -369,13 +369,13 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
     """
     starts = np.searchsorted(bin_of(counts.value, edges), np.arange(len(edges) + 2))
     positives = _sums_between(counts.positives, starts)
-    held = np.flatnonzero(positives)
+    nonempty = np.flatnonzero(positives)
     with_positives = np.flatnonzero(counts.positives)
-    lowest = with_positives[np.searchsorted(with_positives, starts[held])]
+    lowest = with_positives[np.searchsorted(with_positives, starts[nonempty])]
     lowest_positive, below_positive = np.zeros(len(positives)), np.zeros(len(positives), dtype=np.int64)
-    lowest_positive[held] = counts.value[lowest]
+    lowest_positive[nonempty] = counts.value[lowest]
     running = _running(counts.count)
-    below_positive[held] = running[lowest] - running[starts[held]]
+    below_positive[nonempty] = running[lowest] - running[starts[nonempty]]
     return CellRow(
         lower=np.concatenate([LOWEST_EDGE, edges]),
         count=np.diff(running[starts]),

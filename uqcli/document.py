@@ -72,12 +72,12 @@ class Table:
         return column < self.left or (self.words_last and column == len(self.header) - 1)
 
 
-def meant(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
+def meaning_rows(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
     """Return the metrics by kind as table rows: kind (on its first metric only), metric, meaning.
 
     Examples
     --------
-    >>> list(meant({"proper": {"brier": "mean squared error", "log_loss": "nats"}}))
+    >>> list(meaning_rows({"proper": {"brier": "mean squared error", "log_loss": "nats"}}))
     [('proper', 'brier', 'mean squared error'), ('', 'log_loss', 'nats')]
     """
     for kind, metrics in meanings.items():
@@ -122,16 +122,16 @@ class Claim:
     ----------
     kept
         None if the rows cannot decide.
-    said
+    sentence
         Sentence that states it.
-    of_new_rows
-        Whether it is about new data; a number of alerts, say, is a target on the calibration set only.
+    about_new_data
+        Whether it is about new data; a number of alerts is a target on the calibration set only.
     """
 
     name: str
     kept: bool | None
-    said: str
-    of_new_rows: bool = True
+    sentence: str
+    about_new_data: bool = True
 
     @property
     def broken(self) -> int | None:
@@ -236,8 +236,8 @@ def printable(text: str, most: int = 60) -> str:
     >>> printable("two\nlines"), printable("x" * 9, most=6)
     ('two\\nlines', 'xxx...')
     """
-    shown = visible(text)
-    return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+    escaped = visible(text)
+    return escaped if len(escaped) <= most else f"{escaped[: most - 3]}..."
 
 
 def short_names(names: Sequence[str]) -> list[str]:

@@ -64,8 +64,8 @@ def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
     block_of = position // BLOCK
     for block in np.unique(block_of).tolist():
         start, stop = np.searchsorted(block_of, [block, block + 1])
-        drawn = generator(seed, purpose, block, 0).random(BLOCK)
-        result[start:stop] = drawn[position[start:stop] - block * BLOCK]
+        block_draws = generator(seed, purpose, block, 0).random(BLOCK)
+        result[start:stop] = block_draws[position[start:stop] - block * BLOCK]
     return result
 
 

@@ -23,12 +23,12 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.visible import discreet, visible
+from uqcli.visible import visible, without_secrets
 
 
 def _in_one_line(message: str) -> str:
     """Join the lines of library messages and remove credentials; names from the data stay."""
-    return visible(discreet(re.sub(r"\s*[\r\n]\s*", " ", message.strip())))
+    return visible(without_secrets(re.sub(r"\s*[\r\n]\s*", " ", message.strip())))
 
 
 class UqcliError(Exception):

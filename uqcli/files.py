@@ -170,14 +170,14 @@ def check_results_stream(target: str | None) -> None:
 
 
 @contextmanager
-def open_output(target: str, held: OutputQueue | None = None) -> Iterator[BinaryIO]:
+def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[BinaryIO]:
     """Open a target for writing bytes; a regular file appears only if the block succeeds.
 
     Parameters
     ----------
     target
         A path, or ``-`` for standard output.
-    held
+    queue
         Queue in which a regular file waits for ``commit``; None renames it into place at once.
 
     Raises
@@ -193,14 +193,14 @@ def open_output(target: str, held: OutputQueue | None = None) -> Iterator[Binary
     with writing_errors(target):
         path = _final_path(target)
         if _is_replaceable(path):
-            with _replacing(path, target, held) as stream:
+            with _replacing(path, target, queue) as stream:
                 yield stream
         else:
             with path.open("wb") as stream:
                 yield stream
 
 
-def is_held(target: str) -> bool:
+def can_queue(target: str) -> bool:
     """Whether a target is free or a regular file, hence replaced whole."""
     try:
         return target != STDIO and _is_replaceable(Path(target))
@@ -251,13 +251,13 @@ def _is_replaceable(path: Path) -> bool:
 
 
 @contextmanager
-def _replacing(path: Path, target: str, held: OutputQueue | None) -> Iterator[BinaryIO]:
+def _replacing(path: Path, target: str, queue: OutputQueue | None) -> Iterator[BinaryIO]:
     temporary = Temporary(path.parent, path.name)
     with filled(temporary) as stream:
         yield stream
         stream.flush()
         os.fsync(stream.fileno())
-    settle(_Replacement(temporary=temporary, path=path, target=target), held)
+    settle(_Replacement(temporary=temporary, path=path, target=target), queue)
 
 
 @contextmanager
@@ -271,9 +271,9 @@ def filled(temporary: Temporary) -> Iterator[BinaryIO]:
         raise
 
 
-def settle(waiting: PendingOutput, held: OutputQueue | None) -> None:
-    """Rename into place now, or queue on ``held``."""
-    if held is None:
+def settle(waiting: PendingOutput, queue: OutputQueue | None) -> None:
+    """Rename into place now, or add to ``queue``."""
+    if queue is None:
         waiting.take_place()
     else:
-        held.add(waiting)
+        queue.add(waiting)

@@ -46,7 +46,7 @@ def are_copies(rows: Rows) -> bool:
         Pooled, with labels; with many classes, every second class counts as positive. Weights count as
         repeated rows.
     """
-    count, positive = rows.counted(), rows.labels if rows.label_class is None else rows.label_class % 2 == 1
+    count, positive = rows.weights(), rows.labels if rows.label_class is None else rows.label_class % 2 == 1
     values = list(rows.numbers.values())
     order = np.lexsort(list(reversed(values)))
     new: Bools = np.zeros(len(order), dtype=np.bool_)
@@ -104,12 +104,12 @@ class WeightSummary:
 
     def add_rows(self, rows: Rows) -> None:
         """Add usable rows."""
-        weight = rows.counted()
-        positive = rows if weight.all() else rows.only(weight > 0)
+        weight = rows.weights()
+        positive = rows if weight.all() else rows.select(weight > 0)
         label = positive.positive if positive.label_class is None else positive.label_class
         number = np.zeros(len(positive), dtype=np.int64) if label is None else label.astype(np.int64)
         if len(positive):
-            self.add(list(positive.numbers.values()), number, positive.counted())
+            self.add(list(positive.numbers.values()), number, positive.weights())
 
     def add(self, numbers: Sequence[Floats], label: Ints, weight: Ints) -> None:
         """Add rows of positive weight; arrays of shape (n,)."""
@@ -130,13 +130,13 @@ class WeightSummary:
         sums = np.zeros((len(counts), len(self.key)), dtype=np.int64)
         for place, count in enumerate(counts):
             np.add.at(sums[place], inverse, count)
-        kept = slice(MOST_SAMPLED)
-        self.key, self.value = self.key[kept], values[first][kept]
-        self.size, self.odd, self.rows = sums[:, kept]
+        sample = slice(MOST_SAMPLED)
+        self.key, self.value = self.key[sample], values[first][sample]
+        self.size, self.odd, self.rows = sums[:, sample]
 
     def caution(self) -> str:
         """Return the caution if the weights do not count independent rows; empty if nothing suggests so."""
-        reason = self._looks()
+        reason = self._suspicion()
         order = np.argsort(self.value, kind="stable")
         copies = labels_say_copies(self.size[order], self.odd[order]) if reason else False
         if copies is None:  # grouped counts have rows of the other label at the same values
@@ -148,7 +148,7 @@ class WeightSummary:
             "certificate is valid."
         )
 
-    def _looks(self) -> str:
+    def _suspicion(self) -> str:
         """Return the reason why the weights look unlike counts; empty if they do not."""
         rows, total = (sum(totals[at] for totals in self.of_label.values()) for at in (0, 1))
         if total > _HEAVY * rows:

@@ -72,7 +72,7 @@ class Rows:
         assert self.positive is not None
         return self.positive
 
-    def counted(self) -> Ints:
+    def weights(self) -> Ints:
         """Return the weights, 1 by default."""
         return np.ones(len(self), dtype=np.int64) if self.weight is None else self.weight
 
@@ -87,24 +87,24 @@ class Rows:
         """
         if rows is None:
             return pool(value, self.labels, self.weight)
-        return pool(value[rows], self.labels[rows], _only(self.weight, rows))
+        return pool(value[rows], self.labels[rows], _select(self.weight, rows))
 
-    def only(self, rows: Ints | Bools) -> Rows:
+    def select(self, rows: Ints | Bools) -> Rows:
         """Select rows by indices or a mask."""
         return Rows(
             numbers={role: values[rows] for role, values in self.numbers.items()},
-            positive=_only(self.positive, rows),
-            label_class=_only(self.label_class, rows),
-            weight=_only(self.weight, rows),
+            positive=_select(self.positive, rows),
+            label_class=_select(self.label_class, rows),
+            weight=_select(self.weight, rows),
             groups={column: codes[rows] for column, codes in self.groups.items()},
-            features={column: feature.only(rows) for column, feature in self.features.items()},
-            position=_only(self.position, rows),
-            valid=_only(self.valid, rows),
+            features={column: feature.select(rows) for column, feature in self.features.items()},
+            position=_select(self.position, rows),
+            valid=_select(self.valid, rows),
         )
 
     def usable(self) -> Rows:
         """Select the valid rows."""
-        return self if self.valid is None else replace(self.only(self.valid), valid=None)
+        return self if self.valid is None else replace(self.select(self.valid), valid=None)
 
     def filled(self, value: NDArray[Kind], stand_in: float) -> NDArray[Kind]:
         """Replace values of invalid rows by ``stand_in``; shape (n,) or (n, C)."""
@@ -117,10 +117,10 @@ class Rows:
         """Copy with other scores."""
         return replace(self, numbers={**self.numbers, "score": score})
 
-    def weighing(self, weight: Ints) -> Rows:
+    def reweighted(self, weight: Ints) -> Rows:
         """Reweight and drop rows of weight 0."""
         present = np.flatnonzero(weight)
-        return replace(self.only(present), weight=weight[present])
+        return replace(self.select(present), weight=weight[present])
 
     def pooled(self) -> Rows:
         """Pool equal usable rows, adding their weights, in an order that does not depend on the row order.
@@ -129,7 +129,7 @@ class Rows:
         """
         rows = self.usable()
         keys = [_comparable(column) for column in rows._columns()]
-        weight = rows.counted()
+        weight = rows.weights()
         present = np.flatnonzero(weight)
         order = present[_sorted([key[present] for key in keys])]
         new = np.zeros(len(order), dtype=np.bool_)
@@ -137,7 +137,7 @@ class Rows:
         for key in keys:
             new[1:] |= key[order][1:] != key[order][:-1]
         starts = np.flatnonzero(new)
-        distinct = replace(rows, position=None).only(order[starts])
+        distinct = replace(rows, position=None).select(order[starts])
         return replace(distinct, weight=np.add.reduceat(weight[order], starts))
 
     @staticmethod
@@ -152,8 +152,8 @@ class Rows:
             weight=_joined([part.weight for part in parts]),
             groups={name: np.concatenate([part.groups[name] for part in parts]) for name in first.groups},
             features={
-                name: replace(known, value=np.concatenate([part.features[name].value for part in parts]))
-                for name, known in first.features.items()
+                name: replace(feature, value=np.concatenate([part.features[name].value for part in parts]))
+                for name, feature in first.features.items()
             },
             position=_joined([part.position for part in parts]),
         )
@@ -175,13 +175,13 @@ def _sorted(keys: Sequence[NDArray[Any]]) -> Ints:
     return order
 
 
-def _only(column: NDArray[Kind] | None, rows: Ints | Bools) -> NDArray[Kind] | None:
+def _select(column: NDArray[Kind] | None, rows: Ints | Bools) -> NDArray[Kind] | None:
     return None if column is None else column[rows]
 
 
 def _joined(parts: Sequence[NDArray[Kind] | None]) -> NDArray[Kind] | None:
-    given = [part for part in parts if part is not None]
-    return np.concatenate(given) if given else None
+    columns = [part for part in parts if part is not None]
+    return np.concatenate(columns) if columns else None
 
 
 def _comparable(column: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
-_ACTING: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_ACTING_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Controls, formats, surrogates, line and paragraph separators."""
 
 _JOINERS: Final = "\u200c\u200d"
@@ -27,17 +27,17 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(_escaped(character) if acts(character) else character for character in text)
+    return "".join(_escaped(character) if is_acting(character) else character for character in text)
 
 
-def discreet(text: str) -> str:
+def without_secrets(text: str) -> str:
     """Remove users, passwords, signed queries and tokens from addresses in a text.
 
     Examples
     --------
-    >>> discreet("cannot read 'https://me:secret@host/a.csv?sign=1'; sc://host:1/;token=2")
+    >>> without_secrets("cannot read 'https://me:secret@host/a.csv?sign=1'; sc://host:1/;token=2")
     "cannot read 'https://host/a.csv'; sc://host:1/"
-    >>> discreet("'https:/me:secret@host/a.csv', 'me:secret@host:/a.csv'")
+    >>> without_secrets("'https:/me:secret@host/a.csv', 'me:secret@host:/a.csv'")
     "'https:/host/a.csv', 'host:/a.csv'"
     """
     if ":/" not in text:
@@ -58,13 +58,13 @@ _SECRETS: Final = (
 )
 
 
-def acts(character: str) -> bool:
+def is_acting(character: str) -> bool:
     """Whether a character has an effect other than being displayed."""
     if character in _JOINERS:
         return False
     number = ord(character)
     no_character = number & 0xFFFE == 0xFFFE or 0xFDD0 <= number <= 0xFDEF
-    return no_character or unicodedata.category(character) in _ACTING
+    return no_character or unicodedata.category(character) in _ACTING_CATEGORIES
 
 
 def _escaped(character: str) -> str:

@@ -101,8 +101,8 @@ def heterogeneous_seconds(rows):
     features = {f"f{number}": Feature(levels=None, value=random.normal(size=rows)) for number in range(8)}
     label = random.random(rows) < score ** (1 + (features["f0"].value > 0) + (features["f1"].value > 1))
     half, weight = rows // 2, np.ones(rows, dtype=np.int64)
-    first = {name: feature.only(slice(half)) for name, feature in features.items()}
-    second = {name: feature.only(slice(half, None)) for name, feature in features.items()}
+    first = {name: feature.select(slice(half)) for name, feature in features.items()}
+    second = {name: feature.select(slice(half, None)) for name, feature in features.items()}
     start = time.perf_counter()
     learned = learn_trees(first, label[:half], weight[:half], TreeOptions(max_depth=4))
     middle = time.perf_counter()

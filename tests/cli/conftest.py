@@ -56,8 +56,8 @@ def uqcli(capfdbinary, monkeypatch):
 
 ONE_BY_ONE = """
 import json, os, sys
-from uqcli.cli.process.surroundings import settle_surroundings
-settle_surroundings()
+from uqcli.cli.process.environment import set_environment
+set_environment()
 from uqcli.cli.app import run
 folder, codes = sys.argv[1], []
 for number, line in enumerate(json.load(sys.stdin)):

@@ -14,8 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.cli.conftest import sample_frame
 from uqcli.document import Claim, Document, Table
 from uqcli.errors import DataError, GateError
+from uqcli.reports.checks import Check, CheckResult
 from uqcli.reports.failure import Failure, failed_report
-from uqcli.reports.gates import Gate, JudgedGate
 from uqcli.reports.junit import to_junit
 from uqcli.reports.prometheus import to_prometheus
 from uqcli.reports.render import to_html, to_markdown, to_terminal
@@ -102,11 +102,11 @@ def test_names_on_markdown_pages_are_escaped(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_in_junit_reports_are_visible(name):
-    gate = Gate(path=name, operator="<", value=1.0, text=f"{name} < 1")
-    claims = [Claim(name=name, kept=kept, said=name) for kept in (True, False, None)]
+    check = Check(path=name, operator="<", value=1.0, text=f"{name} < 1")
+    claims = [Claim(name=name, kept=kept, sentence=name) for kept in (True, False, None)]
     document = Document(title=name, tables=(), claims=claims)
     failure = Failure(command=name, exit_code=3, found=name)
-    text = to_junit("tce", document, [JudgedGate(gate=gate, artifact=name, actual=0.5)], failure)
+    text = to_junit("tce", document, [CheckResult(check=check, artifact=name, actual=0.5)], failure)
     assert not control_characters(text)
     (suite,) = JUnitXml.fromstring(text.encode())
     shown = NAMES[name]

@@ -5,7 +5,7 @@ import pytest
 
 from tests.cli.cases import CASES
 from uqcli.cli.app import program
-from uqcli.cli.priority import EXCLUDING
+from uqcli.cli.priority import EXCLUSIONS
 
 BOUNDARY = ("boundary", "data.parquet", "--json")
 
@@ -248,7 +248,7 @@ def test_exclusions_name_existing_options():
         }
         for command in program().registered_commands
     }  # fmt: skip
-    for command, sets in EXCLUDING.items():
+    for command, sets in EXCLUSIONS.items():
         known = set().union(*options.values()) if command == "*" else options[command]
         for sides in sets:
             assert {name for side in sides for name in side} <= known

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from uqcli.running.progress import followed, listen
+from uqcli.running.progress import set_receiver, with_progress
 
 RUN = "from uqcli.cli.process import progress as p; p._PATIENCE = 0; from uqcli.__main__ import main; main()"
 
@@ -95,10 +95,10 @@ def test_an_error_removes_the_bar(rows):
 def test_progress_is_reported_after_each_step():
     events = []
 
-    listen(lambda *step: events.append(step))
+    set_receiver(lambda *step: events.append(step))
     try:
-        for item in followed("ab", "drawing", 2):
+        for item in with_progress("ab", "drawing", 2):
             events.append(item)
     finally:
-        listen(None)
+        set_receiver(None)
     assert events == ["a", ("drawing", 1, "draws", 0.5), "b", ("drawing", 2, "draws", 1.0)]

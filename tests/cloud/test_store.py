@@ -209,7 +209,7 @@ def test_other_stores_share_the_code(uqcli, folder, tmp_path, monkeypatch, schem
     import pyarrow.fs as pf
 
     monkeypatch.setattr(
-        filesystem, "_made", lambda *_: pf.SubTreeFileSystem(str(tmp_path), pf.LocalFileSystem())
+        filesystem, "_filesystem", lambda *_: pf.SubTreeFileSystem(str(tmp_path), pf.LocalFileSystem())
     )
     local = uqcli("boundary", folder, "--precision", "0.6", "-q", "-o", tmp_path / "b.json")
     assert local.code == 0

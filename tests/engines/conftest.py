@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 
 from uqcli.choices import EngineName
-from uqcli.engines.local.count import isotonic, kept, ranges
+from uqcli.engines.local.count import cached, isotonic, ranges
 from uqcli.engines.open import open_engine
 from uqcli.engines.spark import ranges as spark_ranges
 from uqcli.engines.spark.engine import SparkEngine
@@ -70,7 +70,7 @@ def engine(variant, monkeypatch):
     if variant in ON_SPARK:
         monkeypatch.setattr("pyspark.errors.utils._enable_debugging_cache", False, raising=False)
     if variant in (TIGHT, AGAIN):
-        for module in (kept, ranges):
+        for module in (cached, ranges):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
         monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
@@ -78,7 +78,7 @@ def engine(variant, monkeypatch):
         monkeypatch.setattr(ranges, "LEAST_RANGES", 4)
         monkeypatch.setattr(ranges, "LEAST_PARTS", 64)
         if variant == AGAIN:
-            monkeypatch.setattr(kept, "KEPT_BYTES", 40)
+            monkeypatch.setattr(cached, "KEPT_BYTES", 40)
             monkeypatch.setattr(ranges, "LEAST_PARTS", 1 << 14)
         return open_engine(EngineName.POLARS)
     if variant in (CELLS, EXPRESSIONS):

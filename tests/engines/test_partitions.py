@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engines.test_tables import EXAMPLES, write_inputs
-from uqcli.engines.open import streams_kept
+from uqcli.engines.open import reusable_streams
 from uqcli.engines.protocol import WHOLE, Partition
 from uqcli.engines.request import INPUT, PROBA, ClassColumns, DataRequest, Roles
 from uqcli.errors import DataError
@@ -273,7 +273,7 @@ def test_the_digest_covers_every_byte_of_any_source(engine, tmp_path):
     writer = threading.Thread(target=pipe.write_bytes, args=(text,))
     writer.start()
     request = DataRequest(inputs=(str(pipe),), roles=roles)
-    with streams_kept():
+    with reusable_streams():
         assert engine.table(request).facts.rows == 2
         assert engine.digest(request) == expected
     writer.join()

@@ -20,7 +20,7 @@ from tests.properties.array_table import ArrayTable
 from tests.properties.strategies import as_rows, build_cells, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind, EngineName, OnInvalid
 from uqcli.counts import merge
-from uqcli.engines.local.count import kept
+from uqcli.engines.local.count import cached
 from uqcli.engines.protocol import WHOLE, Partition
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
@@ -203,9 +203,9 @@ CROWDED = {
 def larger_parts(engine, variant, monkeypatch):
     """Set parts to 20 rows where limits are small: each opened range reads all parts."""
     if variant in (TIGHT, AGAIN):
-        monkeypatch.setattr(kept, "ROWS_PER_PART", 20)
+        monkeypatch.setattr(cached, "ROWS_PER_PART", 20)
     if variant == AGAIN:
-        monkeypatch.setattr(kept, "KEPT_BYTES", 400)
+        monkeypatch.setattr(cached, "KEPT_BYTES", 400)
 
 
 @pytest.mark.usefixtures("larger_parts")

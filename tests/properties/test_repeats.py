@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from uqcli.jobs.boundary.keyed import copies
-from uqcli.jobs.calibrate.drawn_rows import deal_rows
+from uqcli.jobs.calibrate.sampled_rows import deal_rows
 from uqcli.repeats import WeightSummary, are_copies
 from uqcli.rows import Rows
 
@@ -54,7 +54,7 @@ def test_copies_of_a_row_stay_in_one_fold(weighted):
     assert sizes.min() > 0.9 * sizes.max()
     folds = deal_rows(rows, 5, np.random.default_rng(0))
     assert (np.count_nonzero(folds, axis=0) == 1).all()
-    assert (folds.sum(axis=0) == rows.counted()).all()
+    assert (folds.sum(axis=0) == rows.weights()).all()
     alike = table(score.round(1), None, positive)
     assert (np.count_nonzero(deal_rows(alike, 5, np.random.default_rng(0)), axis=0) > 1).any()
 
@@ -99,7 +99,7 @@ def test_weights_that_count_no_rows_give_a_caution(seed):
 def test_grouped_counts_give_no_caution(seed, digits, levels, rate):
     score, uncertainty, label = draw_rows(seed, 40_000, rate)
     grouped = table(score.round(digits), uncertainty.round(levels), label)
-    columns = (*grouped.numbers.values(), grouped.labels, grouped.counted())
+    columns = (*grouped.numbers.values(), grouped.labels, grouped.weights())
     assert caution_of(*columns, batches=3) == ""
     by_score = caution_of(
         columns[0], np.zeros(len(grouped)), *columns[2:]

@@ -79,17 +79,17 @@ def test_rows_are_selected_by_position_or_by_mask(records, data):
     records = numbered(records)
     rows = as_rows(records)
     places = data.draw(st.lists(st.integers(0, len(records) - 1), max_size=20))
-    assert records_of(rows.only(np.array(places, dtype=np.int64))) == [records[place] for place in places]
+    assert records_of(rows.select(np.array(places, dtype=np.int64))) == [records[place] for place in places]
     mask = data.draw(st.lists(st.booleans(), min_size=len(records), max_size=len(records)))
     kept = [record for record, inside in zip(records, mask, strict=True) if inside]
-    assert records_of(rows.only(np.array(mask))) == kept
+    assert records_of(rows.select(np.array(mask))) == kept
     usable = as_rows(records, valid=mask).usable()
     assert usable.valid is None
     assert records_of(usable) == kept
 
 
 def test_absent_columns_stay_absent():
-    bare = Rows(numbers={"score": np.array([0.5, 0.25])}).only(np.array([1]))
+    bare = Rows(numbers={"score": np.array([0.5, 0.25])}).select(np.array([1]))
     assert (bare.positive, bare.label_class, bare.weight, bare.position, bare.valid) == (None,) * 5
     assert (bare.uncertainty, bare.groups, bare.features) == (None, {}, {})
     again = Rows.joined([bare, bare])
@@ -101,9 +101,9 @@ def test_rows_are_counted_by_weight(records):
     rows = as_rows(numbered(records))
     weights = [record[4] for record in records]
     assert (len(rows), rows.size) == (len(records), sum(weights))
-    assert rows.counted().tolist() == weights
+    assert rows.weights().tolist() == weights
     alone = Rows(numbers=rows.numbers)
-    assert (len(alone), alone.size, alone.counted().tolist()) == (len(records),) * 2 + ([1] * len(records),)
+    assert (len(alone), alone.size, alone.weights().tolist()) == (len(records),) * 2 + ([1] * len(records),)
 
 
 @given(SOME, st.data())
@@ -163,7 +163,7 @@ def test_joined_parts_contain_all_usable_rows(parts, data):
 def test_new_weights_drop_rows_of_weight_zero(records, data):
     records = numbered(records)
     weights = data.draw(st.lists(st.integers(0, 2), min_size=len(records), max_size=len(records)))
-    weighed = as_rows(records).weighing(np.array(weights))
+    weighed = as_rows(records).reweighted(np.array(weights))
     expected = [(*record[:4], weight, *record[5:]) for record, weight in zip(records, weights, strict=True)]
     assert records_of(weighed) == [record for record in expected if record[4]]
 

@@ -10,14 +10,14 @@ from uqcli.choices import Binning
 from uqcli.counts import bin_of
 from uqcli.defaults import FOLDS
 from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
-from uqcli.methods.boundary.constraint import the_constraint
+from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid, Curve, gain, gain_of
 from uqcli.rows import Rows
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "12"))
 TRUE_ROWS = 40_000
-BOUND = the_constraint(precision="0.6")
-WORTH = the_constraint(gain="3", cost="2")
+BOUND = constraint_from(precision="0.6")
+WORTH = constraint_from(gain="3", cost="2")
 SPEC = GridSpec(binning=Binning.SHARED, uncertainty_bins=2, score_bins=500)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.statistical.test_shift import drawn_rows, evidence_of
+from tests.statistical.test_shift import evidence_of, sampled_rows
 from uqcli.counts import pool
 from uqcli.draws import Purpose, generator
 from uqcli.errors import InfeasibleError
@@ -122,7 +122,7 @@ NAMES = ("0", "1", "2")
 
 def classes(random, rows, prior):
     """Draw probabilities that are calibrated under the source priors, and labels."""
-    return drawn_rows(random, rows, prior, SOURCE, 1.6)
+    return sampled_rows(random, rows, prior, SOURCE, 1.6)
 
 
 @pytest.mark.parametrize(("kind", "runs", "rows"), [("hard", 250, 300), ("soft", 60, 300), ("em", 40, 300)])

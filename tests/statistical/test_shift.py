@@ -19,7 +19,7 @@ SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 
 
 def write(random, rows, prior, path):
-    probability, label = drawn_rows(random, rows, prior, SOURCE, 1.5)
+    probability, label = sampled_rows(random, rows, prior, SOURCE, 1.5)
     columns = {f"p_{k}": probability[:, k] for k in range(3)}
     pl.DataFrame({**columns, "label": label}).write_parquet(path)
 
@@ -57,7 +57,7 @@ FEW = {  # priors in source and target data, distance of the classes, labelled a
 }
 
 
-def drawn_rows(random, rows, prior, source, distance):
+def sampled_rows(random, rows, prior, source, distance):
     """Draw probabilities that are calibrated under the source priors, and labels."""
     label = random.choice(len(prior), rows, p=prior)
     x = random.normal(distance * label, 1.0)
@@ -90,10 +90,10 @@ def test_intervals_from_few_rows_cover_weights_and_priors(kind, case):
     truth = np.array(target) / source, np.array(target)
     for number in range(runs):
         random = np.random.default_rng([8, number])
-        rows = drawn_rows(random, labelled, source, source, distance)
+        rows = sampled_rows(random, labelled, source, source, distance)
         if len(set(rows[1])) < len(source):
             continue  # uqcli prints no interval for a class without labelled rows
-        target_probability, _ = drawn_rows(random, unlabelled, target, source, distance)
+        target_probability, _ = sampled_rows(random, unlabelled, target, source, distance)
         evidence = evidence_of(kind, rows, target_probability, classes)
         try:
             estimate = evidence.estimate()

@@ -1,1 +1,4 @@
-"""Python API: the commands as functions on arrays and data frames, run by the same jobs."""
+"""The commands as functions on arrays and data frames, with fitted objects that can be saved and loaded.
+
+Arithmetic does not belong here, since the functions call the jobs of the commands.
+"""

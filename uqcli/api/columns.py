@@ -180,13 +180,14 @@ def table_of(columns: Mapping[str, Column]) -> pl.DataFrame:
     DataError
         A column has more than one dimension, mixed types, or another length than the first.
     """
-    made = [series_of(name, values) for name, values in columns.items()]
-    for column in made:
-        if len(column) != len(made[0]):
+    series = [series_of(name, values) for name, values in columns.items()]
+    for column in series:
+        if len(column) != len(series[0]):
             raise DataError(
-                f"{column.name} has {len(column)} values", expected=f"{len(made[0])}, as {made[0].name} has"
+                f"{column.name} has {len(column)} values",
+                expected=f"{len(series[0])}, as {series[0].name} has",
             )
-    return pl.DataFrame(made)
+    return pl.DataFrame(series)
 
 
 def series_of(name: str, values: Column) -> pl.Series:

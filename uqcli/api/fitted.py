@@ -71,42 +71,42 @@ class Fitted(Generic[ModelT]):
         """Describe the rule in words and tables, as ``uqcli show``; Markdown."""
         return to_markdown(ShowReport(model=self.artifact).document())
 
-    def _given(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
+    def _input_columns(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
         """Return the score and uncertainty by the names that the rule file uses."""
         columns = self.artifact.source.columns
-        given: dict[str, Column | None] = {columns["score"]: score}
+        named: dict[str, Column | None] = {columns["score"]: score}
         if self.artifact.needs_uncertainty and columns["uncertainty"] != columns["score"]:
-            given[columns["uncertainty"]] = uncertainty
+            named[columns["uncertainty"]] = uncertainty
         elif self.artifact.needs_uncertainty and uncertainty is not None and uncertainty is not score:
             raise DataError("two columns for one", expected="the score alone, which is also the uncertainty")
-        return given
+        return named
 
-    def _added(self, given: Mapping[str, Column | None], **form: Any) -> dict[str, np.ndarray]:
+    def _added(self, columns: Mapping[str, Column | None], **form: Any) -> dict[str, np.ndarray]:
         """Compute the columns that the rule adds.
 
         Parameters
         ----------
-        given
+        columns
             Columns by the names that the rule file uses.
         """
         roles = self.artifact.reads(ColumnOverrides())
         needed = roles.columns()
-        missing = [name for name in needed if given.get(name) is None]
+        missing = [name for name in needed if columns.get(name) is None]
         if missing:
             raise DataError(f"no {missing[0]} given", expected=f"all of {', '.join(needed)}")
-        data = DataRequest(inputs=(), frame=table_of({name: given[name] for name in needed}), roles=roles)
+        data = DataRequest(inputs=(), frame=table_of({name: columns[name] for name in needed}), roles=roles)
         added = self.artifact.adds(roles, NewColumns(**form))
         parts = [added.compute(rows) for rows in open_engine(data.engine).batches(data)]
         return {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in added.types}
 
     def _measured(
-        self, given: Mapping[str, Column | None], label: Column, weight: Column | None, **how: Any
+        self, inputs: Mapping[str, Column | None], label: Column, weight: Column | None, **how: Any
     ) -> Evaluation:
         """Evaluate the rule on labelled rows.
 
         Parameters
         ----------
-        given
+        inputs
             As in ``_added``.
         **how
             Attributes of ``EvaluateRequest``.
@@ -114,17 +114,17 @@ class Fitted(Generic[ModelT]):
         columns = self.artifact.source.columns
         free = next(
             name
-            for name in (WEIGHT, *(f"{WEIGHT}_{at}" for at in range(len(given) + 1)))
-            if name not in given
+            for name in (WEIGHT, *(f"{WEIGHT}_{at}" for at in range(len(inputs) + 1)))
+            if name not in inputs
         )
         labelled = {columns.get("label", LABEL): label, columns.get("weight", free): weight}
-        there = {name: values for name, values in ({**given, **labelled}).items() if values is not None}
+        present = {name: values for name, values in ({**inputs, **labelled}).items() if values is not None}
         weighted = weight is not None
         named = ColumnOverrides(
             weight=free if weighted and "weight" not in columns else None, weighted=weighted
         )
         request = EvaluateRequest(
-            data=DataRequest(inputs=(), frame=table_of(there)),
+            data=DataRequest(inputs=(), frame=table_of(present)),
             artifacts=(str(self.artifact.kind),),
             models=(self.artifact,),
             columns=named,

@@ -29,5 +29,5 @@ def load(path: str) -> Fitted[Any]:
     """
     artifact = load_unedited(str(path))
     module, name = _CLASSES.get(artifact.kind, ("fitted", "Fitted"))
-    made: Fitted[Any] = getattr(import_module(f"uqcli.api.{module}"), name)(artifact=artifact)
-    return made
+    fitted: Fitted[Any] = getattr(import_module(f"uqcli.api.{module}"), name)(artifact=artifact)
+    return fitted

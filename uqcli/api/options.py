@@ -27,7 +27,7 @@ def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:
         raise UsageError(f"{name} '{value}'", expected=f"one of {', '.join(kind)}") from None
 
 
-def options_of(kind: type[OptionsT], given: Mapping[str, Any]) -> OptionsT:
+def options_of(kind: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
     """Build options from keywords, converting texts to choices.
 
     Raises
@@ -36,7 +36,7 @@ def options_of(kind: type[OptionsT], given: Mapping[str, Any]) -> OptionsT:
         An option or a choice does not exist.
     """
     hints = get_type_hints(kind)
-    for name in given:
+    for name in options:
         if name not in hints:
             near = get_close_matches(name, hints, n=3) or list(hints)
             raise UsageError(f"unknown option '{name}'", expected=f"one of {', '.join(near)}")
@@ -45,6 +45,6 @@ def options_of(kind: type[OptionsT], given: Mapping[str, Any]) -> OptionsT:
             name: choice(name, hints[name], value)
             if isinstance(hints[name], type) and issubclass(hints[name], StrEnum)
             else value
-            for name, value in given.items()
+            for name, value in options.items()
         }
     )

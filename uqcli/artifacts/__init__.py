@@ -1,1 +1,4 @@
-"""Rule files: structs, codec, schemas."""
+"""Kinds of rules, one module each: struct, contradictions, columns read and added, words and guarantee.
+
+Files of rows do not belong here.
+"""

@@ -232,10 +232,14 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def _expected_rows(self) -> list[tuple[str, ...]]:
         if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
             return []
-        both = (self.expected.recall, self.expected.precision)
+        estimates = (self.expected.recall, self.expected.precision)
         name = EXPECTED if isinstance(self.target, msgspec.UnsetType) else EXPECTED_THERE
         return [
-            (name, *(share_in_range(estimate.value, estimate.low, estimate.high) for estimate in both), "")
+            (
+                name,
+                *(share_in_range(estimate.value, estimate.low, estimate.high) for estimate in estimates),
+                "",
+            )
         ]
 
     def in_a_sentence(self) -> str:

@@ -16,7 +16,7 @@ def are_weights(weights: Sequence[float]) -> bool:
 
 
 def columns_of_classes(columns: Mapping[str, str], classes: Sequence[str]) -> str | None:
-    """Describe what is wrong with the columns, by role, of class probabilities; None if nothing."""
+    """Describe a contradiction in the columns, by role, of class probabilities; None if there is none."""
     if "score" in columns:
         return None if tuple(classes) == BINARY else "its classes are not those of one score"
     missing = [name for name in classes if f"{PROBA}{name}" not in columns]

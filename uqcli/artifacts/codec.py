@@ -217,6 +217,6 @@ def _kind_of(header: Any, name: str) -> ArtifactKind:
             remedy="upgrade uqcli",
         )
     if header["kind"] not in list(ArtifactKind):
-        known = ", ".join(ArtifactKind)
-        raise ArtifactError(f"'{name}' is of unknown kind {header['kind']!r}", expected=f"one of: {known}")
+        kinds = ", ".join(ArtifactKind)
+        raise ArtifactError(f"'{name}' is of unknown kind {header['kind']!r}", expected=f"one of: {kinds}")
     return ArtifactKind(header["kind"])

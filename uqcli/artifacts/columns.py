@@ -19,7 +19,7 @@ class ColumnOverrides:
         Whether a weight column is read.
     proba
         Columns of class probabilities.
-    insisted
+    typed
         Options that may not be ignored: a column that no rule reads is refused.
     """
 
@@ -29,7 +29,7 @@ class ColumnOverrides:
     weight: str | None = None
     weighted: bool = True
     proba: ClassColumns | None = None
-    insisted: frozenset[str] = frozenset()
+    typed: frozenset[str] = frozenset()
 
     def refuse(self, names: Iterable[str], why: str) -> None:
         """Refuse options that may not be ignored but cannot be used.
@@ -40,7 +40,7 @@ class ColumnOverrides:
             One of the names may not be ignored.
         """
         for name in names:
-            if name in self.insisted:
+            if name in self.typed:
                 raise UsageError(f"--{name.replace('_', '-')} {why}", expected="options that it can use")
 
 

@@ -122,7 +122,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
 
     def document(self) -> Document:
         """See Saved: many score bins are shown in groups."""
-        groups = self.shown_groups()
+        groups = self.table_groups()
         names = _in_short(self.uncertainty_edges)
         alike = self._shares_edges()
         columns = (
@@ -167,7 +167,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         scores = "" if self._shares_edges() else "scores, "
         return f"{together}: {scores}positive rate (rows)"
 
-    def shown_groups(self) -> Sequence[range]:
+    def table_groups(self) -> Sequence[range]:
         """Return the score bins that share a line, for each line."""
         width = len(self.count[0])
         lines = min(width, _SHOWN_BINS)

@@ -170,7 +170,7 @@ def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bo
 
 
 def _roles_of_classes(artifact: Saved, named: ColumnOverrides, *, labelled: bool) -> Roles:
-    """Of one artifact: two may have their classes in different orders."""
+    """For a single rule, since two rules may have their classes in different orders."""
     named.refuse(
         ("score", "uncertainty"), f"with a rule file of kind {artifact.kind} for class probabilities"
     )

@@ -1,1 +1,4 @@
-"""The command line: parse, call the job, render, exit."""
+"""Commands and their options: each parses its line, calls one job, writes the results and sets the exit code.
+
+Arithmetic, and the content of rules and reports, do not belong here.
+"""

@@ -1,4 +1,4 @@
-"""The program: commands registered, errors printed, exit codes chosen."""
+"""The program: registers commands, prints errors and returns exit codes."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from typer.core import TyperGroup
 
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.examples import QUESTIONS, with_examples
-from uqcli.cli.failing import begin, tell
-from uqcli.cli.groups import plainly_shown, set_closely, with_groups
-from uqcli.cli.priority import Command, forget, wants_debug
+from uqcli.cli.failed_run import find_reports, write_failure
+from uqcli.cli.groups import simplify_help, tighten_help, with_groups
+from uqcli.cli.priority import Command, clear_typed, wants_debug
 from uqcli.cli.process.progress import hide_progress
-from uqcli.cli.process.resources import require_room
-from uqcli.cli.process.signals import conclude
-from uqcli.cli.values import converting_plainly
+from uqcli.cli.process.resources import check_limits
+from uqcli.cli.process.signals import mark_ended
+from uqcli.cli.values import with_fast_conversion
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
 from uqcli.running.interruption import changing
 from uqcli.running.remarks import cautions
-from uqcli.running.remarks import forget as forget_remarks
-from uqcli.running.rows_read import forget as forget_rows
+from uqcli.running.remarks import clear as clear_remarks
+from uqcli.running.rows_read import clear as clear_rows
 from uqcli.stores.view import one_view
 
-_HELPING: Final = frozenset({"--help", "-h", "--version", "--show-completion", "--install-completion"})
+_HELP_OPTIONS: Final = frozenset({"--help", "-h", "--version", "--show-completion", "--install-completion"})
 _NO_MEMORY: Final = re.compile(
     "cannot allocate memory|failed to map segment|can't start new thread|spawn.* thread", re.IGNORECASE
 )
 
 
 class _Program(TyperGroup):
-    """The command group; a reader that went away is told apart before typer sees it."""
+    """The group of all commands; a closed pipe becomes a ClosedPipeError before typer handles it."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return plainly_shown(converting_plainly(super().get_params(ctx)))
+        return simplify_help(with_fast_conversion(super().get_params(ctx)))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        set_closely()
+        tighten_help()
         super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
@@ -80,7 +80,7 @@ def _root(
 
 @cache
 def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
-    """The program with some of its commands; one alone starts sooner than all."""
+    """Build the program with some of its commands; a single command loads faster."""
     app = typer.Typer(
         name="uqcli",
         cls=_Program,
@@ -99,15 +99,15 @@ def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; errors are one line on standard error."""
-    forget()
-    forget_remarks()
-    forget_rows()
-    begin(arguments)
+    """Run a command line and return its exit code; an error is one line on standard error."""
+    clear_typed()
+    clear_remarks()
+    clear_rows()
+    find_reports(arguments)
     first = tuple(arguments[:1])
     try:
-        if not _HELPING.intersection(arguments):
-            require_room()
+        if not _HELP_OPTIONS.intersection(arguments):
+            check_limits()
         app = program(first) if first and first[0] in COMMANDS else program()
         with one_view():
             code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
@@ -116,22 +116,22 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(raised, KeyboardInterrupt | SystemExit | GeneratorExit):
             raise
         hide_progress()
-        error = _as_ours(raised)
+        error = _to_uqcli_error(raised)
         _report(error, debug="--debug" in arguments or wants_debug())
         return error.exit_code
     return code if isinstance(code, int) else 0
 
 
-def _as_ours(error: BaseException) -> UqcliError:
-    """Any error as one of the tree."""
+def _to_uqcli_error(error: BaseException) -> UqcliError:
+    """Convert any exception to a UqcliError."""
     if isinstance(error, UqcliError):
         return error
     if isinstance(error, BrokenPipeError):
         return ClosedPipeError("closed pipe")
     if isinstance(error, typer.TyperException):
-        message = error.format_message().replace("Value error, ", "").rstrip(".")  # of the checker of types
-        return UsageError(message, remedy=_where_help_is(error))
-    if _lacks_memory(error):
+        message = error.format_message().replace("Value error, ", "").rstrip(".")  # pydantic's prefix
+        return UsageError(message, remedy=_help_hint(error))
+    if _is_out_of_memory(error):
         return DataError(
             "not enough memory",
             expected="more than the limit allows",
@@ -145,16 +145,16 @@ def _as_ours(error: BaseException) -> UqcliError:
     )
 
 
-def _lacks_memory(error: BaseException) -> bool:
-    """Whether an error, or one that led to it, is about memory, as of a library that cannot be loaded."""
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error or a cause of it is a lack of memory, for example while a library is loaded."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, MemoryError) or getattr(cause, "errno", None) == errno.ENOMEM:
             return True
-        of_library = isinstance(cause, ImportError | RuntimeError) or not isinstance(
+        from_library = isinstance(cause, ImportError | RuntimeError) or not isinstance(
             cause, Exception
         )  # a panic
-        if of_library and _NO_MEMORY.search(str(cause)):
+        if from_library and _NO_MEMORY.search(str(cause)):
             return True
         cause = cause.__cause__ or cause.__context__
     return False
@@ -163,16 +163,16 @@ def _lacks_memory(error: BaseException) -> bool:
 def _report(error: UqcliError, *, debug: bool) -> None:
     if isinstance(error, ClosedPipeError):
         return
-    with changing, suppress(OSError):  # a signal says nothing more, or has the last word
+    with changing, suppress(OSError):  # either this error or a signal's is printed, never both
         if debug:
             traceback.print_exc()
-        if tell(error):
+        if write_failure(error):
             sys.stderr.write("".join(f"caution: {caution}\n" for caution in cautions()))
         sys.stderr.write(f"{error}\n" if isinstance(error, GateError) else f"error: {error}\n")
         sys.stderr.flush()
-        conclude()
+        mark_ended()
 
 
-def _where_help_is(error: typer.TyperException) -> str:
+def _help_hint(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     return f"see {context.command_path} --help" if context else "see uqcli --help"

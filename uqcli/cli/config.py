@@ -1,14 +1,14 @@
 """Options from configuration files and the environment.
 
-Flags win, then ``UQCLI_<COMMAND>_<OPTION>``, then ``[tool.uqcli.<command>]`` of the nearest
-``uqcli.toml`` or ``pyproject.toml`` upwards. Last come column names directly in ``[tool.uqcli]``, for every
-command that has such an option. A ``uqcli.toml`` may leave out ``tool.uqcli``. An option that excludes
-another one wins over it by the same order (uqcli.cli.priority).
+Flags override ``UQCLI_<COMMAND>_<OPTION>``. These override ``[tool.uqcli.<command>]`` of the nearest
+``uqcli.toml`` or ``pyproject.toml`` upwards. Column names directly in ``[tool.uqcli]`` come last, and are for
+every command with such an option. A ``uqcli.toml`` may omit ``tool.uqcli``. Options that exclude each other
+override each other in the same order (uqcli.cli.priority).
 
-The program cautions of a variable ``UQCLI_...`` that names no option: it may be meant for another version.
+A variable ``UQCLI_...`` that names no option gives a caution: it may be meant for another version.
 
-``UQCLI_<COMMAND>_DEBUG``, ``_CONFIG`` and ``_NO_CONFIG`` work as their flags do. A configuration file can
-set ``debug``; which file is read it cannot say.
+``UQCLI_<COMMAND>_DEBUG``, ``_CONFIG`` and ``_NO_CONFIG`` work like their flags. A configuration file can set
+``debug``, but not which file is read.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ COMMANDS: Final = (
     "uncertainty",
     "simulate",
 )
-"""Each is a function in a file of its name, in the order of the help."""
+"""Command names in the order of the help; each is a function in a module of its name."""
 
-_OF_THE_FILE: Final = frozenset({"config", "no_config"})
+_FILE_OPTIONS: Final = frozenset({"config", "no_config"})
 _COLUMNS: Final = frozenset({"score", "uncertainty", "label", "weight", "positive", "proba", "classes"})
-"""What may stand outside a command's table."""
+"""Options allowed outside a command's table."""
 
 _TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
 _FALSE: Final = frozenset({"", "0", "false", "f", "no", "n", "off"})
 
 
-def layers_of(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings]:
-    """Options of the environment and of files, those that win first.
+def read_layers(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings]:
+    """Read the options of the environment and of files, highest priority first.
 
     Parameters
     ----------
@@ -68,19 +68,19 @@ def layers_of(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings
     """
     environment = _from_environment(context)
     named = _file_options(typed) or _file_options(environment)
-    settings = [{name: value for name, value in environment.items() if name not in _OF_THE_FILE}]
+    settings = [{name: value for name, value in environment.items() if name not in _FILE_OPTIONS}]
     if named.get("no_config"):
         return settings
     return settings + _from_file(context, named.get("config"))
 
 
-def truth(name: str, value: Any) -> bool:
-    """Whether a flag is set by a value of a file or the environment.
+def parse_flag(name: str, value: Any) -> bool:
+    """Parse a flag's value from a file or the environment.
 
     Raises
     ------
     UsageError
-        It is neither true nor false.
+        The value is neither true nor false.
     """
     text = str(value).strip().lower()
     if text not in _TRUE | _FALSE:
@@ -89,25 +89,25 @@ def truth(name: str, value: Any) -> bool:
 
 
 def _file_options(layer: Mapping[str, Any]) -> Settings:
-    """Which file to read, as one layer says it."""
+    """Return the options of one layer that choose the configuration file."""
     settings: Settings = {}
     if layer.get("config") is not None:
         settings["config"] = layer["config"]
-    if layer.get("no_config") is not None and truth("no-config", layer["no_config"]):
+    if layer.get("no_config") is not None and parse_flag("no-config", layer["no_config"]):
         settings["no_config"] = True
     if len(settings) == 2:
         raise UsageError("--config and --no-config together", expected="one of them")
     return settings
 
 
-def _from_file(context: typer.Context, given: str | None) -> list[Settings]:
-    if given is not None and "://" in given:
-        raise UsageError(f"--config '{given}' is an address", expected="a local file")
-    for path in [Path(given)] if given is not None else candidates():
-        content = _content(path, required=given is not None)
+def _from_file(context: typer.Context, config: str | None) -> list[Settings]:
+    if config is not None and "://" in config:
+        raise UsageError(f"--config '{config}' is an address", expected="a local file")
+    for path in [Path(config)] if config is not None else configuration_files():
+        content = _section(path, required=config is not None)
         if content is None:
             continue
-        if given is None:
+        if config is None:
             _require_trust(path, content)
         tables = {name: value for name, value in content.items() if isinstance(value, dict)}
         for name in tables:
@@ -116,52 +116,52 @@ def _from_file(context: typer.Context, given: str | None) -> list[Settings]:
                     f"unknown command '{name}' in '{path}'", expected=f"one of {', '.join(sorted(COMMANDS))}"
                 )
         own = _settings(context, tables.get(context.info_name or "", {}), f"'{path}'")
-        return [own, _columns_of_all(context, content, path)]
+        return [own, _shared_columns(context, content, path)]
     return []
 
 
 def _require_trust(path: Path, content: Settings) -> None:
-    """Refuse a file that was found where somebody else may have put it, or that says where results go.
+    """Refuse a file that another user may have put there, or that sets where results go.
 
     Raises
     ------
     UsageError
-        It names the file, and the option that takes it all the same.
+        Names the file, and the option that accepts it.
     """
     facts = path.stat()
     if facts.st_mode & stat.S_IWOTH:
-        why = "which anyone can write"
+        reason = "which anyone can write"
     elif facts.st_uid not in {os.geteuid(), 0, Path.cwd().stat().st_uid}:
-        why = f"which belongs to another user (uid {facts.st_uid})"
+        reason = f"which belongs to another user (uid {facts.st_uid})"
     else:
-        why = next((f"which sets {option}" for option in _steering(content)), "")
-    if why:
+        reason = next((f"which sets {option}" for option in _unsafe_options(content)), "")
+    if reason:
         raise UsageError(
-            f"found configuration '{path}', {why}",
+            f"found configuration '{path}', {reason}",
             expected="a file of your own that sets only columns and methods",
             remedy=f"use it with --config {path}, or ignore it with --no-config",
         )
 
 
-_PLACES: Final = frozenset({"output", "report", "plot", "frontier", "spark"})
+_OUTPUT_OPTIONS: Final = frozenset({"output", "report", "plot", "frontier", "spark"})
 
 
-def _steering(content: Settings) -> Iterator[str]:
-    """Options that say where results go, or what else is reached."""
+def _unsafe_options(content: Settings) -> Iterator[str]:
+    """Yield options that set where results go, or that contain an address."""
     for table in (
         content,
         *(table_of_command for table_of_command in content.values() if isinstance(table_of_command, dict)),
     ):
         for name, value in table.items():
-            if name in _PLACES:
+            if name in _OUTPUT_OPTIONS:
                 yield name
             for item in value if isinstance(value, list) else [value]:
                 if isinstance(item, str) and "://" in item:
                     yield f"an address ({name})"
 
 
-def _columns_of_all(context: typer.Context, content: Settings, path: Path) -> Settings:
-    """Column names outside the tables, of which a command takes those that it has options for."""
+def _shared_columns(context: typer.Context, content: Settings, path: Path) -> Settings:
+    """Return column names outside the tables, only those that are options of the command."""
     outside = {name: value for name, value in content.items() if not isinstance(value, dict)}
     stray = sorted(set(outside) - _COLUMNS)
     if stray:
@@ -173,11 +173,11 @@ def _columns_of_all(context: typer.Context, content: Settings, path: Path) -> Se
     return _settings(context, known, f"'{path}'")
 
 
-def candidates() -> Iterator[Path]:
-    """The configuration files from here upwards, the nearest first."""
+def configuration_files() -> Iterator[Path]:
+    """Yield configuration files from the working directory upwards, nearest first."""
     try:
         here = Path.cwd()
-    except OSError:  # the working directory is gone
+    except OSError:  # the working directory was deleted
         return
     for directory in (here, *here.parents):
         for name in ("uqcli.toml", "pyproject.toml"):
@@ -186,8 +186,8 @@ def candidates() -> Iterator[Path]:
                 yield path
 
 
-def _content(path: Path, *, required: bool) -> Settings | None:
-    """Our part of a file, or None if it has none."""
+def _section(path: Path, *, required: bool) -> Settings | None:
+    """Return the section of uqcli in a file, or None if there is none."""
     try:
         content: Settings = tomllib.loads(path.read_text("utf-8"), parse_float=str)
     except OSError as error:
@@ -195,16 +195,16 @@ def _content(path: Path, *, required: bool) -> Settings | None:
     except (ValueError, RecursionError) as error:  # ValueError: also integers of thousands of digits
         raise UsageError(f"configuration '{path}' is not TOML: {error}") from error
     tool = content.get("tool")
-    ours = tool.get("uqcli") if isinstance(tool, dict) else None
-    if ours is None and path.name != "pyproject.toml" and tool is None:
-        ours = content
-    if ours is None:
+    section = tool.get("uqcli") if isinstance(tool, dict) else None
+    if section is None and path.name != "pyproject.toml" and tool is None:
+        section = content
+    if section is None:
         if required:
             raise UsageError(f"configuration '{path}' has no [tool.uqcli.<command>]")
         return None
-    if not isinstance(ours, dict):
+    if not isinstance(section, dict):
         raise UsageError(f"configuration '{path}' has no table [tool.uqcli]", expected="[<command>] tables")
-    return ours
+    return section
 
 
 def _from_environment(context: typer.Context) -> Settings:
@@ -212,33 +212,34 @@ def _from_environment(context: typer.Context) -> Settings:
     settings = {}
     for name, value in sorted(os.environ.items()):
         option = name.removeprefix(start).lower()
-        if name.startswith(start) and option in {*options, *_OF_THE_FILE}:
+        if name.startswith(start) and option in {*options, *_FILE_OPTIONS}:
             settings[option] = value
-        elif name.startswith(_OURS) and (name.startswith(start) or not name.startswith(_PREFIXES)):
+        elif name.startswith(_VARIABLE_PREFIX) and (name.startswith(start) or not name.startswith(_PREFIXES)):
             _caution(name, [*(f"{start}{option.upper()}" for option in options), *_PREFIXES])
-    of_the_file = {name: settings.pop(name) for name in _OF_THE_FILE & set(settings)}
-    return _settings(context, settings, f"the environment ({start}...)") | of_the_file
+    file_options = {name: settings.pop(name) for name in _FILE_OPTIONS & set(settings)}
+    return _settings(context, settings, f"the environment ({start}...)") | file_options
 
 
-_OURS: Final = "UQCLI_"
+_VARIABLE_PREFIX: Final = "UQCLI_"
 
 
 def _prefix(command: str) -> str:
-    return f"{_OURS}{command}_".upper().replace("-", "_")
+    return f"{_VARIABLE_PREFIX}{command}_".upper().replace("-", "_")
 
 
 _PREFIXES: Final = tuple(map(_prefix, COMMANDS))
 
 
 def _caution(name: str, known: Iterable[str]) -> None:
-    """Say that a variable sets nothing, with what it may have been meant for."""
+    """Caution that a variable has no effect, with a similar name if there is one."""
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
-    meant = next(
-        (f": did you mean {candidate}{'...' if candidate in _PREFIXES else ''}?" for candidate in near), "."
+    matches = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+    hint = next(
+        (f": did you mean {candidate}{'...' if candidate in _PREFIXES else ''}?" for candidate in matches),
+        ".",
     )
-    caution(f"The environment variable {name} has no effect{meant}")
+    caution(f"The environment variable {name} has no effect{hint}")
 
 
 def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
@@ -249,21 +250,21 @@ def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
         if name not in options:
             known = ", ".join(sorted(option.replace("_", "-") for option in options))
             raise UsageError(f"unknown option '{key}' in {where}", expected=f"one of {known}")
-        many = bool(getattr(options[name], "multiple", False))
-        if not many and isinstance(value, list | dict):
+        is_repeatable = bool(getattr(options[name], "multiple", False))
+        if not is_repeatable and isinstance(value, list | dict):
             raise UsageError(
                 f"option '{key}' in {where} is a {'list' if isinstance(value, list) else 'table'}",
                 expected="one value",
                 remedy="write several columns as one string, 'a,b'",
             )
-        settings[name] = [value] if many and not isinstance(value, list) else value
+        settings[name] = [value] if is_repeatable and not isinstance(value, list) else value
     return settings
 
 
 def _options_of(context: typer.Context) -> dict[str, Any]:
-    """Options that can be configured, by name."""
+    """Return the configurable options by name."""
     return {
         str(parameter.name): parameter
         for parameter in context.command.params
-        if parameter.param_type_name == "option" and parameter.name not in _OF_THE_FILE | {"help"}
+        if parameter.param_type_name == "option" and parameter.name not in _FILE_OPTIONS | {"help"}
     }

@@ -1,4 +1,4 @@
-"""Writing what a job made: reports, then results if no gate forbids them, each whole or not at all."""
+"""Write the results of a job: its rules or rows unless a check failed, then its reports, each atomically."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from uqcli.choices import EngineName
-from uqcli.cli.failing import printing, told
-from uqcli.cli.line import line_of_this_run
+from uqcli.cli.command_line import current_line
+from uqcli.cli.failed_run import mark_written, skip_json_error
 from uqcli.cli.options import ReportOptions, RunOptions
 from uqcli.cli.places import Reads, check_places
 from uqcli.cli.process.progress import hide_progress, show_progress
@@ -18,7 +18,7 @@ from uqcli.document import Metrics, Report
 from uqcli.errors import GateError, UsageError
 from uqcli.files import STDIO, OutputQueue, check_results_stream
 from uqcli.reports.failure import Failure
-from uqcli.stores.output import check_writable, is_held, open_output, write_bytes
+from uqcli.stores.output import can_queue, check_writable, open_output, write_bytes
 
 if TYPE_CHECKING:
     from uqcli.artifacts.saved import Saved
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from uqcli.reports.render import RunFacts
 
 
-SEVERAL: Final = "{}"
-"""Stands in an output's name for each of several answers."""
+PLACEHOLDER: Final = "{}"
+"""Placeholder in an output's name for the bound of each of several boundaries."""
 
 
 def check_outputs(
@@ -43,40 +43,40 @@ def check_outputs(
     table: str | None = None,
     has_figures: bool = False,
 ) -> Provenance:
-    """Refuse impossible outputs before any work is done.
+    """Refuse impossible outputs before the run starts.
 
     Parameters
     ----------
     output
-        Where rows or the artifact go, or several artifacts.
+        Where to write the rows, the rule, or several rules.
     rows
         Whether the output is rows.
     reads
-        What is read and must not be overwritten.
+        Inputs, which must not be overwritten.
     metrics
-        What gates may ask for, where that is known beforehand.
+        Metrics that checks may name, if known before the run.
     plot
-        Where the report's figure goes.
+        Where to write the report's figure.
     table
-        Where a further table goes.
+        Where to write a further table.
     has_figures
-        Whether pages of the report show figures.
+        Whether pages of the report always have figures.
 
     Returns
     -------
-    What the run is asked for and reads, for its pages.
+    Command line and input files, for the pages.
 
     Raises
     ------
     UsageError
-        Two things for one place, an unknown kind of report, an unreadable gate.
+        Two outputs with one name, an unknown kind of report, or an invalid check.
     DataError
-        A place that cannot be written.
+        An output cannot be written.
     MissingExtraError
-        A figure is asked for and cannot be drawn.
+        A figure is requested, but matplotlib is not installed.
     """
+    from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.figures import check_plot_name, require_drawing
-    from uqcli.reports.gates import judged_gates, parse_gate
     from uqcli.reports.render import PAGES, check_report_name
 
     results, reports = output if isinstance(output, tuple) else (output,), options.report or []
@@ -94,30 +94,32 @@ def check_outputs(
         require_drawing()
     check_results_stream(STDIO if options.json else results[0])
     for place in outputs:
-        if not (rows and place == output and running.engine is EngineName.SPARK):  # the cluster's to say
+        if not (rows and place == output and running.engine is EngineName.SPARK):  # the cluster checks it
             check_writable(place)
-    gates = [parse_gate(gate) for gate in options.fail_if or []]
+    checks = [parse_check(check) for check in options.fail_if or []]
     if metrics is not None:
-        judged_gates(gates, {"": metrics})
+        apply_checks(checks, {"": metrics})
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
     digests = has_page or ".xml" in forms
-    return _provenance(files, reads.models, read=digests, rules=digests or ".prom" in forms)
+    return _provenance(files, reads.models, with_digests=digests, with_rules=digests or ".prom" in forms)
 
 
-def _provenance(files: tuple[str, ...], models: tuple[str, ...], *, read: bool, rules: bool) -> Provenance:
-    """With digests of data and models where reports speak of them: as they are before the work begins."""
-    from uqcli.reports.provenance import Provenance, digests_of, digests_of_inputs, rules_of
+def _provenance(
+    files: tuple[str, ...], models: tuple[str, ...], *, with_digests: bool, with_rules: bool
+) -> Provenance:
+    """Record the command line and, if a report shows them, digests of inputs before the run starts."""
+    from uqcli.reports.provenance import Provenance, digests_of, digests_of_inputs, stated_digests
 
-    line = line_of_this_run()
+    line = current_line()
     return Provenance(
         command=line.command,
         line=line.typed,
         configured=line.configured,
         files=files,
-        digests=digests_of(models) if read else {},
-        rules=rules_of(models) if rules else {},
-        inputs=digests_of_inputs(files) if read else {},
+        digests=digests_of(models) if with_digests else {},
+        rules=stated_digests(models) if with_rules else {},
+        inputs=digests_of_inputs(files) if with_digests else {},
     )
 
 
@@ -127,54 +129,56 @@ def deliver(
     *,
     provenance: Provenance,
     output: str | None = None,
-    held: OutputQueue | None = None,
+    queue: OutputQueue | None = None,
     plot: str | None = None,
     table: str | None = None,
 ) -> None:
-    """Write the report, then what is saved, unless the job or a gate says no.
+    """Write the rule or rows and the reports; no rule or rows if the job or a check failed.
 
     Parameters
     ----------
     provenance
-        What the run was asked for and read.
+        Command line and input files of the run.
     output
-        Where the artifact or the rows go; None for nowhere.
-    held
-        Rows that wait to take their place.
+        Where to write the rule or the rows; None for nowhere.
+    queue
+        Queue of written rows; committed here if nothing failed.
     plot
-        Where the report's figure goes; None for nowhere.
+        Where to write the report's figure; None for nowhere.
     table
-        Where the job has put a further table; None for nowhere.
+        Where the job has written a further table; None for nowhere.
 
     Raises
     ------
     GateError
-        A gate holds: no artifact and no file of rows is written, an old one stays.
+        A check failed: no rule and no file of rows is written; an old one stays.
     """
     from uqcli.artifacts.codec import encode
-    from uqcli.reports.gates import judged_gates, parse_gate
+    from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.render import RunFacts, to_json, to_terminal
 
     hide_progress()
     report, failure = result.report, result.failure
-    saved = {name: encode(model) for name, model in _to_be_saved(result, output).items()}
-    gates = judged_gates([parse_gate(text) for text in options.fail_if or []], report.gated)
-    failed = [gate.message for gate in gates if gate.fails]
+    saved = {name: encode(model) for name, model in _rules_to_save(result, output).items()}
+    checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.gated)
+    failed = [check.message for check in checks if check.fails]
     stopped = bool(failed) or (failure is not None and not result.saved_though_failed)
-    provenance = _with_written(
-        provenance, saved, made=bool(result.artifact or result.several), stopped=stopped
+    provenance = _with_outputs(
+        provenance, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
-    said = None if failure is None else Failure.of(provenance.command, failure)
-    reports = _report_files(report, options, RunFacts(provenance=provenance, gates=gates, failure=said), plot)
-    _write({} if stopped else saved, reports, rows=None if stopped else held)
-    printing()
+    error = None if failure is None else Failure.of(provenance.command, failure)
+    reports = _report_files(
+        report, options, RunFacts(provenance=provenance, checks=checks, failure=error), plot
+    )
+    _write({} if stopped else saved, reports, rows=None if stopped else queue)
+    skip_json_error()
     written = [] if stopped else [*saved, *([provenance.rows_to] if provenance.rows_to else [])]
     written += [] if stopped or table is None else [table]
     written += [name for name, _ in reports]
     stream = sys.stderr if output == STDIO else sys.stdout
     try:
         if options.json:
-            stream.write(to_json(report, said))
+            stream.write(to_json(report, error))
         elif not options.quiet:
             document = report.document()
             files = [name for name in written if name != STDIO]
@@ -183,9 +187,9 @@ def deliver(
             to_terminal(document, stream, end=f"{wrote} {step}".strip(), verbose=options.verbose)
         stream.flush()
     except BrokenPipeError:
-        if not stopped:  # nobody reads the report; the exit code still counts
+        if not stopped:  # after a failure its exit code counts
             raise
-    told()
+    mark_written()
     if failure is not None:
         raise failure
     if failed:
@@ -195,25 +199,25 @@ def deliver(
 def _write(
     saved: Mapping[str, bytes], reports: Sequence[tuple[str, bytes]], *, rows: OutputQueue | None
 ) -> None:
-    """Write all files; reports take their places last, and none does before all are whole."""
+    """Write all files, then rename them into place, reports last."""
     with OutputQueue() as models, OutputQueue() as pages:
         direct = [
-            [pair for pair in named if not _waits(pair, held)]
-            for named, held in ((saved.items(), models), (reports, pages))
+            [file for file in files if not _queued(file, queue)]
+            for files, queue in ((saved.items(), models), (reports, pages))
         ]
-        for waiting, streams in ((rows, []), (models, direct[0]), (pages, direct[1])):
-            if waiting is not None:
-                waiting.commit()
+        for outputs, streams in ((rows, []), (models, direct[0]), (pages, direct[1])):
+            if outputs is not None:
+                outputs.commit()
             for name, content in streams:
                 write_bytes(name, content)
 
 
-def _waits(named: tuple[str, bytes], held: OutputQueue) -> bool:
-    """Write a file that can wait for its place, as streams and devices cannot."""
-    name, content = named
-    if not is_held(name):
+def _queued(file: tuple[str, bytes], queue: OutputQueue) -> bool:
+    """Write a file to a queue; return False for streams and devices, which cannot be queued."""
+    name, content = file
+    if not can_queue(name):
         return False
-    with open_output(name, held) as stream:
+    with open_output(name, queue) as stream:
         stream.write(content)
     return True
 
@@ -224,43 +228,51 @@ def deliver_rows(
     *,
     provenance: Provenance,
     output: str | None,
-    held: OutputQueue,
+    queue: OutputQueue,
 ) -> None:
-    """Do as ``deliver`` does where the output is rows; pages say where they are.
+    """Deliver a result whose output is rows; pages name the file of rows.
 
-    A command that writes rows to a pipe says nothing of itself.
+    If the rows go to standard output by default, no table is printed.
     """
-    spoken = replace(options, quiet=True) if output is None else options
-    deliver(result, spoken, provenance=replace(provenance, rows_to=output or ""), output=output, held=held)
+    quiet_options = replace(options, quiet=True) if output is None else options
+    deliver(
+        result,
+        quiet_options,
+        provenance=replace(provenance, rows_to=output or ""),
+        output=output,
+        queue=queue,
+    )
 
 
-def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> dict[str, Saved]:
-    """Artifacts by the names of their files."""
+def _rules_to_save(result: Result[Report, Saved | None], output: str | None) -> dict[str, Saved]:
+    """Return the rules to save, by file name."""
     if output is None:
         return {}
-    named = {output.replace(SEVERAL, text): model for text, model in result.several.items()}
+    named = {output.replace(PLACEHOLDER, text): model for text, model in result.several.items()}
     return named if result.artifact is None else {output: result.artifact, **named}
 
 
-def _with_written(
-    provenance: Provenance, saved: Mapping[str, bytes], *, made: bool, stopped: bool
+def _with_outputs(
+    provenance: Provenance, saved: Mapping[str, bytes], *, is_fitted: bool, stopped: bool
 ) -> Provenance:
-    """With the models and rows that will be written, or why what was made is not."""
-    from uqcli.reports.provenance import digest_of, rule_of, written_as
+    """Add the rules and rows to be written, or the reason why none is written."""
+    from uqcli.reports.provenance import digest_of, output_name, stated_digest
 
-    if stopped and (made or provenance.rows_to):
+    if stopped and (is_fitted or provenance.rows_to):
         return replace(provenance, rows_to="", unwritten="none was written: the run failed")
-    if made and not saved:
+    if is_fitted and not saved:
         return replace(provenance, unwritten="none was written: --output was not given")
-    written = {} if stopped else {written_as(name): digest_of(content) for name, content in saved.items()}
-    rules = {written_as(name): rule_of(content) or "" for name, content in saved.items() if not stopped}
+    written = {} if stopped else {output_name(name): digest_of(content) for name, content in saved.items()}
+    rules = {
+        output_name(name): stated_digest(content) or "" for name, content in saved.items() if not stopped
+    }
     return replace(provenance, digests={**provenance.digests, **written}, rules={**provenance.rules, **rules})
 
 
 def _report_files(
     report: Report, options: ReportOptions, facts: RunFacts, plot: str | None
 ) -> list[tuple[str, bytes]]:
-    """Names and contents of the reports and of the figure that were asked for."""
+    """Render the requested reports and figure; return their names and contents."""
     from uqcli.reports.render import to_file_format
 
     files = [
@@ -268,11 +280,11 @@ def _report_files(
         for name in options.report or []
     ]
     if plot is not None:
-        files.append((plot, _plotted(report, plot)))
+        files.append((plot, _rendered_plot(report, plot)))
     return files
 
 
-def _plotted(report: Report, plot: str) -> bytes:
+def _rendered_plot(report: Report, plot: str) -> bytes:
     from uqcli.reports.figures import check_plot_name, render
 
     figures = report.document().figures
@@ -282,19 +294,19 @@ def _plotted(report: Report, plot: str) -> bytes:
 
 
 def _next_step(
-    then: str,
+    template: str,
     result: Result[Report, Saved | None],
     provenance: Provenance,
     written: Sequence[str],
     *,
     stopped: bool,
 ) -> str:
-    """The command to run next, or the option that saves the rule; empty if neither applies."""
+    """Return the command to run next, or the option that saves the rule; empty if neither applies."""
     if provenance.unwritten:
-        name = f"-{SEVERAL}.json to save them" if result.several else ".json to save the rule"
+        name = f"-{PLACEHOLDER}.json to save them" if result.several else ".json to save the rule"
         return "" if stopped else f"Next: add -o {provenance.command}{name}."
-    if not then or ("{rule}" in then and not written):
+    if not template or ("{rule}" in template and not written):
         return ""
     files = " ".join(map(shlex.quote, provenance.files[:2])) + (" ..." if len(provenance.files) > 2 else "")
     rule = shlex.quote(written[0]) if written else ""
-    return f"Next: uqcli {then.replace('{rule}', rule).replace('{input}', files)}"
+    return f"Next: uqcli {template.replace('{rule}', rule).replace('{input}', files)}"

@@ -1,4 +1,4 @@
-"""What the help shows of each command: the question it answers, and examples that a test runs."""
+"""Help of each command: the question that it answers, and examples."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
     }
 )
-"""By command; what they read is made by tests/cli/test_help.py."""
+"""Examples by command; tests/cli/test_help.py runs them."""
 
 QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -74,16 +74,16 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         for name in names
     }
 )
-"""What each command helps to answer: the headings of the program's help."""
+"""Question by command: the headings of the program's help."""
 
 
 def with_examples(name: str, summary: str | None) -> str:
-    r"""The help of a command: what it does, then its examples, whose lines ``\b`` keeps as they are.
+    r"""Build the help of a command: summary and examples; ``\b`` keeps typer from rewrapping them.
 
     Parameters
     ----------
     summary
-        None where Python dropped it (``PYTHONOPTIMIZE=2``).
+        Docstring of the command; None under ``PYTHONOPTIMIZE=2``.
     """
     return "\n\n".join(
         [(summary or "").strip(), "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[name])]

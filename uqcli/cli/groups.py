@@ -1,8 +1,8 @@
 """Option groups: frozen dataclasses whose fields become options of a command.
 
-typer reads a function's signature. ``with_groups`` puts the fields of every parameter that is an
-option group in its place, and hands the function the filled groups. A group's ``panel`` is the heading of
-its options in the help, and each field is an ``option``, a ``choice`` or a ``flag``.
+typer reads a function's signature. ``with_groups`` replaces each parameter that is an option group by the
+fields of the group. It calls the function with the filled groups. A group's ``panel`` is the heading of its
+options in the help. Each field is an ``option``, a ``choice`` or a ``flag``.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ import typer
 
 
 def option(metavar: str | None, text: str, default: Any = None, *, also: str = "", **more: Any) -> Any:
-    """A field of a group: an option with a value.
+    """Declare a field of a group: an option with a value.
 
     Parameters
     ----------
     metavar
-        What its value is called in the help; None where the choices are listed.
+        Placeholder of its value in the help; None to list the choices.
     text
-        What the help says of it.
+        Help text.
     also
-        Another name that it has.
+        Another name, such as ``-o``.
     **more
-        What else typer knows of options.
+        Further arguments of ``typer.Option``.
     """
     return field(default=default, metadata={"metavar": metavar, "help": text, "also": also, **more})
 
 
 def choice(text: str, default: Any = None, *, also: str = "", metavar: str | None = None) -> Any:
-    """An option whose value is one of an enum's; with a metavar, the text has to name them all."""
+    """Declare an option whose value is a member of an enum; with a metavar, the text must name them all."""
     return option(metavar, text, default, also=also)
 
 
 def flag(text: str, *, also: str = "") -> Any:
-    """An option without a value."""
+    """Declare an option without a value."""
     return option(None, text, False, also=also)
 
 
-def plainly_shown(parameters: list[Any]) -> list[Any]:
-    """Parameters of typer as people read them: without Python's types and the ranges that errors name."""
+def simplify_help(parameters: list[Any]) -> list[Any]:
+    """Remove Python types and ranges from the help of typer's parameters; error messages name the ranges."""
     for parameter in parameters:
-        parameter.min = parameter.max = None  # of the help alone
+        parameter.min = parameter.max = None  # only the help reads these
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
         if parameter.param_type_name == "argument" and not parameter.type_descriptor.is_choice:
@@ -53,8 +53,8 @@ def plainly_shown(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
-def set_closely() -> None:
-    """Let the empty columns of typer's help take no room from the texts."""
+def tighten_help() -> None:
+    """Set no padding for the empty columns of typer's help, so that texts have more width."""
     from typer import rich_utils
 
     rich_utils.STYLE_OPTIONS_TABLE_PADDING = (0, 1, 0, 0)  # type: ignore[assignment]  # as rich reads it
@@ -65,7 +65,7 @@ def _no_type(ctx: Any) -> str:  # noqa: ARG001  as typer calls it
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Make a typer command of a function whose parameters may be option groups."""
+    """Convert a function whose parameters may be option groups to a typer command."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
@@ -75,18 +75,18 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
-    def filled(**values: Any) -> None:
+    def wrapper(**values: Any) -> None:
         arguments = {
             name: group(**{field.name: values.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
         }
         command(**arguments, **values)
 
-    filled.__name__ = command.__name__
-    filled.__doc__ = command.__doc__
-    filled.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    filled.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return filled
+    wrapper.__name__ = command.__name__
+    wrapper.__doc__ = command.__doc__
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return wrapper
 
 
 def _parameters_of(group: Any) -> list[inspect.Parameter]:
@@ -96,14 +96,12 @@ def _parameters_of(group: Any) -> list[inspect.Parameter]:
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=Annotated[
-                hints[field.name], _known_to_typer(group.panel, field.name, **field.metadata)
-            ],
+            annotation=Annotated[hints[field.name], _typer_option(group.panel, field.name, **field.metadata)],
         )
         for field in fields(group)
     ]
 
 
-def _known_to_typer(panel: str | None, name: str, *, also: str, **more: Any) -> Any:
+def _typer_option(panel: str | None, name: str, *, also: str, **more: Any) -> Any:
     names = [f"--{name.replace('_', '-')}", *([also] if also else [])]
     return typer.Option(*names, rich_help_panel=panel, **more)

@@ -1,4 +1,4 @@
-"""From options to the requests that jobs take."""
+"""Requests of jobs, from the options of a command."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def read_options(options: InputOptions) -> ReadOptions:
-    """How files are read.
+    """Build the options for reading files.
 
     Raises
     ------
@@ -53,12 +53,12 @@ def labelled_data(
     *,
     probabilities: ClassProbabilities | None = None,
 ) -> DataRequest:
-    """Labelled rows to learn from.
+    """Build the request for labelled rows of a fit or a test.
 
     Raises
     ------
     UsageError
-        Class probabilities and a positive label together.
+        Options that exclude each other, such as class probabilities and a positive label.
     """
     from uqcli.engines.request import Roles
 
@@ -83,7 +83,7 @@ def labelled_data(
 
 
 def bare_data(inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions) -> DataRequest:
-    """Rows of which a saved model says which columns are read."""
+    """Build the request for rows whose columns a saved rule names."""
     from uqcli.engines.request import DataRequest
 
     return DataRequest(
@@ -96,12 +96,12 @@ def bare_data(inputs: Iterable[str] | None, reading: InputOptions, running: RunO
 
 
 def class_columns(options: ClassProbabilities) -> ClassColumns | None:
-    """Columns of class probabilities, if asked for.
+    """Return the columns of class probabilities, None without ``--proba``.
 
     Raises
     ------
     UsageError
-        Names of classes without columns.
+        ``--classes`` without ``--proba``.
     """
     from uqcli.engines.request import ClassColumns
 
@@ -112,13 +112,13 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
     return ClassColumns(columns=options.proba, names=names)
 
 
-def rows_output(rows: RowOutput, held: OutputQueue, running: RunOptions) -> RowsOutput:
-    """Where rows go; a cluster writes Parquet whatever the name.
+def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> RowsOutput:
+    """Build the output of rows; a cluster writes Parquet unless the name has another format.
 
     Raises
     ------
     UsageError
-        The output's name asks for a compressed file of a format that has none.
+        The output's name has a compression that its format does not support.
     """
     from uqcli.engines.inputs import facts_of_name, format_of
     from uqcli.jobs.stream.output import RowsOutput
@@ -134,14 +134,14 @@ def rows_output(rows: RowOutput, held: OutputQueue, running: RunOptions) -> Rows
         prefix=rows.prefix,
         overwrite=rows.overwrite,
         union=rows.union,
-        held=held,
+        queue=queue,
     )
 
 
-def model_columns(
+def column_overrides(
     columns: ModelColumns, classes: ModelClasses, labels: LabelColumns | None = None
 ) -> ColumnOverrides:
-    """Columns that replace those of saved models.
+    """Build the columns that replace those of saved rules.
 
     Raises
     ------
@@ -153,26 +153,26 @@ def model_columns(
     if labels is not None and labels.no_weight:
         refuse_typed(("weight",), "with --no-weight", "one of them")
     proba = class_columns(classes)
-    named = ColumnOverrides(
-        score=columns.score, uncertainty=columns.uncertainty, proba=proba, insisted=typed()
+    overrides = ColumnOverrides(
+        score=columns.score, uncertainty=columns.uncertainty, proba=proba, typed=typed()
     )
     if labels is None:
-        return named
+        return overrides
     return replace(
-        named,
+        overrides,
         label=labels.label,
         weight=None if labels.no_weight else labels.weight,
         weighted=not labels.no_weight,
     )
 
 
-def names_of(option: str, text: str | None) -> tuple[str, ...]:
-    """Names of columns that an option lists; none where it is not given.
+def parse_names(option: str, text: str | None) -> tuple[str, ...]:
+    """Parse the column names of an option; empty if it is not set.
 
     Raises
     ------
     UsageError
-        A column twice, or an empty name.
+        A duplicate or empty name.
     """
     names = () if text is None else tuple(name.strip() for name in text.split(","))
     if not all(names) or len(set(names)) < len(names):
@@ -180,13 +180,13 @@ def names_of(option: str, text: str | None) -> tuple[str, ...]:
     return names
 
 
-def numbers_of(option: str, text: str | None) -> tuple[float, ...] | None:
-    """Numbers that an option lists; None where it is not given.
+def parse_numbers(option: str, text: str | None) -> tuple[float, ...] | None:
+    """Parse the numbers of an option; None if it is not set.
 
     Raises
     ------
     UsageError
-        One is no number.
+        A part is not a number.
     """
     try:
         return None if text is None else tuple(float(part) for part in text.split(","))

@@ -1,4 +1,4 @@
-"""Every option that more than one command has, declared once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ StreamedInputs = Annotated[
 ]
 
 
-def stdout_by_its_names(output: str | None) -> str | None:
-    """Standard output under whatever name is ``-`` (a callback of ``--output``)."""
+def normalize_stdout(output: str | None) -> str | None:
+    """Replace any name of standard output by ``-`` (a callback of ``--output``)."""
     return STDIO if output is not None and is_stdout(output) else output
 
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
-    """How the inputs are read."""
+    """Options for reading the inputs."""
 
     panel: ClassVar = _INPUT
 
@@ -46,13 +46,13 @@ class InputOptions:
         "Rows with null, NaN or infinity: error (exit 3), drop, or keep (apply only). "
         f"(default: {defaults.ON_INVALID})",
         defaults.ON_INVALID,
-        show_default=False,  # on the line of the text
+        show_default=False,  # the text has it
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitColumns:
-    """Which columns to learn from."""
+    """Columns of a fit or a test."""
 
     panel: ClassVar = _COLUMNS
 
@@ -67,8 +67,8 @@ class FitColumns:
     positive: str | None = option("VALUE", "Text of the positive label.")
 
 
-OF_ROWS: Final = tuple(field.name for group in (FitColumns, InputOptions) for field in fields(group))
-"""Names of the options that say how rows are read: of no use where none are."""
+ROW_OPTIONS: Final = tuple(field.name for group in (FitColumns, InputOptions) for field in fields(group))
+"""Names of the options for reading rows, useless for saved grids."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,7 @@ class ClassProbabilities:
 
 @dataclass(frozen=True, kw_only=True)
 class BlockBounds:
-    """Sizes of the bins of pava-bc."""
+    """Bounds on the bin sizes of pava-bc."""
 
     panel: ClassVar = _BINS
 
@@ -93,7 +93,7 @@ class BlockBounds:
 
 @dataclass(frozen=True, kw_only=True)
 class Intervals:
-    """Confidence of intervals, and the seed of the draws they are made from."""
+    """Confidence of intervals, and the seed of their random draws."""
 
     panel: ClassVar = _RESAMPLING
 
@@ -103,7 +103,7 @@ class Intervals:
 
 @dataclass(frozen=True, kw_only=True)
 class ResamplingOptions(Intervals):
-    """Intervals by resampling the rows, if asked for."""
+    """Bootstrap intervals, off by default."""
 
     bootstrap: int = option(
         "B",
@@ -116,7 +116,7 @@ class ResamplingOptions(Intervals):
 
 @dataclass(frozen=True, kw_only=True)
 class OptionalResampling(Intervals):
-    """Intervals by resampling the rows, made without asking where the rows are not many."""
+    """Bootstrap intervals, on by default for a moderate number of rows."""
 
     bootstrap: int | None = option(
         "B",
@@ -129,7 +129,7 @@ class OptionalResampling(Intervals):
 
 @dataclass(frozen=True, kw_only=True)
 class PlotOutput:
-    """Where a figure goes."""
+    """File of the figure."""
 
     panel: ClassVar = _OUTPUT
 
@@ -148,7 +148,7 @@ class ModelColumns:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelClasses(ClassProbabilities):
-    """Columns of class probabilities that replace a conformal artifact's own."""
+    """Columns of class probabilities that replace those of the rule."""
 
     proba: str | None = option(
         "PATTERN",
@@ -160,7 +160,7 @@ class ModelClasses(ClassProbabilities):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelColumns:
-    """Label and weight columns that replace the artifact's own."""
+    """Label and weight columns that replace those of the rule."""
 
     panel: ClassVar = _COLUMNS
 
@@ -175,18 +175,18 @@ class LabelColumns:
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactOutput:
-    """Where an artifact goes."""
+    """File of the rule."""
 
     panel: ClassVar = _OUTPUT
 
     output: str | None = option(
-        "FILE", "Save the rule here; - is standard output.", also="-o", callback=stdout_by_its_names
+        "FILE", "Save the rule here; - is standard output.", also="-o", callback=normalize_stdout
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowsFile:
-    """Where rows go."""
+    """File of the rows, and its format."""
 
     panel: ClassVar = _OUTPUT
 
@@ -194,7 +194,7 @@ class RowsFile:
         "FILE",
         "Write the rows here; the file ending sets the format. (default: CSV to standard output)",
         also="-o",
-        callback=stdout_by_its_names,
+        callback=normalize_stdout,
     )
     output_format: FileFormat | None = choice(
         "Format of the rows: csv, parquet, arrow or jsonl, whatever the file ending.", metavar="FORMAT"
@@ -203,7 +203,7 @@ class RowsFile:
 
 @dataclass(frozen=True, kw_only=True)
 class RowOutput(RowsFile):
-    """Where rows go, and what becomes of their columns."""
+    """File of the rows, and its columns."""
 
     prefix: str = option("P", "Prefix for the names of added columns.", "")
     overwrite: bool = flag("Replace columns that have these names.")
@@ -212,7 +212,7 @@ class RowOutput(RowsFile):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions:
-    """What becomes of the report."""
+    """Forms of the report, and checks on its metrics."""
 
     panel: ClassVar = _OUTPUT
 
@@ -229,7 +229,7 @@ class ReportOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How the program runs; nothing here changes a result."""
+    """Options for running the program; none changes a result."""
 
     panel: ClassVar = _RUN
 

@@ -1,4 +1,4 @@
-"""What a command reads and where it writes: no place is both, and none is written twice."""
+"""Checks on inputs and outputs: no file is both, and no file is written twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import stat
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from uqcli.cli.config import candidates
+from uqcli.cli.config import configuration_files
 from uqcli.cli.inputs import read_options
 from uqcli.cli.options import InputOptions, RunOptions
 from uqcli.errors import UqcliError, UsageError
@@ -17,16 +17,16 @@ from uqcli.stores.address import is_address
 
 @dataclass(frozen=True, kw_only=True)
 class Reads:
-    """What a command reads.
+    """Inputs of a command.
 
     Attributes
     ----------
     tables
-        INPUT arguments and options like them: files, globs, directories.
+        Files, globs and directories of rows.
     models
-        Saved models.
+        Rule files.
     reading
-        How tables are read.
+        Options for reading the rows.
     """
 
     tables: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Reads:
         models: Iterable[str | None] = (),
         reading: InputOptions | None = None,
     ) -> Reads:
-        """From what options and arguments hold; None where they are not given."""
+        """Collect the values of options and arguments; None for those not set."""
         return cls(
             tables=tuple(name for names in tables for name in names or ()),
             models=tuple(name for name in models if name is not None),
@@ -48,7 +48,7 @@ class Reads:
         )
 
     def files(self) -> tuple[str, ...]:
-        """The files of all tables, as far as they can be found: what cannot is said when it is read.
+        """Resolve the files of all tables; a name that cannot be resolved stays, and fails when it is read.
 
         Raises
         ------
@@ -64,28 +64,28 @@ class Reads:
             try:
                 files += [file.name for file in resolve_inputs([name], options)]
             except UqcliError:
-                if is_address(name):  # it would be waited for again
+                if is_address(name):  # reading it again would wait again
                     raise
                 files.append(name)
         return tuple(files)
 
 
 def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], running: RunOptions) -> None:
-    """Refuse to read a stream twice, to write over what is read, and to write one file twice.
+    """Refuse to read standard input twice, to overwrite an input, and to write one file twice.
 
-    Standard input and output are the files that they come from and go to.
+    Redirected standard input and output count as their files.
 
     Parameters
     ----------
     files
-        The files of the tables.
+        Files of the tables.
     outputs
-        Where results and reports go; ``-`` is standard output.
+        Files of results and reports; ``-`` is standard output.
 
     Raises
     ------
     UsageError
-        One of these.
+        One of these conflicts.
     """
     if sum(map(is_stdin, (*reads.tables, *reads.models))) > 1:
         raise UsageError(
@@ -94,7 +94,7 @@ def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], run
     streams = filter(is_stdin, reads.tables)
     read = {_identity(name): name for name in (*files, *reads.models, *_configuration(running), *streams)}
     read.pop(None, None)
-    _refuse_reading_what_is_printed(read)
+    _refuse_output_as_input(read)
     written: dict[Hashable, str] = {}
     for name in outputs:
         if name != STDIO and is_stdin(name):
@@ -108,28 +108,28 @@ def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], run
             written[place] = name
 
 
-def _refuse_reading_what_is_printed(read: Mapping[Hashable, str]) -> None:
-    """Refuse where the shell appends what is printed to an input."""
-    printed = _identity_of_stream(1)
-    if printed is not None and printed in read:
+def _refuse_output_as_input(read: Mapping[Hashable, str]) -> None:
+    """Refuse a standard output that the shell redirects to an input."""
+    stdout = _identity_of_stream(1)
+    if stdout is not None and stdout in read:
         raise UsageError(
-            f"standard output goes to '{read[printed]}', which is also an input", expected="another file"
+            f"standard output goes to '{read[stdout]}', which is also an input", expected="another file"
         )
 
 
 def _configuration(running: RunOptions) -> list[str]:
-    """The files that options may come from."""
-    return [running.config] if running.config is not None else list(map(str, candidates()))
+    """Return the configuration files that may be read."""
+    return [running.config] if running.config is not None else list(map(str, configuration_files()))
 
 
 def _identity(name: str) -> Hashable | None:
-    """What makes a place one, whatever its names; None for devices and pipes."""
+    """Return a file's inode, path or address, equal for all its names; None for devices and pipes."""
     if is_stdin(name):
         return _identity_of_stream(0)
     if is_address(name):
         return name.removesuffix("/")
     try:
-        facts = os.stat(name)  # noqa: PTH116  names may hold what no path may
+        facts = os.stat(name)  # noqa: PTH116  a name may be no valid path
     except (OSError, ValueError):
         return _path(name)
     return None if stat.S_ISCHR(facts.st_mode) else (facts.st_dev, facts.st_ino)
@@ -143,7 +143,7 @@ def _path(name: str) -> str:
 
 
 def _identity_of_stream(descriptor: int) -> Hashable | None:
-    """The regular file that a standard stream comes from or goes to; None for another."""
+    """Return the inode of the regular file behind a standard stream; None for other streams."""
     try:
         facts = os.fstat(descriptor)
     except OSError:

@@ -1,9 +1,8 @@
-"""Which of several values of an option counts, and which of several options that exclude each other.
+"""Priority of option values from flags, environment and files, and of options that exclude each other.
 
-Flags win over the environment and the environment over files, option by option. Options that exclude each
-other are declared once, below: where a stronger layer asks for one side, weaker layers lose the others.
-Only a typed option can be refused as out of place. A configured value must not
-break a run that has no use for it.
+For each option, flags override the environment, and the environment overrides files. If a higher layer sets
+one of several options that exclude each other, lower layers cannot set the others. A command refuses only
+typed options that it cannot use: a configured option must not break other runs.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand
 
-from uqcli.cli.config import Settings, layers_of, truth
-from uqcli.cli.failing import ask
-from uqcli.cli.groups import plainly_shown, set_closely
-from uqcli.cli.line import remember
-from uqcli.cli.values import converting_plainly
+from uqcli.cli.command_line import record_line
+from uqcli.cli.config import Settings, parse_flag, read_layers
+from uqcli.cli.failed_run import record_options
+from uqcli.cli.groups import simplify_help, tighten_help
+from uqcli.cli.values import with_fast_conversion
 from uqcli.errors import UsageError
 
 _CONSTRAINTS: Final = (
@@ -31,7 +30,7 @@ _CONSTRAINTS: Final = (
 )
 _TREES: Final = ("features", "partitioner", "max_depth", "split", "tree_data")
 
-EXCLUDING: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
+EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
     "*": ((("weight",), ("no_weight",)), (("proba", "classes"), ("positive",))),
     "bin": ((("edges",), ("merge",), ("binning", "uncertainty_bins", "score_bins", "n_min", "n_max")),),
     "boundary": (_CONSTRAINTS, (("grid",), ("inputs", "binning", "uncertainty_bins", "score_bins"))),
@@ -39,7 +38,7 @@ EXCLUDING: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
     "conformal": ((("shift",), ("target",)),),
     "uncertainty": ((("alpha1", "alpha0"), ("members",)),),
 }
-"""By command, or ``*`` for all: sets of sides, of which one can be asked for."""
+"""By command, or ``*`` for all: groups of alternatives; a run can use one alternative of each group."""
 
 _typed: ContextVar[frozenset[str]] = ContextVar("typed", default=frozenset())
 _debug: ContextVar[bool] = ContextVar("debug", default=False)
@@ -49,95 +48,95 @@ class Command(TyperCommand):
     """A command whose options may come from files and the environment."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """All parameters, with the option that asks for help."""
-        parameters = plainly_shown(converting_plainly(super().get_params(ctx)))
-        parameters[-1].rich_help_panel = "Run"  # --help, which would have a panel of its own
+        """Return all parameters, including --help."""
+        parameters = simplify_help(with_fast_conversion(super().get_params(ctx)))
+        parameters[-1].rich_help_panel = "Run"  # --help, otherwise in its own panel
         return parameters
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, closely set."""
-        set_closely()
+        """Write the help with little padding."""
+        tighten_help()
         super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the command line, with what is configured as defaults."""
-        given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        there = {name: value for name, value in given.items() if value not in (None, [], ())}
-        _typed.set(frozenset(there))
-        _debug.set(bool(there.get("debug")))
-        if not ctx.resilient_parsing and "help" not in there:
-            ctx.default_map = configured(ctx, there)
-            remember(str(ctx.info_name), self.params, there, ctx.default_map)
-            ask(str(ctx.info_name), there, ctx.default_map)
+        """Parse the command line, with configured values as defaults."""
+        parsed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        typed_values = {name: value for name, value in parsed.items() if value not in (None, [], ())}
+        _typed.set(frozenset(typed_values))
+        _debug.set(bool(typed_values.get("debug")))
+        if not ctx.resilient_parsing and "help" not in typed_values:
+            ctx.default_map = configured(ctx, typed_values)
+            record_line(str(ctx.info_name), self.params, typed_values, ctx.default_map)
+            record_options(str(ctx.info_name), typed_values, ctx.default_map)
         return super().parse_args(ctx, args)
 
 
-def configured(context: typer.Context, there: Mapping[str, Any]) -> Settings:
-    """Values of options that were not typed, of the strongest layer that has each.
+def configured(context: typer.Context, typed_values: Mapping[str, Any]) -> Settings:
+    """Return the configured values of options that were not typed, each from its highest layer.
 
     Parameters
     ----------
-    there
-        What was typed, by name.
+    typed_values
+        Typed values by name.
 
     Raises
     ------
     UsageError, DataError
-        See ``layers_of``.
+        See ``read_layers``.
     """
-    layers = layers_of(context, there)
+    layers = read_layers(context, typed_values)
     for layer in layers:
         if "debug" in layer:
-            _debug.set(_debug.get() or truth("debug", layer["debug"]))
+            _debug.set(_debug.get() or parse_flag("debug", layer["debug"]))
             break
     result: Settings = {}
-    asked = set(there)
+    used = set(typed_values)
     for layer in layers:
-        lost = _excluded(context.info_name or "", asked)
-        kept = {name: value for name, value in layer.items() if name not in asked | lost}
-        result |= {name: value for name, value in kept.items() if name not in result}
-        asked |= set(kept)
+        excluded = _excluded(context.info_name or "", used)
+        settings = {name: value for name, value in layer.items() if name not in used | excluded}
+        result |= {name: value for name, value in settings.items() if name not in result}
+        used |= set(settings)
     return result
 
 
-def _excluded(command: str, asked: set[str]) -> set[str]:
-    """Options that those asked for exclude."""
-    lost: set[str] = set()
-    for sides in (*EXCLUDING["*"], *EXCLUDING.get(command, ())):
-        taken = [side for side in sides if asked & set(side)]
-        if taken:
-            lost |= {name for side in sides if side not in taken for name in side}
-    return lost
+def _excluded(command: str, used: set[str]) -> set[str]:
+    """Return the options that the set options exclude."""
+    excluded: set[str] = set()
+    for sides in (*EXCLUSIONS["*"], *EXCLUSIONS.get(command, ())):
+        chosen = [side for side in sides if used & set(side)]
+        if chosen:
+            excluded |= {name for side in sides if side not in chosen for name in side}
+    return excluded
 
 
 def is_typed(name: str) -> bool:
-    """Whether an option or argument stands on the command line of this run; with or without dashes."""
+    """Whether an option or argument was typed in this run; the name may have dashes."""
     return name.removeprefix("--").replace("-", "_") in _typed.get()
 
 
 def typed() -> frozenset[str]:
-    """Names of all options and arguments on the command line of this run."""
+    """Return the names of all typed options and arguments of this run."""
     return _typed.get()
 
 
 def wants_debug() -> bool:
-    """Whether tracebacks are asked for, in whatever way."""
+    """Whether ``debug`` is set, on the command line or in a configuration."""
     return _debug.get()
 
 
-def forget() -> None:
-    """Begin a run of its own."""
+def clear_typed() -> None:
+    """Clear the typed options for a new run."""
     _typed.set(frozenset())
     _debug.set(False)
 
 
 def refuse_typed(names: Sequence[str], where: str, expected: str) -> None:
-    """Refuse options that a run cannot use, if they were typed.
+    """Refuse typed options that a run cannot use.
 
     Raises
     ------
     UsageError
-        It names the first.
+        Names the first.
     """
     for name in names:
         if is_typed(name):

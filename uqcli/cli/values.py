@@ -1,8 +1,8 @@
-"""Texts of the command line as values, without the library that typer loads for it.
+"""Fast conversion of option values, without typer's pydantic adapters.
 
-Recent versions of typer build a pydantic adapter for every option of a command, given or not, which takes
-half as long as loading polars. Nearly all our values are texts, choices and whole numbers, which need none.
-Everything else, and every mistake, is left to typer, so that its messages stay.
+Recent versions of typer build an adapter for every option of a command, set or not. This takes half as long
+as loading polars. Texts, choices and plain numbers need no adapter. All else and all errors go to
+typer, so that its messages stay.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ _NUMBERS: Final[Mapping[Any, re.Pattern[str]]] = {
     int: re.compile("[0-9]{1,18}"),
     float: re.compile("[0-9]{1,15}([.][0-9]{1,15})?"),
 }
-"""Numbers that everyone reads alike; typer sees to the others."""
+"""Plain numbers by type; typer parses other notations."""
 
 
-def converting_plainly(parameters: list[Any]) -> list[Any]:
-    """Parameters of typer that convert what is plain by themselves; versions without adapters need none."""
+def with_fast_conversion(parameters: list[Any]) -> list[Any]:
+    """Set the fast conversion on typer's parameters; versions of typer without adapters need none."""
     for parameter in parameters:
-        theirs = getattr(parameter, "get_runtime_param", None)
-        if theirs is not None and not isinstance(theirs, _Plain):
-            parameter.get_runtime_param = _Plain(parameter)
+        conversion = getattr(parameter, "get_runtime_param", None)
+        if conversion is not None and not isinstance(conversion, _FastConversion):
+            parameter.get_runtime_param = _FastConversion(parameter)
     return parameters
 
 
-class _Plain:
-    """Stands for typer's conversion of one parameter, which is asked for only where it is needed."""
+class _FastConversion:
+    """Fast conversion of one parameter; calls typer's conversion only if needed."""
 
     def __init__(self, parameter: Any) -> None:
-        self._theirs = parameter.get_runtime_param
+        self._typer_conversion = parameter.get_runtime_param
         self._annotation = parameter.type_descriptor.annotation
         self._range = parameter.type_descriptor.parameter_info
 
-    def __call__(self) -> _Plain:
+    def __call__(self) -> _FastConversion:
         return self
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Value of a parameter's text, or of its default."""
+        """Convert a parameter's text or its default."""
         several = param.multiple or param.nargs == -1
         if value is None:
             return () if several else None
@@ -48,19 +48,19 @@ class _Plain:
             if get_origin(self._annotation) is list and all(isinstance(item, str) for item in value):
                 return list(value)
         elif not several:
-            value_of_type = _plain(value, self._annotation)
-            if value_of_type is not None and self._holds(value_of_type):
-                return value_of_type
-        return self._theirs().coerce(value, param=param, ctx=ctx)
+            converted = _simple_value(value, self._annotation)
+            if converted is not None and self._in_range(converted):
+                return converted
+        return self._typer_conversion().coerce(value, param=param, ctx=ctx)
 
-    def _holds(self, value: Any) -> bool:
-        """Whether a value is in the range that is asked for, if one is."""
+    def _in_range(self, value: Any) -> bool:
+        """Whether a value is in the parameter's range, if it has one."""
         low, high = self._range.min, self._range.max
         return (low is None or value >= low) and (high is None or value <= high)
 
 
-def _plain(value: Any, annotation: Any) -> Any:
-    """The value as its type, or None where it takes more than a look to tell."""
+def _simple_value(value: Any, annotation: Any) -> Any:
+    """Convert a value to a simple type; None if typer must convert it."""
     if not isinstance(annotation, type):
         return None
     if type(value) is annotation:

@@ -1,1 +1,4 @@
-"""Engines: read files into checked rows and counts, and apply rules to files."""
+"""Engines, which read and check rows, pool them into counts, and write the rows that a rule adds to.
+
+Decisions do not belong here.
+"""

@@ -23,12 +23,12 @@ class MissingColumnError(DataError):
         self.role = role
 
 
-def require_columns(columns: Sequence[str], shown: str, roles: Roles) -> None:
+def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
     """Check that every required column exists exactly once.
 
     Parameters
     ----------
-    shown
+    source
         Name of the input for messages.
 
     Raises
@@ -39,19 +39,19 @@ def require_columns(columns: Sequence[str], shown: str, roles: Roles) -> None:
     times = Counter(columns)
     for role, name in roles.named().items():
         if name not in times:
-            raise _missing(columns, shown, role, name)
+            raise _missing(columns, source, role, name)
         if times[name] > 1:
             raise DataError(
-                f"column '{name}' appears {times[name]} times in {shown}", expected="unique names"
+                f"column '{name}' appears {times[name]} times in {source}", expected="unique names"
             )
 
 
-def _missing(columns: Sequence[str], shown: str, role: str, name: str) -> DataError:
+def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataError:
     names = _misspelt(name, columns)
     guess = f"did you mean {' or '.join(map(repr, names))}? " if names else ""
     return MissingColumnError(
         role,
-        f"no column '{name}' in {shown}",
+        f"no column '{name}' in {source}",
         expected=f"one of {listing(columns)}",
         remedy=f"{guess}give --{role.partition('.')[0]} COLUMN",
     )

@@ -47,7 +47,7 @@ class InputFile:
         ``gzip``, ``zstd`` or None; for text formats only.
     regular
         Whether it can be opened more than once.
-    told
+    stated
         Whether its name or an option implies the format.
     keys
         Partition columns, from ``key=value`` folder names, with their values; None for null.
@@ -59,7 +59,7 @@ class InputFile:
     compression: str | None
     delimiter: str
     regular: bool
-    told: bool
+    stated: bool
     keys: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
@@ -141,7 +141,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
     UsageError
         No input, or standard input named twice.
     DataError
-        A file is missing, a glob or directory has no data file, a format cannot be told.
+        A file is missing, a glob or directory has no data file, a format is unknown.
     """
     if not arguments:
         raise UsageError(
@@ -174,7 +174,7 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
             compression=None,
             delimiter=options.delimiter or ",",
             regular=False,
-            told=options.format_given,
+            stated=options.format_given,
         )
         return
     tree = tree_of(argument)
@@ -240,7 +240,7 @@ def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
         compression=facts.compression,
         delimiter=options.delimiter or facts.delimiter,
         regular=content.regular,
-        told=facts.format is not None or options.format_given,
+        stated=facts.format is not None or options.format_given,
         keys=partition_keys(content.folders),
     )
 
@@ -254,7 +254,7 @@ _NOT_OF_ROWS: Final = frozenset(
 """File name extensions that are not taken for CSV."""
 
 
-def format_of(name: str, given: FileFormat | None) -> FileFormat:
+def format_of(name: str, requested: FileFormat | None) -> FileFormat:
     """Return the output format: as requested, else by name, else CSV.
 
     Raises
@@ -265,14 +265,14 @@ def format_of(name: str, given: FileFormat | None) -> FileFormat:
     compressed = facts_of_name(name).compression is not None
     plain = Path(name).with_suffix("") if compressed else Path(name)
     named = facts_of_name(str(plain)).format
-    if given is None and plain.suffix.lower() in _NOT_OF_ROWS:
+    if requested is None and plain.suffix.lower() in _NOT_OF_ROWS:
         remedy = "name it .jsonl" if plain.suffix.lower() == ".json" else "choose another name"
         raise UsageError(
             f"cannot write rows as {plain.suffix}: '{name}'",
             expected=KNOWN_SUFFIXES,
             remedy=f"{remedy}, or give --output-format",
         )
-    file_format = given or named or FileFormat.CSV
+    file_format = requested or named or FileFormat.CSV
     if compressed and not file_format.is_text:
         raise UsageError(
             f"'{name}' asks for compressed {file_format}",

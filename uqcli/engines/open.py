@@ -36,11 +36,11 @@ def open_engine(name: EngineName) -> Engine:
     return ENGINES[name]()
 
 
-def streams_kept() -> AbstractContextManager[None]:
+def reusable_streams() -> AbstractContextManager[None]:
     """Allow repeated reads of streams until the block ends."""
-    from uqcli.engines.local.read.streams import streams_kept
+    from uqcli.engines.local.read.streams import reusable_streams
 
-    return streams_kept()
+    return reusable_streams()
 
 
 def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: Destination) -> None:

@@ -32,9 +32,9 @@ def probabilities(rows: Rows, roles: Roles) -> Matrix:
     if roles.classes:
         return np.stack([rows.numbers[PROBA + name] for name in roles.classes], axis=1)
     score = rows.score
-    known = score if rows.valid is None else score[rows.valid]
-    if len(known):
-        require_probabilities(known, roles.numbers["score"])
+    usable = score if rows.valid is None else score[rows.valid]
+    if len(usable):
+        require_probabilities(usable, roles.numbers["score"])
     return np.stack([1 - score, score], axis=1)
 
 

@@ -105,13 +105,13 @@ class Destination:
         Path, or ``-`` for standard output.
     file_format
         None for the format that the name implies.
-    held
+    queue
         Queue in which a regular file waits for ``commit``; None renames it into place at once.
     """
 
     place: str = STDIO
     file_format: FileFormat | None = None
-    held: OutputQueue | None = None
+    queue: OutputQueue | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,12 +235,12 @@ class Table(Protocol):
             Function from the number of rows of a part to 0-based ranks.
         """
 
-    def counted(self, by: Partition, unsettled: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
+    def counted(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows.
 
         Parameters
         ----------
-        unsettled
+        query
             Query; called with the counts so far until it names no more ranges, which are then exact.
         """
 

@@ -85,7 +85,7 @@ class ClassColumns:
     columns: str
     names: tuple[str, ...] | None = None
 
-    def found_in(self, columns: Sequence[str], shown: str) -> dict[str, str]:
+    def found_in(self, columns: Sequence[str], source: str) -> dict[str, str]:
         """Map classes to columns, in class order; ``shown`` is the input's name for messages.
 
         Raises
@@ -104,7 +104,7 @@ class ClassColumns:
                 raise UsageError(f"--proba '{self.columns}' repeats a column", expected="each column once")
         if len(matched) < 2:
             raise DataError(
-                f"'{self.columns}' matches {len(matched)} columns of {shown}",
+                f"'{self.columns}' matches {len(matched)} columns of {source}",
                 expected="the probabilities of at least two classes",
                 remedy="check --proba and its quoting",
             )
@@ -193,7 +193,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         """Whether the same columns are read in the same order, on which thresholds and class indices rely."""
         return _in_order(self) == _in_order(other) if isinstance(other, Roles) else NotImplemented
 
-    def expanded(self, columns: Sequence[str], shown: str) -> Roles:
+    def expanded(self, columns: Sequence[str], source: str) -> Roles:
         """Resolve patterns with the columns of an input; ``shown`` is its name for messages.
 
         Raises
@@ -202,7 +202,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
             A pattern matches nothing, or see ``ClassColumns``.
         """
         if self.class_columns is not None:
-            return replace(self, classes=self.class_columns.found_in(columns, shown), class_columns=None)
+            return replace(self, classes=self.class_columns.found_in(columns, source), class_columns=None)
         if self.pattern is None:
             return self
         if any(sign in self.pattern for sign in "*?["):
@@ -211,7 +211,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
             matched = [name.strip() for name in self.pattern.split(",")]
         if not set(matched) & set(columns):
             raise DataError(
-                f"no column of {shown} matches '{self.pattern}'",
+                f"no column of {source} matches '{self.pattern}'",
                 expected=f"columns such as {listing(columns)}",
                 remedy="check the pattern and its quoting",
             )
@@ -231,7 +231,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         """Return the column names of the numeric roles, with class probabilities."""
         return {**self.numbers, **{PROBA + name: column for name, column in self.classes.items()}}
 
-    def wanted(self) -> tuple[str, ...]:
+    def requested_columns(self) -> tuple[str, ...]:
         """Return the column names, and patterns, before any input is opened."""
         patterns = [self.pattern, None if self.class_columns is None else self.class_columns.columns]
         listed = [name.strip() for pattern in patterns if pattern for name in pattern.split(",")]
@@ -306,5 +306,5 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
 
 def listing(columns: Sequence[str]) -> str:
     """List up to 12 names, and the number of others."""
-    shown = ", ".join(columns[:12])
-    return f"{shown} and {len(columns) - 12} more" if len(columns) > 12 else shown
+    listed = ", ".join(columns[:12])
+    return f"{listed} and {len(columns) - 12} more" if len(columns) > 12 else listed

@@ -1,1 +1,4 @@
-"""One job per command: a frozen request in, a frozen result out."""
+"""Jobs by subject, each from a frozen request to a result with its report, rule and failure.
+
+Formulas and typer do not belong here.
+"""

@@ -57,12 +57,12 @@ def mix_of(shift: ShiftArtifact, positive: str | None) -> TargetMix:
     UsageError
         The class weights are for other classes.
     """
-    wanted = BINARY[1] if tuple(shift.classes) == BINARY else positive
-    if len(shift.classes) != 2 or wanted not in shift.classes:
+    positive_class = BINARY[1] if tuple(shift.classes) == BINARY else positive
+    if len(shift.classes) != 2 or positive_class not in shift.classes:
         raise UsageError(
             f"class weights are of {', '.join(shift.classes[:12])}",
             expected="weights of two classes, 0 and 1 or with the positive label among them",
         )
-    at = shift.classes.index(wanted)
+    at = shift.classes.index(positive_class)
     mix = ClassMix(positive=shift.weights[at], negative=shift.weights[1 - at])
-    return TargetMix(mix=mix, shift=shift, draws=shift.draws_for([shift.classes[1 - at], wanted]))
+    return TargetMix(mix=mix, shift=shift, draws=shift.draws_for([shift.classes[1 - at], positive_class]))

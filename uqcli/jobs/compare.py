@@ -26,7 +26,7 @@ from uqcli.methods.tce.calibration_error import (
     reject,
 )
 from uqcli.reports.comparison import Comparison
-from uqcli.running.progress import followed
+from uqcli.running.progress import with_progress
 
 Values = Mapping[str, float | None]
 
@@ -68,13 +68,13 @@ def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
     if pairs.least_of_a_class < LEAST_OF_A_CLASS:
         return dict.fromkeys(keys)
     replicates = max(plan.replicates, least_replicates(plan.confidence))
-    drawn = [
+    draws = [
         pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, number)).with_errors()
-        for number in followed(range(replicates), "resampling", replicates)
+        for number in with_progress(range(replicates), "resampling", replicates)
     ]
     return {
         (side, name): studentised_interval(
-            estimates[name][side], [draw[name][side] for draw in drawn], plan.confidence
+            estimates[name][side], [draw[name][side] for draw in draws], plan.confidence
         )
         for side, name in keys
     }

@@ -8,7 +8,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, RangeCounts
 from uqcli.engines.protocol import Partition, RangeQuery, Table
-from uqcli.methods.bin.grid import GridSpec, uncertainty_rule, unsettled_by_grid
+from uqcli.methods.bin.grid import GridSpec, ranges_for_grid, uncertainty_rule
 from uqcli.methods.bin.registry import BinSizes, rule_of
 
 
@@ -44,12 +44,12 @@ def grid_parts(
     if spec.score_bins is None or rule_of(spec.binning).ranks is None:
         return RangeCounts.of_parts(table.pooled(by))
 
-    def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
-        masks = unsettled_by_grid(counts, spec, counts_only=thresholds is not None)
+    def query(counts: Sequence[RangeCounts]) -> list[Bools]:
+        masks = ranges_for_grid(counts, spec, counts_only=thresholds is not None)
         if thresholds is not None and not any(mask.any() for mask in masks):
             masks = list(thresholds(counts))
         if also is None:
             return masks
         return [mask | other for mask, other in zip(masks, also(counts), strict=True)]
 
-    return table.counted(by, unsettled)
+    return table.counted(by, query)

@@ -1,1 +1,4 @@
-"""Array loops that are compiled when the work is large."""
+"""Loops from arrays to arrays, which numba compiles when the work is large.
+
+Checks and messages do not belong here.
+"""

@@ -60,12 +60,13 @@ class Kernel(Generic[*Ts, R]):
 
     def _on_lists(self, *args: *Ts) -> R:
         """Run as Python; 1-d arrays become lists, which Python indexes several times faster."""
-        given: tuple[Any, ...] = args
+        arguments: tuple[Any, ...] = args
         lists: list[Any] = [
-            value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else value for value in given
+            value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else value
+            for value in arguments
         ]
         result = self.python(*lists)
-        for value, numbers in zip(given, lists, strict=True):
+        for value, numbers in zip(arguments, lists, strict=True):
             if value is not numbers and isinstance(value, np.ndarray) and value.flags.writeable:
                 value[:] = numbers
         return result
@@ -104,7 +105,7 @@ class Kernel(Generic[*Ts, R]):
         return numba.njit(self.python, cache=cache, nogil=True)
 
 
-def cache_directory(beside: Path) -> str | None:
+def cache_directory(folder: Path) -> str | None:
     """Choose the directory of compiled kernels: '' for beside their sources, None if none can be trusted.
 
     A cache is pickled code. It is therefore only read from an absolute directory that we own and nobody else
@@ -113,13 +114,13 @@ def cache_directory(beside: Path) -> str | None:
 
     Parameters
     ----------
-    beside
+    folder
         Directory of Python's own bytecode cache.
     """
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
         return named if _is_ours(Path(named)) else None
-    if _is_ours(beside) and os.access(beside, os.W_OK):
+    if _is_ours(folder) and os.access(folder, os.W_OK):
         return ""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")  # noqa: PTH118
     own = Path(home) / "uqcli" / "kernels"
@@ -137,8 +138,8 @@ def _is_ours(directory: Path) -> bool:
         above = [parent.stat() for parent in directory.resolve().parents]
     except OSError:
         return False
-    ours = facts.st_uid == user and not facts.st_mode & others
-    return ours and all(
+    is_private = facts.st_uid == user and not facts.st_mode & others
+    return is_private and all(
         status.st_uid in (0, user) and (not status.st_mode & others or status.st_mode & stat.S_ISVTX)
         for status in above
     )

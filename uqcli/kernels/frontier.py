@@ -25,20 +25,20 @@ def bin_frontier(gains: Ints) -> Ints:
     rows, width = gains.shape
     bins = width - 1
     total = np.zeros(rows * bins + 1, dtype=np.int64)
-    taken = np.zeros((rows, rows * bins + 1), dtype=np.int32)
+    choices = np.zeros((rows, rows * bins + 1), dtype=np.int32)
     work = width * (rows * (rows - 1) // 2 * bins + rows)  # iterations of the inner loop
-    max_plus_convolution.run(work, np.ascontiguousarray(gains), total, taken)
+    max_plus_convolution.run(work, np.ascontiguousarray(gains), total, choices)
     chosen = np.empty((rows, rows * bins + 1), dtype=np.int32)
     left = np.arange(rows * bins + 1)
     for row in range(rows - 1, -1, -1):
-        chosen[row] = taken[row, left]
+        chosen[row] = choices[row, left]
         left = left - chosen[row]
     return chosen
 
 
 @kernel
 def max_plus_convolution(
-    gains: Ints, total: Ints, taken: np.ndarray[tuple[int, int], np.dtype[np.int32]]
+    gains: Ints, total: Ints, choices: np.ndarray[tuple[int, int], np.dtype[np.int32]]
 ) -> None:
     """Fill, row by row, the best total for every number of bins and the bins that the row takes for it."""
     rows, width = gains.shape
@@ -56,5 +56,5 @@ def max_plus_convolution(
                 candidate = before[m] + gain
                 if candidate > total[m + j]:
                     total[m + j] = candidate
-                    taken[row, m + j] = j
+                    choices[row, m + j] = j
         reach += bins

@@ -36,8 +36,8 @@ def solved(matrix: Matrix, right: Floats) -> Floats:
             rows[at + 1 :, at:] -= factor[:, None] * rows[at, at:]
         solution = np.zeros(size)
         for at in reversed(range(size)):
-            known = (rows[at, at + 1 : size] * solution[at + 1 :]).sum()
-            solution[at] = (rows[at, size] - known) / rows[at, at]
+            solved_part = (rows[at, at + 1 : size] * solution[at + 1 :]).sum()
+            solution[at] = (rows[at, size] - solved_part) / rows[at, at]
     return solution
 
 
@@ -56,9 +56,9 @@ def least_solution(matrix: Matrix, right: Floats) -> Floats:
         if not any([_rotate(left, vectors, i, j) for i in range(len(left)) for j in range(i)]):  # noqa: C419
             break
     values = np.diag(left)
-    kept = np.abs(values) > _NOTHING * np.abs(values).max()
+    nonzero = np.abs(values) > _NOTHING * np.abs(values).max()
     solution: Floats = np.zeros(len(right))
-    for value, vector in zip(values[kept], vectors.T[kept], strict=True):
+    for value, vector in zip(values[nonzero], vectors.T[nonzero], strict=True):
         solution += (vector * right).sum() / value * vector
     return solution
 

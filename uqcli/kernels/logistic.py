@@ -105,9 +105,9 @@ def _end(count: Ints, positives: Ints, *, negative: bool, backwards: bool) -> in
     """Find the first or last position with rows of a class; stops at the first part that has one."""
     cuts = parts(len(count))
     for part in reversed(cuts) if backwards else cuts:
-        held = np.flatnonzero(positives[part] < count[part] if negative else positives[part])
-        if len(held):
-            return int(part.start + held[-1 if backwards else 0])
+        nonempty = np.flatnonzero(positives[part] < count[part] if negative else positives[part])
+        if len(nonempty):
+            return int(part.start + nonempty[-1 if backwards else 0])
     return None
 
 

@@ -66,9 +66,9 @@ def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
         before = len(count)
         rises = np.ones(len(count), dtype=np.bool_)
         np.less(positives[:-1] * count[1:], positives[1:] * count[:-1], out=rises[1:])
-        kept = np.flatnonzero(rises)
-        first = first[kept]
-        positives, count = np.add.reduceat(positives, kept), np.add.reduceat(count, kept)
+        starts = np.flatnonzero(rises)
+        first = first[starts]
+        positives, count = np.add.reduceat(positives, starts), np.add.reduceat(count, starts)
     return first, positives, count
 
 
@@ -139,9 +139,9 @@ def fill_bounded_starts(
         block_count[blocks] = count[i]
         blocks += 1
         while blocks > 1:
-            both = block_count[blocks - 2] + block_count[blocks - 1]
+            merged = block_count[blocks - 2] + block_count[blocks - 1]
             if block_count[blocks - 2] >= n_min:
-                if both > n_max:
+                if merged > n_max:
                     break
                 rises = (
                     block_positives[blocks - 2] * block_count[blocks - 1]
@@ -151,7 +151,7 @@ def fill_bounded_starts(
                     break
             blocks -= 1
             block_positives[blocks - 1] += block_positives[blocks]
-            block_count[blocks - 1] = both
+            block_count[blocks - 1] = merged
     if blocks > 0 and (block_count[blocks - 1] < n_min or block_count[blocks - 1] + tail_count <= n_max):
         return blocks
     start[blocks] = tail

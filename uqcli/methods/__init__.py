@@ -1,1 +1,4 @@
-"""Algorithms: checked arrays in, frozen results out."""
+"""Methods by subject, each from checked counts or arrays to a frozen result.
+
+Files and options do not belong here.
+"""

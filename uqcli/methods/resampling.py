@@ -32,8 +32,8 @@ def resample(count: Ints, random: np.random.Generator) -> Ints:
         With the same sum.
     """
     total = int(count.sum())
-    drawn: Ints = random.multinomial(total, count / total)
-    return drawn
+    counts: Ints = random.multinomial(total, count / total)
+    return counts
 
 
 def resample_counts(counts: ValueCounts, random: np.random.Generator) -> ValueCounts:
@@ -95,15 +95,15 @@ def studentised_interval(
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
-def _defined(drawn: WithError) -> tuple[float, float] | None:
-    return None if drawn.value is None or drawn.error is None else (drawn.value, drawn.error)
+def _defined(draw: WithError) -> tuple[float, float] | None:
+    return None if draw.value is None or draw.error is None else (draw.value, draw.error)
 
 
-def _distance(value: float, drawn: float, error: float) -> float:
+def _distance(value: float, draw: float, error: float) -> float:
     """Compute the deviation of a resampled estimate in units of its own standard error."""
     if error == 0:
-        return 0.0 if drawn == value else math.copysign(math.inf, drawn - value)
-    return (drawn - value) / error
+        return 0.0 if draw == value else math.copysign(math.inf, draw - value)
+    return (draw - value) / error
 
 
 def percentile_interval(resampled: Sequence[float], confidence: float) -> tuple[float, float] | None:

@@ -1,1 +1,4 @@
-"""Results as terminal text, JSON, Markdown and HTML; nothing is computed here."""
+"""Results as tables, sentences, JSON, pages and figures, and checks on their metrics.
+
+Computing results does not belong here.
+"""

@@ -1,4 +1,4 @@
-"""Reliability before and after calibration as small multiples."""
+"""Figure of reliability diagrams before and after calibration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from uqcli.document import Figure, printable
 from uqcli.methods.tce.diagram import Reliability
-from uqcli.reports.figures import BLUE, GREY, INK, is_narrow, wrapped
+from uqcli.reports.figures import BLUE, GREY, INK, is_narrow, wrap_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ _COLUMNS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class ReliabilityPanel:
-    """Reliability of some rows before and after."""
+    """Reliability of some rows before and after calibration."""
 
     title: str
     before: Reliability
@@ -27,14 +27,14 @@ class ReliabilityPanel:
 
 
 def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
-    """Small multiples of the standard reliability diagram, before and after."""
+    """Build a figure with one standard reliability diagram per panel, before and after calibration."""
     columns = 2 if len(panels) == 4 else min(_COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
 
     def draw(canvas: Canvas) -> None:
         shape = (len(panels), 1) if is_narrow(canvas) else (lines, columns)
         axes = canvas.subplots(*shape, squeeze=False).ravel()
-        top = _top(panels)
+        top = _axis_end(panels)
         for place, panel in zip(axes, panels, strict=False):
             _draw_panel(place, panel, top)
         for place in axes[len(panels) :]:
@@ -53,15 +53,15 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     )
 
 
-def _top(panels: Sequence[ReliabilityPanel]) -> float:
-    """Upper end of both axes of all panels."""
-    shown = [bins for panel in panels for bins in (panel.before, panel.after)]
-    highest = max(float(max(bins.mean_score.max(), bins.rate.max())) for bins in shown)
+def _axis_end(panels: Sequence[ReliabilityPanel]) -> float:
+    """Return the upper end of both axes, the same in all panels."""
+    reliabilities = [bins for panel in panels for bins in (panel.before, panel.after)]
+    highest = max(float(max(bins.mean_score.max(), bins.rate.max())) for bins in reliabilities)
     return min(1.03, 1.15 * highest) or 1.0
 
 
 def _draw_panel(axes: Axes, panel: ReliabilityPanel, top: float) -> None:
-    axes.set_title(wrapped(panel.title), parse_math=False, fontsize=9)
+    axes.set_title(wrap_title(panel.title), parse_math=False, fontsize=9)
     for name, bins, colour in (("before", panel.before, GREY), ("after", panel.after, BLUE)):
         axes.errorbar(bins.mean_score, bins.rate, yerr=bins.bars, fmt="none", ecolor=colour, elinewidth=1)
         area = 12 + 110 * bins.count / bins.count.sum()

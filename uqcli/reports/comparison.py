@@ -1,4 +1,4 @@
-"""Probabilities before and after calibration, side by side."""
+"""Metrics of probabilities before and after calibration, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from uqcli.document import Estimate, Metric, Metrics, Table, ends_of, meant, share
-from uqcli.reports.tce.words import MUCH
+from uqcli.document import Estimate, Metric, Metrics, Table, ends_of, meaning_rows, share
+from uqcli.reports.tce.words import MANY_REJECTED
 
 _MEANINGS: Final = {
     "proper scores": {
@@ -30,14 +30,14 @@ _MEANINGS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Metrics before and after, and after minus before; with paired intervals where rows were resampled."""
+    """Metrics before, after, and after minus before; paired intervals if the rows were resampled."""
 
     before: Metrics
     after: Metrics
     difference: Metrics
 
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """Return the metrics by key."""
         return {"before": self.before, "after": self.after, "difference": self.difference}
 
 
@@ -45,29 +45,29 @@ BEFORE_AFTER = ("before", "after", "after - before")
 
 
 def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BEFORE_AFTER) -> Table:
-    """One line for each metric.
+    """Build a table with one line per metric.
 
     Parameters
     ----------
     sides
-        What the two and their difference are called.
+        Column names of the two and of their difference.
     """
     rows = [
         (
             name,
-            _shown(compared.before[name], name),
-            _shown(compared.after[name], name),
-            _shown(compared.difference[name], name, interval=True),
+            _format(compared.before[name], name),
+            _format(compared.after[name], name),
+            _format(compared.difference[name], name, interval=True),
         )
-        for _, name, _ in meant(_MEANINGS)
+        for _, name, _ in meaning_rows(_MEANINGS)
         if name in compared.before
     ]
     return Table(title=title, header=("metric", *sides), rows=rows)
 
 
 def meanings_table() -> Table:
-    """What each metric means."""
-    rows = list(meant(_MEANINGS))
+    """Build the table of the metrics' meanings."""
+    rows = list(meaning_rows(_MEANINGS))
     return Table(title="", header=("", "metric", "meaning"), rows=rows, left=3, detail=True)
 
 
@@ -84,66 +84,68 @@ _RANKED: Final = MappingProxyType(
 )
 
 
-def ranked_table(title: str, of: str, compared: Sequence[tuple[str, Comparison]]) -> Table:
-    """What several calibrators come to, in one table: the lowest log loss first, unchanged scores among them.
+def ranked_table(title: str, name_header: str, compared: Sequence[tuple[str, Comparison]]) -> Table:
+    """Rank several calibrators by log loss in one table, with the uncalibrated scores among them.
 
     Parameters
     ----------
-    of
-        What the names are names of.
+    name_header
+        Header of the names.
     compared
-        Names with what became of the same rows, or of the same labels.
+        Names and comparisons on the same rows, or on the same labels.
     """
-    given = [(f"before ({name})", comparison) for name, comparison in compared]
-    befores = [tuple(map(value_of, comparison.before.values())) for _, comparison in compared]
-    if len(set(befores)) == 1:
-        given = [("(before)", given[0][1])]
+    before_lines = [(f"before ({name})", comparison) for name, comparison in compared]
+    before_values = [tuple(map(value_of, comparison.before.values())) for _, comparison in compared]
+    if len(set(before_values)) == 1:
+        before_lines = [("(before)", before_lines[0][1])]
     lines = [(name, comparison.after) for name, comparison in compared] + [
-        (name, comparison.before) for name, comparison in given
+        (name, comparison.before) for name, comparison in before_lines
     ]
-    measured = [metric for metric in _RANKED if metric in lines[0][1]]
+    shown_metrics = [metric for metric in _RANKED if metric in lines[0][1]]
     rows = [
         (
             name,
-            *(_shown(metrics[metric], metric, sign="") for metric in measured),
+            *(_format(metrics[metric], metric, sign="") for metric in shown_metrics),
         )
-        for name, metrics in by_log_loss(lines)
+        for name, metrics in sort_by_log_loss(lines)
     ]
-    return Table(title=title, header=(of, *(_RANKED[metric] for metric in measured)), rows=rows)
+    return Table(title=title, header=(name_header, *(_RANKED[metric] for metric in shown_metrics)), rows=rows)
 
 
-def decided_by_single_rows(compared: Sequence[tuple[str, Comparison]]) -> list[str]:
-    """Which log losses have no interval where others have one: mostly they rest on single rows."""
-    bare = [name for name, comparison in compared if not _has_ends(comparison.after["log_loss"])]
-    if not bare or len(bare) == len(compared):
+def losses_without_interval(compared: Sequence[tuple[str, Comparison]]) -> list[str]:
+    """Name the calibrators whose log loss has no interval, if others have one: single rows decide it."""
+    without = [name for name, comparison in compared if not _has_interval(comparison.after["log_loss"])]
+    if not without or len(without) == len(compared):
         return []
     return [
-        f"{', '.join(bare)}: single rows decide the log loss, so it has no interval; use the Brier score."
+        f"{', '.join(without)}: single rows decide the log loss, so it has no interval; use the Brier score."
     ]
 
 
-def first_by_brier(compared: Sequence[tuple[str, Comparison]], then: str) -> list[str]:
-    """Which has the lowest Brier score, where another has the lowest log loss, and what to do then."""
+def lowest_brier(compared: Sequence[tuple[str, Comparison]], advice: str) -> list[str]:
+    """Name the calibrator with the lowest Brier score if another has the lowest log loss, with advice."""
     by_loss, by_brier = (_lowest(compared, metric) for metric in ("log_loss", "brier"))
     if by_loss is None or by_brier is None or by_loss == by_brier:
         return []
     after = {name: share(value_of(comparison.after["brier"])) for name, comparison in compared}
-    return [f"{by_brier} has the lowest Brier score ({after[by_brier]}; {by_loss} {after[by_loss]}); {then}."]
+    return [
+        f"{by_brier} has the lowest Brier score ({after[by_brier]}; {by_loss} {after[by_loss]}); {advice}."
+    ]
 
 
 def _lowest(compared: Sequence[tuple[str, Comparison]], metric: str) -> str | None:
-    """The first with the lowest value after calibration."""
-    known = [(value_of(comparison.after[metric]), name) for name, comparison in compared]
-    return min(((value, name) for value, name in known if value is not None), default=(0.0, None))[1]
+    """Return the first name with the lowest value after calibration."""
+    values = [(value_of(comparison.after[metric]), name) for name, comparison in compared]
+    return min(((value, name) for value, name in values if value is not None), default=(0.0, None))[1]
 
 
-Named = TypeVar("Named", bound=tuple[Any, Metrics])
+NamedMetrics = TypeVar("NamedMetrics", bound=tuple[Any, Metrics])
 
 
-def by_log_loss(lines: Sequence[Named]) -> list[Named]:
-    """Names with metrics, the lowest log loss first, those without one last; ties in the order given."""
+def sort_by_log_loss(lines: Sequence[NamedMetrics]) -> list[NamedMetrics]:
+    """Sort names with metrics by log loss, undefined ones last; the sort is stable."""
 
-    def rank(line: Named) -> float:
+    def rank(line: NamedMetrics) -> float:
         value = value_of(line[1]["log_loss"])
         return math.inf if value is None else value
 
@@ -151,12 +153,12 @@ def by_log_loss(lines: Sequence[Named]) -> list[Named]:
 
 
 def value_of(metric: Metric) -> float | None:
-    """The number itself, with an interval or without."""
+    """Return the value of a metric, which may be an estimate."""
     value = metric.value if isinstance(metric, Estimate) else metric
     return value if isinstance(value, int | float) else None
 
 
-def _shown(metric: Metric, name: str, *, interval: bool = False, sign: str = "+") -> str:
+def _format(metric: Metric, name: str, *, interval: bool = False, sign: str = "+") -> str:
     value = value_of(metric)
     if value is None:
         return "-"
@@ -166,37 +168,37 @@ def _shown(metric: Metric, name: str, *, interval: bool = False, sign: str = "+"
 
 
 def verdict(compared: Comparison, where: str = "") -> str:
-    """Say plainly whether calibration helped, by the log loss; by the Brier score where one row decides that.
+    """State whether calibration helped, by the interval of the log loss, else of the Brier score.
 
-    Without an interval it is only said what the log loss came to.
+    Without any interval, state only the change of the log loss.
     """
     where = f" {where}" if where else ""
-    by = next((name for name in ("log_loss", "brier") if _has_ends(compared.difference[name])), "log_loss")
-    gain, name = compared.difference[by], by.replace("_", " ").replace("brier", "Brier score")
-    value = value_of(gain)
+    loss = next(
+        (name for name in ("log_loss", "brier") if _has_interval(compared.difference[name])), "log_loss"
+    )
+    change, name = compared.difference[loss], loss.replace("_", " ").replace("brier", "Brier score")
+    value = value_of(change)
     if value is None:
         return f"Calibration cannot be tested {where}: the {name} is undefined."
     changed = f"the {name} changes by {value:+.4f}{where}"
-    if not isinstance(gain, Estimate):
+    if not isinstance(change, Estimate):
         return f"Not tested: {changed}; --bootstrap tests it."
-    if gain.low is None or gain.high is None:
+    if change.low is None or change.high is None:
         return f"Not tested: {changed}; a class has too few rows."
-    if gain.high < 0:
+    if change.high < 0:
         return f"Calibration helped: the {name} falls by {-value:.4f}{where}."
-    if gain.low > 0:
+    if change.low > 0:
         return f"Calibration hurt: the {name} rises by {value:.4f}{where}."
     return f"No significant change: {changed}."
 
 
-def still_off(compared: Comparison, whose: str = "calibrated") -> list[str]:
-    """That many bins are still rejected, and by how much."""
-    deviating, off = (value_of(compared.after[name]) for name in ("tce", "ece"))
-    if deviating is None or off is None or deviating <= 100 * MUCH:
+def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str]:
+    """Caution that many predictions are still rejected after calibration, with their mean error."""
+    tce, ece = (value_of(compared.after[name]) for name in ("tce", "ece"))
+    if tce is None or ece is None or tce <= 100 * MANY_REJECTED:
         return []
-    return [
-        f"{deviating:.1f} % of {whose} predictions are still rejected; the mean error is {off:.2g} (ece)."
-    ]
+    return [f"{tce:.1f} % of {whose} predictions are still rejected; the mean error is {ece:.2g} (ece)."]
 
 
-def _has_ends(metric: Metric) -> bool:
+def _has_interval(metric: Metric) -> bool:
     return isinstance(metric, Estimate) and metric.low is not None

@@ -1,4 +1,4 @@
-"""What stands in the place of each report after a run that failed: light, since signals cannot wait."""
+"""Reports of a failed run, built without heavy imports, since a signal may end the run at once."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from uqcli.visible import visible
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """How a run ended.
+    """Error of a run.
 
     Attributes
     ----------
     command
-        As it was typed.
+        Name as typed.
     exit_code
-        Of the process.
+        Exit code of the process.
     found, expected, remedy
-        The parts of its error line; empty where there are none.
+        Parts of the error line; empty if missing.
     """
 
     command: str
@@ -34,7 +34,7 @@ class Failure:
 
     @classmethod
     def of(cls, command: str, error: UqcliError) -> Failure:
-        """An error of the tree."""
+        """Describe an error of a command."""
         return cls(
             command=command,
             exit_code=error.exit_code,
@@ -44,12 +44,12 @@ class Failure:
         )
 
     def __str__(self) -> str:
-        """As the error line says it."""
+        """Format the error line."""
         parts = (self.found, f"expected {self.expected}" if self.expected else "", self.remedy)
         return "; ".join(filter(None, parts))
 
     def payload(self) -> dict[str, Any]:
-        """The error as JSON reports have it."""
+        """Return the error as a JSON report has it."""
         return {
             "exit": self.exit_code,
             "found": self.found,
@@ -59,12 +59,12 @@ class Failure:
 
 
 def failed_report(failure: Failure, suffix: str) -> str:
-    """A report that says nothing but the error.
+    """Build a report that contains only the error.
 
     Parameters
     ----------
     suffix
-        The ending of its name, in lower case.
+        Ending of the report's name, in lower case.
     """
     return {".json": _json, ".xml": _junit, ".prom": _prometheus, ".md": _markdown, ".html": _html}[suffix](
         failure
@@ -77,12 +77,12 @@ def _json(failure: Failure) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text without what XML cannot hold, such as control characters, and without what is markup."""
+    """Escape markup, and characters that XML does not allow, such as control characters."""
     return html.escape(visible(text))
 
 
 def error_case(command: str, failure: Failure) -> str:
-    """The run itself as a test case that ended with an error."""
+    """Build the JUnit test case of a run that ended with an error."""
     message = escaped(str(failure))
     return (
         f'<testcase classname="uqcli.{escaped(command)}.run" name="result">\n'
@@ -90,12 +90,12 @@ def error_case(command: str, failure: Failure) -> str:
     )
 
 
-def junit_suite(command: str, counts: str, inside: str) -> str:
-    """One test suite of JUnit, from its counts and its test cases."""
+def junit_suite(command: str, counts: str, content: str) -> str:
+    """Build a JUnit file with one test suite, from its counts and its test cases."""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {escaped(command)}" {counts}>\n'
-        f"{inside}</testsuite>\n</testsuites>\n"
+        f"{content}</testsuite>\n</testsuites>\n"
     )
 
 
@@ -104,18 +104,18 @@ def _junit(failure: Failure) -> str:
     return junit_suite(failure.command, counts, error_case(failure.command, failure))
 
 
-def html_page(title: str, style: str, inside: str) -> str:
-    """A page of HTML, from its title, its style and what stands in it."""
+def html_page(title: str, style: str, content: str) -> str:
+    """Build an HTML page from its title, its style and its content."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n"
-        f"<body>\n<h1>{escaped(title)}</h1>\n{inside}</body>\n</html>\n"
+        f"<body>\n<h1>{escaped(title)}</h1>\n{content}</body>\n</html>\n"
     )
 
 
-def up(command: str, *, is_up: bool) -> str:
-    """Whether the last run came to a result, for Prometheus."""
+def up_metric(command: str, *, is_up: bool) -> str:
+    """Build the Prometheus metric for whether the last run had a result."""
     label = visible(command).replace("\\", "\\\\").replace('"', '\\"')
     return (
         "# HELP uqcli_up whether the last run came to a result\n# TYPE uqcli_up gauge\n"
@@ -124,7 +124,7 @@ def up(command: str, *, is_up: bool) -> str:
 
 
 def _prometheus(failure: Failure) -> str:
-    return up(failure.command, is_up=False)
+    return up_metric(failure.command, is_up=False)
 
 
 def _title(failure: Failure) -> str:
@@ -136,7 +136,7 @@ def _markdown(failure: Failure) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Escape Markdown."""
     return "".join(
         f"\\{character}" if character in "\\`*_|<>[]#&~$" else character for character in visible(text)
     )

@@ -1,4 +1,4 @@
-"""Figures of a report, drawn only when somebody asks for a picture."""
+"""Drawing of figures with matplotlib, to reproducible bytes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 FORMATS = ("png", "svg", "pdf")
 NARROW: Final = 3.8
-"""Inches of a figure that a telephone shows in full size."""
+"""Width in inches of a figure for a telephone."""
 
 _LONGEST: Final = 28
-"""Characters of a name that are shown beside its line."""
+"""Characters of a name beside its line."""
 
-_PLACES = 9973
-"""Places of axes along the width and the height of a figure."""
+_GRID_POSITIONS = 9973
+"""Grid positions of axes along the width and the height of a figure."""
 
 GREY, RED, BLUE, INK = "#b9c0c8", "#c8352b", "#2f6db3", "#22262b"
-"""Colours that stay apart in print and for colour-blind readers."""
+"""Colours that differ in print and for colour-blind readers."""
 
 _STYLE: Any = {
     "font.size": 9,
@@ -47,14 +47,14 @@ _STYLE: Any = {
     "figure.dpi": 144,
     "figure.constrained_layout.w_pad": 0.1,
     "figure.constrained_layout.h_pad": 0.1,
-    "legend.framealpha": 0.85,  # lines behind it do not cross its words
+    "legend.framealpha": 0.85,  # lines behind it do not cross its text
     "legend.edgecolor": "none",
-    "text.parse_math": False,  # names may hold dollar signs
+    "text.parse_math": False,  # names may contain dollar signs
 }
 
 
 def level_colours(levels: int) -> Any:
-    """A colour for each of some ordered levels, dark to light; shape (levels, 4)."""
+    """Return one colour per ordered level, dark to light; shape (levels, 4)."""
     from matplotlib import colormaps
 
     return colormaps["viridis"]([0.85 * level / max(1, levels - 1) for level in range(levels)])
@@ -82,7 +82,7 @@ def require_drawing() -> None:
 
 
 def check_plot_name(name: str) -> str:
-    """Format of a picture by its file's name.
+    """Return the format of a picture from its file name.
 
     Raises
     ------
@@ -96,51 +96,51 @@ def check_plot_name(name: str) -> str:
 
 
 def is_narrow(canvas: Canvas) -> bool:
-    """Whether a figure is to be drawn for a narrow screen."""
+    """Whether a figure is for a narrow screen."""
     return canvas.get_figwidth() <= NARROW
 
 
 def panels(canvas: Canvas, ratios: Sequence[float], *, share_y: bool = False) -> list[Axes]:
-    """Axes side by side in some ratios of their widths; one above the other where there is no room."""
+    """Create axes side by side with some ratios of their widths; stacked on a narrow screen."""
     if is_narrow(canvas):
         return list(canvas.subplots(len(ratios), 1, squeeze=False)[:, 0])
     return list(canvas.subplots(1, len(ratios), squeeze=False, sharey=share_y, width_ratios=ratios)[0])
 
 
-def rule(axes: Axes, axis: Literal["x", "both"] = "both") -> None:
-    """Draw faint lines behind what is shown."""
+def draw_grid_lines(axes: Axes, axis: Literal["x", "both"] = "both") -> None:
+    """Draw faint grid lines behind the data."""
     axes.grid(axis=axis, color="#e3e6e9", linewidth=0.8)
     axes.set_axisbelow(True)
 
 
-def line_by_line(axes: Axes, names: Sequence[str]) -> None:
-    """A line for each name, the first on top."""
+def label_lines(axes: Axes, names: Sequence[str]) -> None:
+    """Give each name a line, the first on top."""
     axes.set_yticks(range(len(names)), [printable(name, _LONGEST) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    rule(axes, "x")
+    draw_grid_lines(axes, "x")
 
 
-def wrapped(title: str) -> str:
-    """A title in lines that a narrow figure has room for."""
+def wrap_title(title: str) -> str:
+    """Wrap a title to the width of a narrow figure."""
     import textwrap
 
     return "\n".join(textwrap.wrap(printable(title, 120), 44)) or " "
 
 
 def render(figure: Figure, file_format: str, *, narrow: bool = False) -> bytes:
-    """Draw a figure as a file of a format, the same bytes each time."""
+    """Draw a figure in a file format, the same bytes each time."""
     require_drawing()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[file_format]
     size = (NARROW, figure.narrow_height) if narrow else (figure.width, figure.height)
-    with _own_style():
+    with _program_style():
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure as Canvas
 
         canvas = Canvas(figsize=size, layout="constrained")
         FigureCanvasAgg(canvas)
         figure.draw(canvas)
-        _show_as_it_is(canvas)
+        _escape_texts(canvas)
         _freeze_layout(canvas)
         out = io.BytesIO()
         canvas.savefig(out, format=file_format, metadata=undated)
@@ -148,13 +148,13 @@ def render(figure: Figure, file_format: str, *, narrow: bool = False) -> bytes:
 
 
 @contextmanager
-def _own_style() -> Iterator[None]:
-    """Draw as the program does, whatever a matplotlibrc of the folder or of the user says, and in silence.
+def _program_style() -> Iterator[None]:
+    """Use the program's style instead of any matplotlibrc, without warnings.
 
     Raises
     ------
     UsageError
-        matplotlib cannot be loaded, as with a matplotlibrc that is no text.
+        matplotlib cannot be loaded, for example with a matplotlibrc that is not text.
     """
     log = logging.getLogger("matplotlib")
     level = log.level
@@ -167,7 +167,7 @@ def _own_style() -> Iterator[None]:
                 f"matplotlib cannot be loaded: {error}", remedy="look at matplotlibrc and MPLCONFIGDIR"
             ) from error
         with matplotlib.rc_context(), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph .* missing")  # a script the font does not have
+            warnings.filterwarnings("ignore", message="Glyph .* missing")  # a script that the font lacks
             matplotlib.rcdefaults()
             matplotlib.rcParams.update(_STYLE)
             yield
@@ -176,39 +176,40 @@ def _own_style() -> Iterator[None]:
 
 
 def _freeze_layout(canvas: Canvas) -> None:
-    """Put axes and parts of the figure on a grid, near the places that the layout found.
+    """Round the positions of axes and subfigures to a grid.
 
-    The layout solver sums in the order of memory addresses, so places differ in their last digits between
-    runs. Rounding them keeps the file the same bytes. Halves of the grid are no usual fractions.
+    The layout solver sums in the order of memory addresses, so positions differ in their last digits between
+    runs. Rounding keeps the bytes of the file equal. As 9973 is prime, common fractions of the size are not
+    halfway between grid points.
     """
     from matplotlib.transforms import Bbox
 
     canvas.draw_without_rendering()
     canvas.set_layout_engine("none")
-    for part in canvas.subfigs:
-        part.bbox_relative.p0, part.bbox_relative.p1 = map(
-            _on_grid, (part.bbox_relative.p0, part.bbox_relative.p1)
+    for subfigure in canvas.subfigs:
+        subfigure.bbox_relative.p0, subfigure.bbox_relative.p1 = map(
+            _on_grid, (subfigure.bbox_relative.p0, subfigure.bbox_relative.p1)
         )
     for axes in canvas.axes:
         axes.set_position(Bbox.from_bounds(*_on_grid(axes.get_position().bounds)))
 
 
-def _on_grid(places: Any) -> list[float]:
-    return [round(float(place) * _PLACES) / _PLACES for place in places]
+def _on_grid(positions: Any) -> list[float]:
+    return [round(float(position) * _GRID_POSITIONS) / _GRID_POSITIONS for position in positions]
 
 
-def _show_as_it_is(canvas: Canvas) -> None:
-    """Write out what would act in a picture's texts; our own line ends stay."""
+def _escape_texts(canvas: Canvas) -> None:
+    """Escape acting characters in the texts of a picture, except our line ends."""
     from matplotlib.text import Text
 
-    for shown in canvas.findobj(Text):
-        text = shown.get_text()
-        written = "\n".join(map(visible, text.split("\n")))
-        if written != text:
-            shown.set_text(written)
+    for artist in canvas.findobj(Text):
+        text = artist.get_text()
+        escaped = "\n".join(map(visible, text.split("\n")))
+        if escaped != text:
+            artist.set_text(escaped)
 
 
 def to_svg(figure: Figure, *, narrow: bool = False) -> str:
-    """The figure as an SVG element without the XML prologue."""
+    """Draw a figure as an SVG element, without the XML prologue."""
     text = render(figure, "svg", narrow=narrow).decode()
     return text[text.index("<svg") :].strip()

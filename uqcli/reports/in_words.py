@@ -1,4 +1,4 @@
-"""What methods do, in a few words for tables and sentences."""
+"""Short descriptions of methods, for tables and sentences."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ ESTIMATORS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def named(method: str, words: Mapping[str, str]) -> str:
-    """A method with what it does.
+def describe(method: str, words: Mapping[str, str]) -> str:
+    """Join a method and its description.
 
     Examples
     --------
-    >>> named(Binning.PAVA, BINNINGS)
+    >>> describe(Binning.PAVA, BINNINGS)
     'pava: steps of an isotonic fit'
     """
     return f"{method}: {words[method]}"

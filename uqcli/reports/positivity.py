@@ -1,4 +1,4 @@
-"""Positive rate over score x uncertainty [UB fig. 1]: a map with thresholds, and curves."""
+"""Figure of the positive rate by score and uncertainty [UB fig. 1]: a map with thresholds, and curves."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _BANDS, _LEAST_ROWS = 25, 20
-"""Bands of equal width that scores are shown by; neighbours of fewer rows are taken together."""
+"""Number of score bands of equal width; neighbours with fewer rows than this minimum are merged."""
 
 _FAINT: Final = 0.15
 """Strength of the shade of ranges with hardly any rows, whose rates are mostly chance."""
 
 _MOST_CURVES: Final = 6
 _FARTHEST: Final = 1e300
-"""Score up to which axes can be computed."""
+"""Largest score for which matplotlib can compute axes."""
 
 _EMPTY: Final = "#eceef0"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """A boundary to be drawn: one threshold of each uncertainty bin, or one for all."""
+    """A boundary to draw: one threshold per uncertainty bin, or one for all."""
 
     name: str
     thresholds: tuple[float | None, ...]
@@ -42,39 +42,39 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class _Level:
-    """An uncertainty bin as it is shown, in ranges of scores.
+    """An uncertainty bin in the figure, by score range.
 
     Attributes
     ----------
     ends : float64, shape (m+1,)
-    place : float64, shape (m,)
-        About the mean score of a range's rows.
+    position : float64, shape (m,)
+        Mean lower edge of the cells in a range, weighted by rows.
     count, positives : int64, shape (m,)
-        Rows of the cells that begin in a range.
+        Rows of the cells whose lower edge is in a range.
     """
 
     ends: Floats
-    place: Floats
+    position: Floats
     count: Ints
     positives: Ints
 
     @classmethod
     def of(cls, row: CellRow, ends: Floats) -> _Level:
-        """The cells of an uncertainty bin, in bands of scores or several of them."""
+        """Merge the cells of an uncertainty bin into score ranges of one or more bands."""
         band = np.clip(np.searchsorted(ends, row.lower, side="right") - 1, 0, _BANDS - 1)
         count, positives = (
             np.bincount(band, values, _BANDS).astype(np.int64) for values in (row.count, row.positives)
         )
-        starts, held = [], _LEAST_ROWS
+        starts, rows_in_range = [], _LEAST_ROWS
         for number, rows in enumerate(count.tolist()):
-            if max(held, rows) >= _LEAST_ROWS:
+            if max(rows_in_range, rows) >= _LEAST_ROWS:
                 starts.append(number)
-                held = 0
-            held += rows
+                rows_in_range = 0
+            rows_in_range += rows
         weighted = np.bincount(band, np.clip(row.lower, ends[0], ends[-1]) * row.count, _BANDS)
         return cls(
             ends=ends[[*starts, _BANDS]],
-            place=np.add.reduceat(weighted, starts) / np.maximum(np.add.reduceat(count, starts), 1),
+            position=np.add.reduceat(weighted, starts) / np.maximum(np.add.reduceat(count, starts), 1),
             count=np.add.reduceat(count, starts),
             positives=np.add.reduceat(positives, starts),
         )
@@ -85,8 +85,8 @@ class _Level:
         return np.where(self.count > 0, self.positives / np.maximum(self.count, 1), np.nan)
 
 
-def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
-    """The map with boundaries drawn on it, and beside it one curve for each level of uncertainty."""
+def positive_rate_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
+    """Build the figure: the map with boundaries, and one curve per level of uncertainty."""
     span = _span(cells, boundaries)
     levels = _levels(cells, span)
 
@@ -96,8 +96,8 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
         _draw_curves(right, levels, span, _names(cells.uncertainty_edges.tolist()))
         right.set_xlabel("score")
 
-    shown = "".join(f", with {boundary.name}" for boundary in boundaries)
-    title = f"Positive rate by score and uncertainty{shown}"
+    suffix = "".join(f", with {boundary.name}" for boundary in boundaries)
+    title = f"Positive rate by score and uncertainty{suffix}"
     return Figure(
         title=title,
         caption=_caption(boundaries),
@@ -113,8 +113,8 @@ def draw_map(axes: Axes, cells: Cells, boundaries: Sequence[Drawn], *, narrow: b
     span = _span(cells, boundaries)
     levels = _levels(cells, span)
     _draw_rates(axes, levels, span, _names(cells.uncertainty_edges.tolist()), narrow=narrow)
-    for drawn, style in zip(boundaries, _styles(), strict=False):
-        _draw_boundary(axes, drawn, len(levels), style)
+    for line, style in zip(boundaries, _styles(), strict=False):
+        _draw_boundary(axes, line, len(levels), style)
     if boundaries:
         columns = 1 if narrow else 2
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=columns, borderpad=0)
@@ -127,10 +127,10 @@ def _levels(cells: Cells, span: tuple[float, float]) -> list[_Level]:
 
 
 def _caption(boundaries: Sequence[Drawn]) -> str:
-    """What to see in the map and in the curves."""
-    decided = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
+    """Build the caption: how to read the map and the curves."""
+    flagged = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
     return (
-        f"Darker: higher positive rate; faint: few rows; grey: none.{decided} If bars of two curves do not "
+        f"Darker: higher positive rate; faint: few rows; grey: none.{flagged} If bars of two curves do not "
         "overlap, the same score has different positive rates."
     )
 
@@ -143,13 +143,13 @@ def _styles() -> list[dict[str, Any]]:
 
 
 def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
-    """Scores that are shown: 0 to 1 where all are probabilities, as far as edges tell."""
-    given = [t for drawn in boundaries for t in drawn.thresholds if t is not None]
-    known = np.concatenate([*(cells_of_row.lower for cells_of_row in cells.rows), given])
-    known = np.clip(known[known > LOWEST], -_FARTHEST, _FARTHEST)
-    if len(known) == 0 or (known.min() >= 0 and known.max() <= 1):
+    """Return the range of scores on the axes: 0 to 1 if no edge or threshold is outside."""
+    thresholds = [t for line in boundaries for t in line.thresholds if t is not None]
+    scores = np.concatenate([*(cells_of_row.lower for cells_of_row in cells.rows), thresholds])
+    scores = np.clip(scores[scores > LOWEST], -_FARTHEST, _FARTHEST)
+    if len(scores) == 0 or (scores.min() >= 0 and scores.max() <= 1):
         return 0.0, 1.0
-    low, high = float(known.min()), float(known.max())
+    low, high = float(scores.min()), float(scores.max())
     margin = 0.08 * ((high - low) or 1.0)
     return low - margin, high + margin
 
@@ -157,9 +157,9 @@ def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
 def _names(edges: Sequence[float]) -> list[str]:
     if not edges:
         return ["all"]
-    shown = [f"{edge:.3g}" for edge in edges]
-    between = [f"{low} to {high}" for low, high in pairwise(shown)]
-    return [f"below {shown[0]}", *between, f"from {shown[-1]}"]
+    texts = [f"{edge:.3g}" for edge in edges]
+    between = [f"{low} to {high}" for low, high in pairwise(texts)]
+    return [f"below {texts[0]}", *between, f"from {texts[-1]}"]
 
 
 def _draw_rates(
@@ -194,34 +194,34 @@ def _highest(levels: Sequence[_Level]) -> float:
     return float(np.nanmax(rates, initial=0.0)) or 1.0
 
 
-def _draw_boundary(axes: Axes, drawn: Drawn, levels: int, style: dict[str, Any]) -> None:
-    """A step along the thresholds; where nothing is positive it leaves the picture to the right."""
+def _draw_boundary(axes: Axes, line: Drawn, levels: int, style: dict[str, Any]) -> None:
+    """Draw a step line along the thresholds; a bin without a threshold has its step right of the axes."""
     from matplotlib import patheffects
 
-    thresholds = drawn.thresholds if len(drawn.thresholds) == levels else drawn.thresholds * levels
+    thresholds = line.thresholds if len(line.thresholds) == levels else line.thresholds * levels
     low, high = axes.get_xlim()
-    beyond = high + (high - low)
-    at = np.repeat(
-        [beyond if threshold is None else max(threshold, low - (high - low)) for threshold in thresholds], 2
+    outside = high + (high - low)
+    score = np.repeat(
+        [outside if threshold is None else max(threshold, low - (high - low)) for threshold in thresholds], 2
     )
     height = np.repeat(np.arange(levels + 1), 2)[1:-1]
-    apart = [patheffects.withStroke(linewidth=style["linewidth"] + 1.6, foreground="white")]
-    axes.plot(at, height, label=drawn.name, solid_joinstyle="miter", path_effects=apart, **style)
+    outline = [patheffects.withStroke(linewidth=style["linewidth"] + 1.6, foreground="white")]
+    axes.plot(score, height, label=line.name, solid_joinstyle="miter", path_effects=outline, **style)
     axes.set_xlim(low, high)
 
 
 def _draw_curves(
     axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str]
 ) -> None:
-    shown = np.unique(np.linspace(0, len(levels) - 1, min(_MOST_CURVES, len(levels))).round().astype(int))
-    for number, colour in zip(shown.tolist(), level_colours(len(shown)), strict=True):
+    numbers = np.unique(np.linspace(0, len(levels) - 1, min(_MOST_CURVES, len(levels))).round().astype(int))
+    for number, colour in zip(numbers.tolist(), level_colours(len(numbers)), strict=True):
         level = levels[number]
         rate = level.rate
         pairs = zip(level.positives.tolist(), level.count.tolist(), strict=True)
         bounds = np.array([clopper_pearson(*pair, CONFIDENCE) for pair in pairs])
         errors = np.nan_to_num(np.maximum([rate - bounds[:, 0], bounds[:, 1] - rate], 0))
         style = {"color": colour, "linewidth": 1.6, "marker": "o", "markersize": 3, "elinewidth": 0.7}
-        axes.errorbar(level.place, rate, yerr=errors, label=names[number], **style)
+        axes.errorbar(level.position, rate, yerr=errors, label=names[number], **style)
     axes.set(ylabel="positive rate (95 % CI)", xlim=span)
     axes.set_ylim(0, min(1.02, 1.3 * _highest(levels)))
     title = "uncertainty" if len(levels) > 1 else None

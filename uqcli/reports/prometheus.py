@@ -1,8 +1,8 @@
 """Reports in the text format of Prometheus, for the textfile collector of its node exporter.
 
-``uqcli_<command>_<metric>``, where names of groups of metrics are joined by underscores; the ends of an
-interval are ``_low`` and ``_high``. Names from the data (classes, groups) and of artifacts are labels. What
-is undefined is NaN. Without times, so that the same results are the same bytes.
+A metric is ``uqcli_<command>_<metric>``; underscores join the names of nested metrics. The ends of an
+interval have the suffixes ``_low`` and ``_high``. Names of rule files, and names from the data (classes,
+groups), are labels. Undefined values are NaN. There are no times, so that equal results have equal bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from uqcli.document import Estimate, Metrics
 from uqcli.visible import visible
 
-LABELLED: Final[Mapping[str, str]] = MappingProxyType(
+LABELS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "by_class": "class",
         "by_group": "group",
@@ -28,20 +28,20 @@ LABELLED: Final[Mapping[str, str]] = MappingProxyType(
         "class_shares": "class",
     }
 )
-"""Groups of metrics whose names come from the data: what they are names of."""
+"""Label name of each group of metrics whose keys come from the data."""
 
-_SEVERAL: Final[Mapping[str, str]] = MappingProxyType({"boundary": "bound", "calibrate": "method"})
-"""What tells several results of a command apart; of the others it is the artifact."""
+_RESULT_LABELS: Final[Mapping[str, str]] = MappingProxyType({"boundary": "bound", "calibrate": "method"})
+"""Label name of several results of a command; other commands use ``artifact``."""
 
 _ENDS: Final = (("", "value", ""), ("_low", "low", ", lower end of the interval"),
                 ("_high", "high", ", upper end of the interval"))  # fmt: skip
 
 
 class _Sample(NamedTuple):
-    """One number: its path in ``metrics``, its labels, what it is of an interval."""
+    """A value with its name, help text and labels."""
 
     name: str
-    said: str
+    help_text: str
     labels: tuple[tuple[str, str], ...]
     value: float | None
 
@@ -49,21 +49,21 @@ class _Sample(NamedTuple):
 def to_prometheus(
     command: str, by_artifact: Mapping[str, Metrics], rules: Mapping[str, str] = MappingProxyType({})
 ) -> str:
-    """All metrics as gauges, each family once.
+    """Build all metrics as gauges, each family once.
 
     Parameters
     ----------
     by_artifact
-        Metrics as gates ask for them: of a single result, or of all together, under ''.
+        Metrics by rule file; under '' those of a single result, or of all together.
     rules
-        Digests of the models that were read or written, by their names.
+        Digests of the rule files that were read or written, by name.
     """
     families: dict[str, list[_Sample]] = {}
     for name, digest in rules.items():
         sample = _Sample("artifact_info", "the digest", (("artifact", name), ("digest", digest)), 1.0)
         families.setdefault(f"uqcli_{command}_artifact_info", []).append(sample)
     for artifact, metrics in by_artifact.items():
-        labels = ((_SEVERAL.get(command, "artifact"), artifact),) if artifact else ()
+        labels = ((_RESULT_LABELS.get(command, "artifact"), artifact),) if artifact else ()
         for sample in _samples(metrics, (), labels):
             families.setdefault(f"uqcli_{command}_{sample.name}", []).append(sample)
     return "".join(_family(command, name, samples) for name, samples in families.items())
@@ -73,17 +73,20 @@ def _samples(
     metrics: Mapping[str, Any], path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
 ) -> Iterator[_Sample]:
     for name, metric in metrics.items():
-        inside = (*path, name)
-        if isinstance(metric, Mapping) and name in LABELLED:
-            for of, value in metric.items():
-                named = (*labels, (LABELLED[name], str(of)))
-                within = path if name.startswith("by_") else inside  # the same metrics, of a part of the rows
-                yield from _of_one(value, within, named)
+        metric_path = (*path, name)
+        if isinstance(metric, Mapping) and name in LABELS:
+            for key, value in metric.items():
+                sample_labels = (*labels, (LABELS[name], str(key)))
+                # by_class and by_group have the same metrics, on some of the rows
+                sample_path = path if name.startswith("by_") else metric_path
+                yield from _metric_samples(value, sample_path, sample_labels)
         else:
-            yield from _of_one(metric, inside, labels)
+            yield from _metric_samples(metric, metric_path, labels)
 
 
-def _of_one(metric: Any, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]) -> Iterator[_Sample]:
+def _metric_samples(
+    metric: Any, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
+) -> Iterator[_Sample]:
     return _samples(metric, path, labels) if isinstance(metric, Mapping) else _numbers(metric, path, labels)
 
 
@@ -99,7 +102,7 @@ def _numbers(
 
 
 def _family(command: str, name: str, samples: list[_Sample]) -> str:
-    help_text = visible(samples[0].said).replace("\\", "\\\\")
+    help_text = visible(samples[0].help_text).replace("\\", "\\\\")
     lines = [f"# HELP {name} {help_text} (uqcli {command})", f"# TYPE {name} gauge"]
     for sample in samples:
         labels = ",".join(f'{label}="{_escaped(value)}"' for label, value in sample.labels)

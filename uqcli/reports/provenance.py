@@ -1,4 +1,4 @@
-"""What a page was made of: the command line, the version, the files read, the models read and written."""
+"""Provenance of a page: command line, version, input files, rule files read and written."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from uqcli.files import is_stdin, is_stdout
 from uqcli.running.rows_read import rows_by_input
 
 _MOST_NAMED: Final = 4
-"""Files that are named one by one."""
+"""Most input files that a page lists one by one."""
 
 _MOST_BYTES: Final = 2**30
-"""Of a file that is read for its digest alone: about a second."""
+"""Largest file that is read only for its digest; this takes about a second."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """What a run was asked for, and what it read.
+    """Command line, inputs and rule files of a run.
 
     Attributes
     ----------
     command
-        Its name.
+        Name of the command.
     line
-        The command line, without what shapes no result.
+        Command line, without options that do not change results.
     configured
-        Options of the environment and of configuration files, as they would stand on the line.
+        Options from the environment and configuration files, as command-line options.
     files
-        The data files, in the order they were read.
+        Input files, in the order they were read.
     digests
-        SHA-256 of saved models, by the names of their files.
+        SHA-256 of rule files, by file name.
     rules
-        What the models that are read or written state as their digests, by the names of their files.
+        Digest that each rule file read or written states, by file name.
     inputs
-        The same of data files, as far as they were looked at.
+        SHA-256 of input files that were hashed, by file name.
     unwritten
-        Why a model that was made is in no file; empty where it is in one, or none was made.
+        Why a fitted rule is in no file; empty if it is in one, or if none was fitted.
     rows_to
-        Where rows go; empty where none do.
+        File of the rows; empty if there is none.
     """
 
     command: str
@@ -59,13 +59,13 @@ class Provenance:
     rows_to: str = ""
 
     def table(self, payload: Mapping[str, Any]) -> Table:
-        """For the end of a page; the report's JSON form knows how many rows there were."""
+        """Build the table at the end of a page; ``payload``, the JSON form, has the number of rows."""
         lines = [("command", self.line), ("version", f"uqcli {VERSION}")]
         if self.configured:
             lines.insert(1, ("configured", self.configured))
         lines += [("input", line) for line in self._inputs()]
         rows = _rows_of(payload)
-        if self.files and rows is not None and not rows_by_input():  # a cluster tells of all rows together
+        if self.files and rows is not None and not rows_by_input():  # a cluster counts all rows together
             lines.append(("rows of INPUT", count(rows)))
         stated = {name: f", which states digest {digest}" for name, digest in self.rules.items()}
         lines += [
@@ -77,30 +77,31 @@ class Provenance:
         return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
 
     def _inputs(self) -> list[str]:
-        """The files with their rows, as far as they were read here; many in one line."""
-        shown = ["standard input" if is_stdin(name) else name for name in self.files]
+        """List the files with their rows, if read by this process; many files in one line."""
+        names = ["standard input" if is_stdin(name) else name for name in self.files]
         rows = rows_by_input()
-        read = [rows.get(name) for name in shown]
-        if len(shown) <= _MOST_NAMED:
-            named = [
-                f"{name}{_holding(rows_of_file)}" for name, rows_of_file in zip(shown, read, strict=True)
+        row_counts = [rows.get(name) for name in names]
+        if len(names) <= _MOST_NAMED:
+            lines = [
+                f"{name}{_row_suffix(rows_of_file)}"
+                for name, rows_of_file in zip(names, row_counts, strict=True)
             ]
             digests = [self.inputs.get(name) for name in self.files]
             return [
                 line if digest is None else f"{line}, SHA-256 {digest}"
-                for line, digest in zip(named, digests, strict=True)
+                for line, digest in zip(lines, digests, strict=True)
             ]
-        total = None if None in read else sum(rows_of_file or 0 for rows_of_file in read)
-        return [f"{count(len(shown))} files, the first {shown[0]}, the last {shown[-1]}{_holding(total)}"]
+        total = None if None in row_counts else sum(rows_of_file or 0 for rows_of_file in row_counts)
+        return [f"{count(len(names))} files, the first {names[0]}, the last {names[-1]}{_row_suffix(total)}"]
 
 
 def digest_of(content: bytes) -> str:
-    """SHA-256 in hexadecimal digits."""
+    """Return the SHA-256 in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
-def rule_of(content: bytes) -> str | None:
-    """The digest that an artifact states; None where it states none."""
+def stated_digest(content: bytes) -> str | None:
+    """Return the digest that a rule file states; None if there is none."""
     with suppress(ValueError, RecursionError):
         saved = json.loads(content)
         stated = saved.get("digest") if isinstance(saved, dict) else None
@@ -108,19 +109,19 @@ def rule_of(content: bytes) -> str | None:
     return None
 
 
-def rules_of(names: Iterable[str]) -> dict[str, str]:
-    """What models state as their digests, by the names of their files; of those that can be read twice."""
+def stated_digests(names: Iterable[str]) -> dict[str, str]:
+    """Return the digests that rule files state, by file name; only regular files can be read twice."""
     rules: dict[str, str] = {}
     for name in names:
         with suppress(OSError, ValueError):
             if not is_stdin(name) and Path(name).is_file():
-                stated = rule_of(Path(name).read_bytes())
+                stated = stated_digest(Path(name).read_bytes())
                 rules |= {} if stated is None else {name: stated}
     return rules
 
 
 def digests_of(names: Iterable[str]) -> dict[str, str]:
-    """Of regular files of moderate size; readers report what cannot be read."""
+    """Return the SHA-256 of regular files of moderate size by file name; unreadable ones fail when read."""
     digests = {}
     for name in names:
         with suppress(OSError, ValueError):
@@ -131,21 +132,21 @@ def digests_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def digests_of_inputs(names: tuple[str, ...]) -> dict[str, str]:
-    """Of the data files, if they are few enough to be named one by one."""
+    """Return the SHA-256 of the input files, if a page lists them one by one."""
     return digests_of(names) if len(names) <= _MOST_NAMED else {}
 
 
-def written_as(name: str) -> str:
-    """What the place of a written model is called."""
+def output_name(name: str) -> str:
+    """Return the name of an output for people."""
     return "standard output" if is_stdout(name) else name
 
 
-def _holding(rows: int | None) -> str:
+def _row_suffix(rows: int | None) -> str:
     return "" if rows is None else f": {rows_of(rows)}"
 
 
 def _rows_of(payload: Mapping[str, Any]) -> int | None:
-    """Rows of the inputs; of several answers all look at the same."""
+    """Return the number of input rows; several results have the same inputs."""
     source = payload.get("source")
     if source is None:
         return _rows_of(payload["results"][0]) if payload.get("results") else None

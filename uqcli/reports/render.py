@@ -1,4 +1,4 @@
-"""Reports as terminal text, JSON, Markdown and HTML; the forms that only machines read stand beside this."""
+"""Reports as terminal text, JSON, Markdown and HTML, and the choice of a form by file name."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from uqcli.document import Document, Figure, Report, Table
 from uqcli.errors import UsageError
-from uqcli.reports.failure import Failure, escaped, html_page, up
+from uqcli.reports.checks import CheckResult, checks_table
+from uqcli.reports.failure import Failure, escaped, html_page, up_metric
 from uqcli.reports.figures import can_draw, to_svg
-from uqcli.reports.gates import JudgedGate, gates_table
 from uqcli.reports.junit import to_junit
 from uqcli.reports.prometheus import to_prometheus
 from uqcli.reports.provenance import Provenance
 from uqcli.running.remarks import cautions, remarks
-from uqcli.visible import acts, visible
+from uqcli.visible import is_acting, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
@@ -29,42 +29,42 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 1000
 
 PAGES: Final = frozenset({".html", ".md"})
-"""Forms for people: with figures, and with what they were made of."""
+"""Forms for people, with figures and provenance."""
 
 _FORMS: Final = (".html", ".md", ".json", ".xml", ".prom")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What files of a report say of the run beside the report itself.
+    """Facts on the run for the files of a report.
 
     Attributes
     ----------
     failure
-        Why there is no result; None where there is one.
+        Error of the run; None if there is a result.
     """
 
     provenance: Provenance
-    gates: Sequence[JudgedGate] = ()
+    checks: Sequence[CheckResult] = ()
     failure: Failure | None = None
 
 
 _TABLE_LINES: Final = 8
-"""Lines of a table on a terminal, below its header."""
+"""Most lines of a table on a terminal, without its header."""
 
 _SCREEN_LINES: Final = 16
-"""Lines of a report on a terminal; the last tables are shortened for it."""
+"""Most lines of a report on a terminal; the last tables are shortened to fit."""
 
 
 def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: bool = False) -> None:
-    """Print a document on one screen; colours and width follow the terminal, if it is one.
+    """Print a document on one screen, with the colours and the width of the terminal, if it is one.
 
-    Everything is handed over as text, never as markup: names from data may look like it.
+    rich receives texts, never markup, since names from the data may look like markup.
 
     Parameters
     ----------
     end
-        Last line: what was written, what to run next.
+        Last line: written files and the next command.
     verbose
         Whether to print details, all cautions and whole tables.
     """
@@ -80,23 +80,25 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     tables = [
         table if verbose else table.brief or table for table in document.tables if verbose or not table.detail
     ]
-    warned = [*cautions(), *document.cautions]
-    more = f" (and {len(warned) - 1} more: --verbose)" if len(warned) > 1 and not verbose else ""
-    after = [f"Caution: {sentence}{more}" for sentence in (warned if verbose else warned[:1])]
-    after += [*document.notes, *remarks(), *document.live] if verbose else []
-    after += [end] if end else []
+    all_cautions = [*cautions(), *document.cautions]
+    more = f" (and {len(all_cautions) - 1} more: --verbose)" if len(all_cautions) > 1 and not verbose else ""
+    last_lines = [
+        f"Caution: {sentence}{more}" for sentence in (all_cautions if verbose else all_cautions[:1])
+    ]
+    last_lines += [*document.notes, *remarks(), *document.live] if verbose else []
+    last_lines += [end] if end else []
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
-    text = _printed(console, document, list(zip(tables, lines, strict=True)), after)
+    text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     for at in [] if verbose else range(len(tables) - 1, -1, -1):
         lines[at] -= max(0, min(text.count("\n") - _SCREEN_LINES, lines[at] - 2))
-        text = _printed(console, document, list(zip(tables, lines, strict=True)), after)
+        text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     stream.write(text)
 
 
 def _printed(
-    console: Console, document: Document, tables: Sequence[tuple[Table, int]], after: Sequence[str]
+    console: Console, document: Document, tables: Sequence[tuple[Table, int]], last_lines: Sequence[str]
 ) -> str:
-    """Lay out a title, its lead, tables of at most so many lines, and further sentences."""
+    """Lay out the title, the lead, tables with their most lines, and further sentences."""
     from rich.text import Text
 
     with console.capture() as capture:  # the console would exit by itself on a closed pipe
@@ -105,33 +107,33 @@ def _printed(
             console.print(Text(visible(sentence)))
         for table, lines in tables:
             console.print(_rich_table(table, lines))
-        for sentence in after:
+        for sentence in last_lines:
             console.print(Text(visible(sentence)))
     return "\n".join(line.rstrip() for line in capture.get().split("\n"))
 
 
-def _rich_table(table: Table, most: int) -> RichTable:
+def _rich_table(table: Table, most_lines: int) -> RichTable:
     from rich.table import Table as RichTable
     from rich.text import Text
 
     title = Text(visible(table.title)) if table.title else None
     head = any(table.header)
-    shown = RichTable(
+    rich_table = RichTable(
         title=title, title_justify="left", box=None, show_header=head, header_style="bold", pad_edge=False
     )
     for at, name in enumerate(table.header):
         justify: JustifyMethod = "left" if table.holds_words(at) else "right"
-        shown.add_column(Text(visible(name)), justify=justify, overflow="fold")
-    rows = table.rows if len(table.rows) <= most else table.rows[: most - 1]
+        rich_table.add_column(Text(visible(name)), justify=justify, overflow="fold")
+    rows = table.rows if len(table.rows) <= most_lines else table.rows[: most_lines - 1]
     for row in rows:
-        shown.add_row(*(Text(visible(cell)) for cell in row))
+        rich_table.add_row(*(Text(visible(cell)) for cell in row))
     if len(rows) < len(table.rows):
-        shown.add_row(f"... {len(table.rows) - len(rows)} more")
-    return shown
+        rich_table.add_row(f"... {len(table.rows) - len(rows)} more")
+    return rich_table
 
 
 def to_json(report: Report, failure: Failure | None = None) -> str:
-    """One JSON object, indented; characters that would act on a terminal are escaped."""
+    """Format a report as one indented JSON object; escape characters that act on a terminal."""
     more: dict[str, Any] = {"cautions": cautions()} if cautions() else {}
     if failure is not None:
         more["error"] = failure.payload()
@@ -139,7 +141,8 @@ def to_json(report: Report, failure: Failure | None = None) -> str:
     if text.replace("\n", "").isprintable():
         return text
     return "".join(
-        _json_escape(character) if character != "\n" and acts(character) else character for character in text
+        _json_escape(character) if character != "\n" and is_acting(character) else character
+        for character in text
     )
 
 
@@ -148,7 +151,7 @@ def _json_escape(character: str) -> str:
 
 
 def to_markdown(document: Document, made_from: Table | None = None) -> str:
-    """A Markdown page; what it was made from stands at its end."""
+    """Render a report as Markdown, with its provenance at the end."""
     out = io.StringIO()
     out.write(f"# {_plain(document.title)}\n")
     for note in document.sentences():
@@ -181,25 +184,25 @@ _MARKDOWN: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _BLOCK: Final = re.compile(r"\s*(?:[#>]|(?:[-+=]|\d+[.)])(?=\s|$))")
-"""How headings, quotes and lists begin."""
+"""Beginnings of headings, quotes and lists."""
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is; brackets and signs that mean nothing to it stay unescaped."""
+    """Escape Markdown; brackets and signs without a meaning in their place stay unescaped."""
     return _MARKDOWN.sub(r"\\\g<0>", visible(text))
 
 
 def _paragraph(text: str) -> str:
-    """Text of its own that begins nothing else."""
-    begins = _BLOCK.match(text)
-    if begins is None:
+    """Escape a paragraph, so that it begins no heading, quote or list."""
+    match = _BLOCK.match(text)
+    if match is None:
         return _plain(text)
-    sign = begins.end() - 1
-    return f"{text[:sign]}\\{text[sign]}{_plain(text[begins.end() :])}"
+    sign = match.end() - 1
+    return f"{text[:sign]}\\{text[sign]}{_plain(text[match.end() :])}"
 
 
 def to_html(document: Document, made_from: Table | None = None) -> str:
-    """A self-contained HTML page; what it was made from stands at its end."""
+    """Render a report as a self-contained HTML page, with its provenance at the end."""
     tables = document.tables if made_from is None else (*document.tables, made_from)
     body = "".join(map(_html_table, tables))
     notes = "".join(f"<p>{_sentence(note)}</p>\n" for note in document.sentences())
@@ -208,7 +211,7 @@ def to_html(document: Document, made_from: Table | None = None) -> str:
 
 
 def _html_figure(figure: Figure) -> str:
-    """Drawn twice: the page shows what its width has room for."""
+    """Render a figure wide and narrow; the page shows the one that fits its width."""
     shapes = "".join(
         f'<div class="{name}" role="img" aria-label="{escaped(figure.title)}">\n'
         f"{to_svg(figure, narrow=name == 'narrow')}\n</div>\n"
@@ -218,7 +221,7 @@ def _html_figure(figure: Figure) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Text in which the name of an option stays on one line."""
+    """Escape a sentence, and keep the name of an option on one line."""
     return _OPTION.sub(r'<span class="o">\g<0></span>', escaped(text))
 
 
@@ -234,11 +237,11 @@ def _html_table(table: Table) -> str:
 
 def _html_cells(tag: str, table: Table, line: Sequence[str]) -> str:
     last = len(table.header) - 1
-    sides = (
+    classes = (
         ' class="n"' if not table.holds_words(at) else ' class="w"' if at == last else ""
         for at in range(len(line))
     )
-    return "".join(f"<{tag}{side}>{escaped(text)}</{tag}>" for side, text in zip(sides, line, strict=True))
+    return "".join(f"<{tag}{name}>{escaped(text)}</{tag}>" for name, text in zip(classes, line, strict=True))
 
 
 _STYLE = "".join(
@@ -248,7 +251,7 @@ _STYLE = "".join(
         "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;",
         "color:var(--ink);background:var(--page);overflow-wrap:anywhere}",
         "h1{font-size:1.5rem}h2{font-size:1.15rem}",
-        # what a table goes on with, outside its frame, throws a shadow on the edge
+        # a shadow at the edge of a table shows that it can be scrolled
         ".scroll{overflow-x:auto;",
         "background:linear-gradient(to right,var(--page) 40%,transparent) 0/3rem 100%,",
         "linear-gradient(to left,var(--page) 40%,transparent) 100%/3rem 100%,",
@@ -269,7 +272,7 @@ _STYLE = "".join(
 
 
 def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
-    """A report in the form its file name asks for.
+    """Render a report in the form of its file name.
 
     Raises
     ------
@@ -284,9 +287,9 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
             rules, inputs = facts.provenance.rules, facts.provenance.inputs
             made_from = {f"digest that {name} states": digest for name, digest in rules.items()}
             made_from |= {f"SHA-256 of {name}": digest for name, digest in inputs.items()}
-            return to_junit(command, report.document(), facts.gates, facts.failure, made_from)
+            return to_junit(command, report.document(), facts.checks, facts.failure, made_from)
         case ".prom":
-            head = up(command, is_up=facts.failure is None)
+            head = up_metric(command, is_up=facts.failure is None)
             return head + to_prometheus(command, report.gated, facts.provenance.rules)
         case page:
             return _page(report, page, facts)
@@ -295,10 +298,10 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
 def _page(report: Report, suffix: str, facts: RunFacts) -> str:
     document, made_from = report.document(), facts.provenance.table(report.payload())
     figures = [figure for figure in document.figures if figure.needed or can_draw()]
-    tables = [*document.tables, *([gates_table(facts.gates)] if facts.gates else [])]
-    failed = [gate.in_words for gate in facts.gates if gate.fails]
-    lost = facts.provenance.unwritten and not failed and facts.failure is None
-    unsaved = ["No rule was saved: run again with --output FILE to save it."] if lost else []
+    tables = [*document.tables, *([checks_table(facts.checks)] if facts.checks else [])]
+    failed = [check.in_words for check in facts.checks if check.fails]
+    is_unsaved = facts.provenance.unwritten and not failed and facts.failure is None
+    unsaved = ["No rule was saved: run again with --output FILE to save it."] if is_unsaved else []
     document = replace(
         document,
         title=f"{document.title}: check failed" if failed else document.title,
@@ -316,18 +319,18 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
 
 
 def _failed(document: Document, failure: Failure | None) -> list[str]:
-    """Why there is no result, unless the page says it anyway."""
+    """Return the error of the run, unless the page states it already."""
     text = " ".join(document.sentences())
     return [] if failure is None or failure.found in text else [f"Failed: {failure}."]
 
 
 def check_report_name(name: str) -> str:
-    """Suffix of a report file.
+    """Return the suffix of a report file.
 
     Raises
     ------
     UsageError
-        It is none of those that reports have.
+        No form of a report has this suffix.
     """
     suffix = Path(name).suffix.lower()
     if suffix not in _FORMS:

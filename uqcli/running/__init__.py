@@ -1,1 +1,4 @@
-"""Run-wide state: progress, remarks, temporary files, memory."""
+"""State of a run: progress, remarks, free memory, temporary files, and how signals end it.
+
+Results do not belong here.
+"""

@@ -1,8 +1,8 @@
 """Cleanup when a signal ends the run: temporary files, outputs being renamed, other work.
 
-Temporary files are registered so that a signal can remove them (see uqcli.cli.signals), and locked while
-their process lives. The next run that writes the same file removes those of a killed run: they are unlocked,
-on any host that shares the directory. Other work registers its own cleanup.
+Temporary files are registered so that a signal can remove them (see uqcli.cli.process.signals), and locked
+while their process lives. The next run that writes the same file removes those of a killed run: they are
+unlocked, on any host that shares the directory. Other work registers its own cleanup.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class Temporary:
     def __init__(self, directory: Path, name: str) -> None:
         prefix = _prefix(name)
         _remove_leftovers(directory, prefix)
-        while not self._made(os.path.join(directory, f"{prefix}{secrets.token_hex(6)}.tmp")):  # noqa: PTH118
+        while not self._created(os.path.join(directory, f"{prefix}{secrets.token_hex(6)}.tmp")):  # noqa: PTH118
             pass
 
-    def _made(self, path: str) -> bool:
+    def _created(self, path: str) -> bool:
         """Create and lock the file; return False if another run removed it as a leftover in between."""
         self.path = path
         with changing:  # no new file after the thread that ends the process has removed them all
@@ -143,9 +143,9 @@ def temporary_path(directory: Path | None, name: str) -> Iterator[Path]:
 
 def _prefix(name: str) -> str:
     """Return the prefix of the temporary names of a file: part of its name, and a digest of the whole."""
-    whole = os.fsencode(name)
-    readable = whole[:_READABLE_BYTES].decode("utf-8", "ignore")
-    return f".{readable}.{hashlib.sha256(whole).hexdigest()[:8]}."
+    encoded = os.fsencode(name)
+    readable = encoded[:_READABLE_BYTES].decode("utf-8", "ignore")
+    return f".{readable}.{hashlib.sha256(encoded).hexdigest()[:8]}."
 
 
 def _remove_leftovers(directory: Path, prefix: str) -> None:

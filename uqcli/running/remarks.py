@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import Final
 
-_said: Final[dict[str, None]] = {}
+_remarks: Final[dict[str, None]] = {}
 _cautions: Final[dict[str, None]] = {}
 
 
 def remark(sentence: str) -> None:
     """Add a remark, once."""
-    _said[sentence] = None
+    _remarks[sentence] = None
 
 
 def remarks() -> list[str]:
     """Return the remarks of this run, in order."""
-    return list(_said)
+    return list(_remarks)
 
 
 def caution(sentence: str) -> None:
@@ -32,7 +32,7 @@ def cautions() -> list[str]:
     return list(_cautions)
 
 
-def forget() -> None:
+def clear() -> None:
     """Clear both for a new run."""
-    _said.clear()
+    _remarks.clear()
     _cautions.clear()

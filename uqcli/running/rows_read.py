@@ -20,6 +20,6 @@ def rows_by_input() -> dict[str, int]:
     return dict(_rows)
 
 
-def forget() -> None:
+def clear() -> None:
     """Clear the counts for a new run."""
     _rows.clear()

@@ -1,1 +1,4 @@
-"""Byte sources and sinks: local files, objects of a store, web responses."""
+"""Access to files, object stores and the web by name: listing, reading, writing, and state under a lock.
+
+Rows do not belong here.
+"""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from uqcli.errors import DataError
-from uqcli.visible import discreet
+from uqcli.visible import without_secrets
 
 _STORES: Final = ("s3", "gs", "az")
 _WEB: Final = ("http", "https")
@@ -34,15 +34,15 @@ def is_web(name: str) -> bool:
     return _scheme(name) in _WEB
 
 
-def shown_address(name: str) -> str:
+def safe_address(name: str) -> str:
     """Remove from an address user, password and query, which only the server should see.
 
     Examples
     --------
-    >>> shown_address("https://me:secret@example.org/a.csv?signature=1"), shown_address("a.csv?b")
+    >>> safe_address("https://me:secret@example.org/a.csv?signature=1"), safe_address("a.csv?b")
     ('https://example.org/a.csv', 'a.csv?b')
     """
-    return discreet(name) if is_address(name) else name
+    return without_secrets(name) if is_address(name) else name
 
 
 def refuse_user(name: str) -> None:

@@ -43,22 +43,22 @@ class StoreTree:
         """List a folder, sorted by name."""
         import pyarrow.fs as pf
 
-        known = current_view().listings
-        if folder.name not in known:
+        listings = current_view().listings
+        if folder.name not in listings:
             address = Address.of(folder.name)
             with store_errors(folder.name):
                 infos = self._store.get_file_info(pf.FileSelector(address.path, allow_not_found=True))
             entries = (_entry(address.at(info.path), info) for info in infos)
-            known[folder.name] = tuple(sorted(entries, key=lambda entry: entry.base))
-        self._files.update(entry.name for entry in known[folder.name] if entry.is_file)
-        return known[folder.name]
+            listings[folder.name] = tuple(sorted(entries, key=lambda entry: entry.base))
+        self._files.update(entry.name for entry in listings[folder.name] if entry.is_file)
+        return listings[folder.name]
 
     def expect(self, folders: Iterable[Entry]) -> None:
         """List folders in parallel, since each listing waits for the store."""
-        wanted = list(folders)
-        if len(wanted) > 1:
+        missing = list(folders)
+        if len(missing) > 1:
             with ThreadPoolExecutor(limits.AT_ONCE) as pool:
-                list(pool.map(self.inside, wanted))
+                list(pool.map(self.inside, missing))
 
     def matches(self, pattern: str) -> list[Entry]:
         """Expand a pattern, sorted by name; each part is matched with one folder's listing."""
@@ -97,7 +97,9 @@ class StoreTree:
             return self._below(folders, files=last)
         if has_magic(part):
             fits = re.compile(translate(part)).match
-            return [entry for entry in self._in_all(folders) if fits(entry.base) and _shown(entry, part)]
+            return [
+                entry for entry in self._in_all(folders) if fits(entry.base) and _matches_hidden(entry, part)
+            ]
         places = [Address.of(f"{folder.name}/{part}") for folder in folders]
         if not last:
             return [_folder(place) for place in places]  # listing them later shows whether they exist
@@ -108,7 +110,7 @@ class StoreTree:
         """Return the folders, all folders below them, and their files if requested."""
         entries, level = list(folders), folders
         while level:
-            inside = [entry for entry in self._in_all(level) if _shown(entry, _EVERY_FOLDER)]
+            inside = [entry for entry in self._in_all(level) if _matches_hidden(entry, _EVERY_FOLDER)]
             level = [entry for entry in inside if entry.is_folder]
             entries += inside if files else level
         return entries
@@ -122,7 +124,7 @@ def _is_there(entry: Entry) -> bool:
     return entry.is_file or entry.is_folder
 
 
-def _shown(entry: Entry, part: str) -> bool:
+def _matches_hidden(entry: Entry, part: str) -> bool:
     """Whether a pattern matches hidden names: as in a shell, only a leading dot matches a dot."""
     return not entry.base.startswith(".") or part.startswith(".")
 

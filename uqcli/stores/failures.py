@@ -103,11 +103,11 @@ def store_errors(name: str, doing: str = "read") -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:  # includes Arrow's errors
-        known = store_failure(name, error, doing)
-        if known is None:
+        failure = store_failure(name, error, doing)
+        if failure is None:
             detail = _detail(" ".join(str(error).split())) or type(error).__name__
-            known = DataError(f"cannot {doing} '{name}': {detail}", remedy="check the address")
-        raise known from error
+            failure = DataError(f"cannot {doing} '{name}': {detail}", remedy="check the address")
+        raise failure from error
 
 
 def _detail(text: str) -> str:

@@ -41,11 +41,11 @@ def filesystem_of(address: Address) -> pf.FileSystem:
     )
     patience = (limits.CONNECT_SECONDS, limits.REQUEST_SECONDS, limits.ATTEMPTS)
     region = _region(address)
-    return _made(address.scheme, region, seen, patience)
+    return _filesystem(address.scheme, region, seen, patience)
 
 
 @cache
-def _made(scheme: str, region: str | None, *_: object) -> pf.FileSystem:
+def _filesystem(scheme: str, region: str | None, *_: object) -> pf.FileSystem:
     """Create a filesystem, cached by environment variables and limits."""
     name, options = _KINDS[scheme]
     kind = _class(name, scheme)

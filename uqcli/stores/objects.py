@@ -60,8 +60,8 @@ class StoredObject:
             if current_view().versions.setdefault(self.name, version) != version:
                 raise replaced(self.name)
             yield handle
-        with self._handle() as again:
-            if _version(again) != version:
+        with self._handle() as stream:
+            if _version(stream) != version:
                 raise replaced(self.name)
 
     @contextmanager
@@ -79,7 +79,7 @@ class StoredObject:
 
 
 def _version(handle: pa.NativeFile) -> Hashable:
-    """Return the version of an object: size, digest, time, as far as the store gives them."""
+    """Return the version of an object: size, digest, time, if the store gives them."""
     return handle.size(), tuple(sorted((handle.metadata() or {}).items()))
 
 
@@ -100,20 +100,20 @@ class _Ranges(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read some bytes; none at the end."""
         if not self._piece and self._next < self._size:
-            self._piece = self._asked()
-        given, self._piece = self._piece[: len(buffer)], self._piece[len(buffer) :]
-        buffer[: len(given)] = given
-        return len(given)
+            self._piece = self._request()
+        piece, self._piece = self._piece[: len(buffer)], self._piece[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
 
-    def _asked(self) -> memoryview:
-        wanted = min(self._most, self._size - self._next)
+    def _request(self) -> memoryview:
+        size = min(self._most, self._size - self._next)
         with store_errors(self._name):
-            piece = memoryview(self._handle.read_at(wanted, self._next))
-        self._next += wanted
+            piece = memoryview(self._handle.read_at(size, self._next))
+        self._next += size
         self._most = min(4 * self._most, limits.MOST_BYTES)
-        if len(piece) < wanted:
+        if len(piece) < size:
             raise DataError(
-                f"'{self._name}' ends after {self._next - wanted + len(piece)} bytes",
+                f"'{self._name}' ends after {self._next - size + len(piece)} bytes",
                 expected=f"{self._size} bytes",
                 remedy="check that nobody is writing to it",
             )

@@ -21,7 +21,7 @@ def check_writable(target: str) -> None:
     Raises
     ------
     DataError
-        It is not writable, as far as is known beforehand.
+        The target is not writable, if this is known before the run.
     """
     if is_foreign(target) and (target.endswith("/") or not Path(target).parent.is_dir()):
         raise DataError(f"cannot write '{target}': no such place", expected=KNOWN_PLACES)
@@ -44,14 +44,14 @@ def _writable(target: str) -> Address:
 
 
 @contextmanager
-def open_output(target: str, held: OutputQueue | None = None) -> Iterator[BinaryIO]:
+def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[BinaryIO]:
     """Open a target for writing bytes; a file or an object appears only if the block succeeds.
 
     Parameters
     ----------
     target
         A path, ``-`` for standard output, or the address of an object.
-    held
+    queue
         Queue in which a regular file or an object waits for ``commit``; None puts it into place at once.
 
     Raises
@@ -60,7 +60,7 @@ def open_output(target: str, held: OutputQueue | None = None) -> Iterator[Binary
         The target cannot be written.
     """
     if not is_address(target):
-        with files.open_output(target, held) as stream:
+        with files.open_output(target, queue) as stream:
             yield stream
         return
     address = _writable(target)
@@ -71,12 +71,12 @@ def open_output(target: str, held: OutputQueue | None = None) -> Iterator[Binary
         temporary = Temporary(directory, f"uqcli-{address.base}")
         with filled(temporary) as stream:
             yield stream
-    settle(Upload(temporary=temporary, address=address, target=target), held)
+    settle(Upload(temporary=temporary, address=address, target=target), queue)
 
 
-def is_held(target: str) -> bool:
+def can_queue(target: str) -> bool:
     """Whether the output can be held back until ``commit``: a file or an object, no stream or device."""
-    return is_address(target) or files.is_held(target)
+    return is_address(target) or files.can_queue(target)
 
 
 def write_bytes(target: str, content: bytes) -> None:

@@ -108,5 +108,5 @@ def _is_there(descriptor: int, path: str) -> bool:
         named = os.stat(path)  # noqa: PTH116
     except OSError:
         return False
-    held = os.fstat(descriptor)
-    return (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
+    locked = os.fstat(descriptor)
+    return (locked.st_dev, locked.st_ino) == (named.st_dev, named.st_ino)

@@ -66,7 +66,7 @@ class Upload:
 
 
 def check_store(address: Address, target: str) -> None:
-    """Refuse an unwritable target before any work is done, as far as the store reveals it.
+    """Refuse an unwritable target before any work is done, if the store reveals it.
 
     Raises
     ------
@@ -105,8 +105,8 @@ def _upload(path: Path, address: Address, target: str) -> None:
     store = filesystem_of(address)
     if address.scheme == "s3" and size <= limits.MOST_PUT:
         # in a thread of its own, so that no signal interrupts between its two calls
-        with ThreadPoolExecutor(1) as apart:
-            apart.submit(_put, path.read_bytes(), store, address, target).result()
+        with ThreadPoolExecutor(1) as executor:
+            executor.submit(_put, path.read_bytes(), store, address, target).result()
     else:
         _send_and_copy(path, store, address, target)
 

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 from uqcli.errors import DataError
 from uqcli.stores import limits
-from uqcli.stores.address import is_web, refuse_user, shown_address
+from uqcli.stores.address import is_web, refuse_user, safe_address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class WebFile:
     @property
     def name(self) -> str:
         """Address without query, user and password, for messages."""
-        return shown_address(self.url)
+        return safe_address(self.url)
 
     @property
     def base(self) -> str:
@@ -123,9 +123,9 @@ def _web_errors(name: str) -> Iterator[None]:
 
 def _refused(name: str, code: int) -> DataError:
     """Create the error for another status; the server's own message may contain anything."""
-    known = http.HTTPStatus(code).phrase if code in http.HTTPStatus._value2member_map_ else ""
+    phrase = http.HTTPStatus(code).phrase if code in http.HTTPStatus._value2member_map_ else ""
     return DataError(
-        f"cannot read '{name}': the server answered {code} {known}".rstrip(),
+        f"cannot read '{name}': the server answered {code} {phrase}".rstrip(),
         expected="200",
         remedy="check the address",
     )

@@ -9,8 +9,8 @@ from tests.properties.calibration_rows import draw_rows, scored
 from tests.properties.strategies import data_sets
 from uqcli.choices import CalibrationMethod, Partitioner
 from uqcli.counts import Feature, pool
-from uqcli.jobs.calibrate.drawn_rows import rows_of
 from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated, fit, fit_counts
+from uqcli.jobs.calibrate.sampled_rows import rows_of
 from uqcli.methods.calibrate.scale import Scale
 
 
@@ -42,7 +42,7 @@ def test_folds_do_not_depend_on_the_order_of_rows():
     shuffled = scored(
         data.score[twice][order],
         data.positive[twice][order],
-        features={"g": features["g"].only(twice[order])},
+        features={"g": features["g"].select(twice[order])},
     )
     for partitioner in Partitioner:
         options = CalibrationOptions(

@@ -44,7 +44,7 @@ def as_rows(cells):
 
 
 def tables(cells, draws):
-    return [as_rows(cells.holding(*counts)) for counts in draws.swapaxes(0, 1)]
+    return [as_rows(cells.with_counts(*counts)) for counts in draws.swapaxes(0, 1)]
 
 
 @given(rows=shared_rows(2), seed=st.integers(0, 99))
@@ -109,7 +109,7 @@ def test_gains_by_number_of_bins_equal_those_of_the_oracle(rows, seed):
         assert tried == ()
         return
     count, positives = folds_of(cells, seed)
-    folds = [as_rows(cells.holding(n, p)) for n, p in zip(count, positives, strict=True)]
+    folds = [as_rows(cells.with_counts(n, p)) for n, p in zip(count, positives, strict=True)]
     bounds = [bound + Fraction(step, 20) for step in (-2, -1, 0, 1)]
     for choice in tried:
         gains = []

@@ -53,7 +53,7 @@ class Grid(Fitted[GridArtifact]):
         DataError
             A value is not finite, or uncertainty is missing.
         """
-        added = self._added(self._given(score, uncertainty))
+        added = self._added(self._input_columns(score, uncertainty))
         return added["uncertainty_bin"], added["score_bin"]
 
 
@@ -94,11 +94,11 @@ def bin_counts(
     [[1, 1]]
     """
     rule = choice("binning", Binning, binning)
-    both = rule.cuts_uncertainty
+    cuts_uncertainty = rule.cuts_uncertainty
     if uncertainty_bins is None:
         uncertainty_bins = 1 if uncertainty is None else usual_uncertainty_bins(rule)
     if score_bins is None:
-        score_bins = defaults.SCORE_BINS if both else defaults.SINGLE_SCORE_BINS
+        score_bins = defaults.SCORE_BINS if cuts_uncertainty else defaults.SINGLE_SCORE_BINS
     spec = GridSpec(
         binning=rule,
         uncertainty_bins=uncertainty_bins,

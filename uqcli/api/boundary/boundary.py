@@ -18,7 +18,7 @@ from uqcli.choices import Algorithm, AlgorithmChoice, Binning
 from uqcli.counts import Bools, Floats
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.boundary.run import run
-from uqcli.methods.boundary.constraint import the_constraint, with_margin
+from uqcli.methods.boundary.constraint import constraint_from, with_margin
 from uqcli.reports.boundary.compared import Compared
 
 
@@ -73,7 +73,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         DataError
             A value is not finite, or uncertainty is missing.
         """
-        return self._added(self._given(score, uncertainty))["decision"].astype(np.bool_)
+        return self._added(self._input_columns(score, uncertainty))["decision"].astype(np.bool_)
 
     def evaluate(
         self,
@@ -104,7 +104,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             An option or a value is out of range.
         """
         return self._measured(
-            self._given(score, uncertainty),
+            self._input_columns(score, uncertainty),
             label,
             weight,
             shift=None if shift is None else shift_artifact(shift),
@@ -190,7 +190,7 @@ def find_boundary(
         BoundaryRequest(
             data=Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight).request(),
             constraint=with_margin(
-                the_constraint(
+                constraint_from(
                     **{name: decimal_text(name, value) for name, value in bounds.items() if value is not None}
                 ),
                 None if margin is None else decimal_text("margin", margin),

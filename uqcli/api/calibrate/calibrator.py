@@ -89,8 +89,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
         """
         if options is not None and (fitted or logit or undersampled != 1):
             raise UsageError("options and its attributes together", expected="one of them")
-        every = fitted.get("method") == CalibrationChoice.ALL
-        if every:
+        tries_all = fitted.get("method") == CalibrationChoice.ALL
+        if tries_all:
             del fitted["method"]
         scale = Scale(real=logit, undersampled=undersampled)
         how = options or options_of(
@@ -98,7 +98,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         )
         if not how.trees and partition is None:
             features, partition = None, features
-        if not every and how.method is CalibrationMethod.MIST and uncertainty is None:
+        if not tries_all and how.method is CalibrationMethod.MIST and uncertainty is None:
             raise UsageError("method mist without uncertainty", expected="a column of uncertainties")
         features, partition = by_name(features), by_name(partition)
         more = {**features, **partition}
@@ -111,7 +111,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
             shift=None if shift is None else shift_artifact(shift),
             bootstrap=0,
         )
-        if every:
+        if tries_all:
             best = run_all_methods(request)
             return cls(artifact=best.artifact, notes=tuple(best.report.document().notes))
         fitted_calibrator = make_calibrator(request)
@@ -143,8 +143,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
         DataError
             A value is invalid, or a required column is missing.
         """
-        given = {**self._given(score, uncertainty), **by_name(features)}
-        return self._added(given)["calibrated"].astype(np.float64)
+        columns = {**self._input_columns(score, uncertainty), **by_name(features)}
+        return self._added(columns)["calibrated"].astype(np.float64)
 
     def evaluate(
         self,
@@ -176,6 +176,6 @@ class Calibrator(Fitted[CalibratorArtifact]):
         UsageError, DataError
             An option or a value is out of range.
         """
-        given = {**self._given(score, uncertainty), **by_name(features)}
+        columns = {**self._input_columns(score, uncertainty), **by_name(features)}
         how = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
-        return self._measured(given, label, weight, **how)
+        return self._measured(columns, label, weight, **how)

@@ -64,8 +64,8 @@ class ConformalSets(Fitted[ConformalArtifact]):
         DataError
             A value is invalid, or a column is missing.
         """
-        given = self._columns_given(probability, group)
-        return self._added(given, no_empty=no_empty)["set"].astype(np.bool_)
+        columns = self._input_columns(probability, group)
+        return self._added(columns, no_empty=no_empty)["set"].astype(np.bool_)
 
     def evaluate(
         self,
@@ -98,7 +98,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             An option or a value is out of range.
         """
         return self._measured(
-            self._columns_given(probability, group),
+            self._input_columns(probability, group),
             label,
             weight,
             shift=None if shift is None else shift_artifact(shift),
@@ -106,19 +106,19 @@ class ConformalSets(Fitted[ConformalArtifact]):
             seed=seed,
         )
 
-    def _columns_given(self, probability: Classes, group: Column | None) -> dict[str, Column | None]:
+    def _input_columns(self, probability: Classes, group: Column | None) -> dict[str, Column | None]:
         """Return the columns by the names that the rule file uses."""
         single = "score" in self.artifact.source.columns
         if not single:
             probability = in_order(probability, self._probability_columns(), self.classes)
         frame = class_rows(probability, classes=None if single else self.classes).frame
         assert frame is not None  # built from columns
-        given: dict[str, Column | None] = dict(
+        columns: dict[str, Column | None] = dict(
             zip(self._probability_columns(), frame.iter_columns(), strict=True)
         )
         if self.artifact.groups is not None:
-            given[self.artifact.groups.column] = group
-        return given
+            columns[self.artifact.groups.column] = group
+        return columns
 
     def _probability_columns(self) -> list[str]:
         columns = self.artifact.source.columns

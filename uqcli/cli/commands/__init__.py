@@ -1,1 +1,1 @@
-"""One file a command."""
+"""One module per command: its options, and the call of its job."""

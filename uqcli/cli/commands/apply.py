@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.inputs import bare_data, model_columns, rows_output
+from uqcli.cli.inputs import bare_data, column_overrides, rows_output
 from uqcli.cli.options import (
     InputOptions,
     ModelClasses,
@@ -44,16 +44,16 @@ def apply(
     reads = Reads.of(inputs, models=[artifact], reading=reading)
     provenance = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run
-    from uqcli.reports.gates import parse_gate
+    from uqcli.reports.checks import parse_check
 
-    with OutputQueue() as held:
+    with OutputQueue() as queue:
         request = ApplyRequest(
             data=bare_data(inputs, reading, running),
             artifact=artifact,
-            output=rows_output(rows, held, running),
-            columns=model_columns(columns, classes),
+            output=rows_output(rows, queue, running),
+            columns=column_overrides(columns, classes),
             no_empty=no_empty,
-            gates=tuple(map(parse_gate, reporting.fail_if or ())),
+            checks=tuple(map(parse_check, reporting.fail_if or ())),
         )
         result = run(request)
-        deliver_rows(result, reporting, provenance=provenance, output=rows.output, held=held)
+        deliver_rows(result, reporting, provenance=provenance, output=rows.output, queue=queue)

@@ -13,7 +13,7 @@ from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
-    OF_ROWS,
+    ROW_OPTIONS,
     ArtifactOutput,
     BlockBounds,
     FitColumns,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GridOptions:
-    """How rows are cut into cells, or which saved grid has the cells."""
+    """Binning of the rows, or a saved grid with its bins."""
 
     panel: ClassVar = "Bins"
 
@@ -92,7 +92,7 @@ def bin_(
         _refuse_shape(shape)
     data = labelled_data(inputs, columns, reading, running)
     if cells.merge:
-        refuse_typed(OF_ROWS, "with --merge", "no options for rows: saved grids already hold counts")
+        refuse_typed(ROW_OPTIONS, "with --merge", "no options for rows: saved grids already hold counts")
         request = BinRequest(data=data, merged=tuple(inputs or ()))
     elif cells.edges is not None:
         request = BinRequest(data=data, edges=cells.edges)
@@ -114,13 +114,15 @@ def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
     from uqcli.methods.bin.block_sizes import BlockSizes
     from uqcli.methods.bin.grid import GridSpec, usual_uncertainty_bins
 
-    both = binning.cuts_uncertainty
+    cuts_uncertainty = binning.cuts_uncertainty
     if binning is not Binning.PAVA_BC and ("--n-min" in given or "--n-max" in given):
         raise UsageError(f"--n-min and --n-max with {binning}", expected="--binning pava-bc")
     numbers = {name: size(name, value) for name, value in given.items() if name != "--binning"}
     return GridSpec(
         binning=binning,
         uncertainty_bins=numbers.get("--uncertainty-bins", usual_uncertainty_bins(binning)),
-        score_bins=numbers.get("--score-bins", defaults.SCORE_BINS if both else defaults.SINGLE_SCORE_BINS),
+        score_bins=numbers.get(
+            "--score-bins", defaults.SCORE_BINS if cuts_uncertainty else defaults.SINGLE_SCORE_BINS
+        ),
         blocks=BlockSizes(n_min=numbers.get("--n-min"), n_max=numbers.get("--n-max")),
     )

@@ -9,11 +9,11 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import AlgorithmChoice, Binning, GridBinning
-from uqcli.cli.deliver import SEVERAL, check_outputs, deliver
+from uqcli.cli.deliver import PLACEHOLDER, check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
-from uqcli.cli.inputs import labelled_data, names_of
+from uqcli.cli.inputs import labelled_data, parse_names
 from uqcli.cli.options import (
-    OF_ROWS,
+    ROW_OPTIONS,
     ArtifactOutput,
     FitColumns,
     InputOptions,
@@ -36,7 +36,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True, kw_only=True)
 class ConstraintOptions:
-    """The bound that the boundary meets, and what it optimises."""
+    """Constraint of the boundary, and its objective."""
 
     panel: ClassVar = "Constraint: exactly one"
 
@@ -49,8 +49,8 @@ class ConstraintOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FindingOptions:
-    """How the boundary is found."""
+class MethodOptions:
+    """Algorithm of the boundary, its grid and its tests."""
 
     panel: ClassVar = "Boundary"
 
@@ -91,14 +91,14 @@ def boundary(
     written: ArtifactOutput,
     plotting: PlotOutput,
     reporting: ReportOptions,
-    method: FindingOptions,
+    method: MethodOptions,
     reading: InputOptions,
     running: RunOptions,
 ) -> None:
     """Find thresholds that flag the most positives at a precision."""
-    from uqcli.methods.boundary.constraint import the_constraints, with_margin
+    from uqcli.methods.boundary.constraint import constraints_from, with_margin
 
-    constraints = tuple(with_margin(one, method.margin) for one in the_constraints(**asdict(constraint)))
+    constraints = tuple(with_margin(bound, method.margin) for bound in constraints_from(**asdict(constraint)))
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
     places = _places(written.output, constraints)
     table = _table(method.frontier)
@@ -109,7 +109,7 @@ def boundary(
     from uqcli.jobs.boundary.request import BoundaryRequest
     from uqcli.jobs.boundary.run import run, run_several
 
-    _refuse_options_of_rows(inputs, method)
+    _refuse_row_options(inputs, method)
     request = BoundaryRequest(
         data=labelled_data(inputs, columns, reading, running),
         constraint=constraints[0],
@@ -118,31 +118,31 @@ def boundary(
         saved_grid=method.grid,
         shift=method.shift,
         certify=method.certify,
-        compare=names_of("--uncertainty", columns.uncertainty) if method.compare else (),
+        compare=parse_names("--uncertainty", columns.uncertainty) if method.compare else (),
         seed=method.seed,
     )
-    with OutputQueue() as held:
+    with OutputQueue() as queue:
         if table is not None:
-            request = replace(request, frontier=Destination(place=table, held=held))
+            request = replace(request, frontier=Destination(place=table, queue=queue))
         result = run(request) if len(constraints) == 1 else run_several(request, constraints)
         deliver(
             result,
             reporting,
             provenance=provenance,
             output=written.output,
-            held=held,
+            queue=queue,
             plot=plotting.plot,
             table=table,
         )
 
 
 def _table(place: str | None) -> str | None:
-    """Where a table goes, by a name that tells its format.
+    """Check the name of a table, whose ending sets the format.
 
     Raises
     ------
     UsageError
-        It does not, or means standard output.
+        The ending is unknown, or the name is standard output.
     """
     from uqcli.engines.inputs import facts_of_name
 
@@ -153,40 +153,40 @@ def _table(place: str | None) -> str | None:
     return place
 
 
-def _algorithm(method: FindingOptions) -> AlgorithmChoice | None:
-    """What was asked for; a certificate has one of its own where none was typed."""
+def _algorithm(method: MethodOptions) -> AlgorithmChoice | None:
+    """Return the algorithm; None with ``--certify`` unless one was typed, since a certificate has its own."""
     return method.algorithm if method.certify is None or is_typed("algorithm") else None
 
 
 def _places(output: str | None, constraints: tuple[Constraint, ...]) -> str | tuple[str, ...] | None:
-    """Where the boundaries go: several bounds take names of their own."""
+    """Return the output name; for several bounds, one name per bound."""
     if output is None or len(constraints) == 1:
         return output
-    if SEVERAL not in output:
+    if PLACEHOLDER not in output:
         raise UsageError(
             f"-o {output} for {len(constraints)} bounds",
-            expected=f"a name with {SEVERAL}, such as boundary-{SEVERAL}.json",
+            expected=f"a name with {PLACEHOLDER}, such as boundary-{PLACEHOLDER}.json",
         )
-    return tuple(output.replace(SEVERAL, constraint.value) for constraint in constraints)
+    return tuple(output.replace(PLACEHOLDER, constraint.value) for constraint in constraints)
 
 
-def _refuse_options_of_rows(inputs: list[str] | None, method: FindingOptions) -> None:
-    """A saved grid has its bins, and stands in the place of rows."""
+def _refuse_row_options(inputs: list[str] | None, method: MethodOptions) -> None:
+    """Refuse inputs and options of bins with a saved grid, which replaces rows and bins."""
     if method.grid is None:
         return
-    given = {
+    options = {
         "INPUT": inputs,
         "--binning": method.binning,
         "--uncertainty-bins": method.uncertainty_bins,
         "--score-bins": method.score_bins,
     }
-    for name, value in given.items():
+    for name, value in options.items():
         if value:
             raise UsageError(f"{name} with --grid", expected="one of them: the saved grid sets rows and bins")
-    refuse_typed(OF_ROWS, "with --grid", "no options for rows: the saved grid already holds counts")
+    refuse_typed(ROW_OPTIONS, "with --grid", "no options for rows: the saved grid already holds counts")
 
 
-def _grid(method: FindingOptions) -> GridRequest:
+def _grid(method: MethodOptions) -> GridRequest:
     from uqcli.jobs.boundary.request import GridRequest
 
     score_bins: int | None = defaults.SCORE_BINS

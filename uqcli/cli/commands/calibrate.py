@@ -11,7 +11,7 @@ from uqcli import defaults
 from uqcli.choices import CalibrationChoice, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
-from uqcli.cli.inputs import labelled_data, names_of
+from uqcli.cli.inputs import labelled_data, parse_names
 from uqcli.cli.options import (
     ArtifactOutput,
     ClassProbabilities,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MapOptions:
-    """How scores become probabilities."""
+    """Calibration map, and its scale."""
 
     panel: ClassVar = "Calibration"
 
@@ -58,7 +58,7 @@ class MapOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PartOptions:
-    """How rows are split into parts."""
+    """Partition of the rows for heterogeneous calibration."""
 
     panel: ClassVar = "Heterogeneous calibration"
 
@@ -116,14 +116,14 @@ def calibrate(
     from uqcli.jobs.calibrate.run import run
 
     method = _method(methods, probabilities)
-    _refuse_stray(method, methods, parts)
+    _refuse_unused(method, methods, parts)
     if method not in (None, CalibrationMethod.HETEROGENEOUS):
-        parts = PartOptions()  # what is configured for it
+        parts = PartOptions()  # drop configured values for heterogeneous
     request = CalibrateRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         calibration=_calibration(method or defaults.CALIBRATION_METHOD, methods, parts, resampling),
-        features=names_of("--features", parts.features),
-        partition=names_of("--partition", parts.partition),
+        features=parse_names("--features", parts.features),
+        partition=parse_names("--partition", parts.partition),
         test=tuple(test) if test else None,
         tree_data=tuple(parts.tree_data) if parts.tree_data else None,
         shift=methods.shift,
@@ -135,7 +135,7 @@ def calibrate(
 
 
 def _method(methods: MapOptions, probabilities: ClassProbabilities) -> CalibrationMethod | None:
-    """What was asked for; None for all."""
+    """Return the calibration method; None for all."""
     if probabilities.proba is not None and methods.method is CalibrationChoice.ALL:
         raise UsageError("--proba with --method all", expected=f"--method {CalibrationMethod.TEMPERATURE}")
     if probabilities.proba is not None and methods.method is None:
@@ -171,8 +171,8 @@ def _calibration(
     )
 
 
-def _refuse_stray(method: CalibrationMethod | None, methods: MapOptions, parts: PartOptions) -> None:
-    """Refuse options that the method does not look at; all of them look at all."""
+def _refuse_unused(method: CalibrationMethod | None, methods: MapOptions, parts: PartOptions) -> None:
+    """Refuse options that the method does not use; ``all`` uses every option."""
     of_trees = {
         "--partitioner": parts.partitioner,
         "--max-depth": parts.max_depth,
@@ -181,12 +181,12 @@ def _refuse_stray(method: CalibrationMethod | None, methods: MapOptions, parts: 
     }
     of_parts = {"--features": parts.features, "--partition": parts.partition}
     of_parts |= {"--leaf-method": parts.leaf_method, "--min-leaf": parts.min_leaf}
-    belongs: dict[CalibrationMethod, dict[str, Any]] = {
+    options_by_method: dict[CalibrationMethod, dict[str, Any]] = {
         CalibrationMethod.HISTOGRAM: {"--n-bins": methods.n_bins},
         CalibrationMethod.MIST: {"--uncertainty-bins": methods.uncertainty_bins},
         CalibrationMethod.HETEROGENEOUS: {**of_parts, **of_trees},
     }
-    for owner, options in belongs.items():
+    for owner, options in options_by_method.items():
         for name, value in options.items():
             if value and method not in (None, owner) and is_typed(name):
                 raise UsageError(f"{name} with --method {method}", expected=f"--method {owner}")

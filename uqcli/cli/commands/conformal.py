@@ -23,17 +23,17 @@ from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
 
-_OF_MODES: Final = {
+_MODE_OPTIONS: Final = {
     ConformalMode.LABEL_CONDITIONAL: ("alpha_by_class",),
     ConformalMode.MARGINAL: ("by",),
     ConformalMode.LABEL_SHIFT: ("shift", "target"),
 }
-"""Options that one mode alone looks at."""
+"""Options that only one mode uses."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetOptions:
-    """The coverage of the sets, and for whom it holds."""
+    """Coverage of the prediction sets, overall or by class or group."""
 
     panel: ClassVar = "Sets"
 
@@ -77,10 +77,10 @@ def conformal(
 
     parse_alpha(sets.alpha)
     refuse_typed(("uncertainty",), "with conformal", "class probabilities only")
-    for mode, names in _OF_MODES.items():
-        if sets.mode is not mode:  # what is configured for it
-            unasked: dict[str, Any] = {name: None for name in names if not is_typed(name)}
-            sets = replace(sets, **unasked)
+    for mode, names in _MODE_OPTIONS.items():
+        if sets.mode is not mode:  # drop configured values for other modes
+            unused: dict[str, Any] = {name: None for name in names if not is_typed(name)}
+            sets = replace(sets, **unused)
     request = ConformalRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         method=sets.method,
@@ -97,7 +97,7 @@ def conformal(
 
 
 def _pairs(text: str | None) -> dict[str, str]:
-    """``CLASS=A,...`` as a mapping."""
+    """Parse ``CLASS=A,...`` to a mapping."""
     pairs: dict[str, str] = {}
     for part in () if text is None else text.split(","):
         name, equals, value = part.rpartition("=")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import bare_data, model_columns
+from uqcli.cli.inputs import bare_data, column_overrides
 from uqcli.cli.options import (
     InputOptions,
     LabelColumns,
@@ -49,9 +49,9 @@ def evaluate(
     running: RunOptions,
 ) -> None:
     """Measure saved rules on a labelled test set."""
-    given = arguments or []
-    artifacts = tuple(name for name in given if name.endswith(".json"))
-    inputs = tuple(name for name in given if not name.endswith(".json"))
+    names = arguments or []
+    artifacts = tuple(name for name in names if name.endswith(".json"))
+    inputs = tuple(name for name in names if not name.endswith(".json"))
     reads = Reads.of(inputs, models=[*artifacts, shift], reading=reading)
     provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.evaluate.request import EvaluateRequest
@@ -60,7 +60,7 @@ def evaluate(
     request = EvaluateRequest(
         data=replace(bare_data(inputs, reading, running), positive_value=labels.positive),
         artifacts=artifacts,
-        columns=model_columns(columns, classes, labels),
+        columns=column_overrides(columns, classes, labels),
         confidence=resampling.confidence,
         bootstrap=resampling.bootstrap,
         seed=resampling.seed,

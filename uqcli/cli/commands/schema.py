@@ -14,7 +14,7 @@ from uqcli.cli.options import RunOptions
 def schema(
     *,
     kind: Annotated[ArtifactKind, typer.Argument(metavar="KIND", help="Kind of rule file.")],
-    running: RunOptions,  # noqa: ARG001  every command takes them
+    running: RunOptions,  # noqa: ARG001  every command has them
 ) -> None:
     """Print the JSON Schema of a kind of rule file."""
     from uqcli.artifacts.schemas import schema_text

@@ -11,7 +11,7 @@ from uqcli import defaults
 from uqcli.choices import Confusion, ShiftEstimator
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, option
-from uqcli.cli.inputs import labelled_data, numbers_of
+from uqcli.cli.inputs import labelled_data, parse_numbers
 from uqcli.cli.options import (
     ArtifactOutput,
     ClassProbabilities,
@@ -28,7 +28,7 @@ from uqcli.cli.priority import is_typed, refuse_typed
 
 @dataclass(frozen=True, kw_only=True)
 class EstimateOptions:
-    """How class weights are estimated."""
+    """Estimator of the class weights."""
 
     panel: ClassVar = "Class weights"
 
@@ -68,13 +68,13 @@ def shift(
     from uqcli.jobs.shift.run import ShiftRequest, run
 
     refuse_typed(("uncertainty",), "with shift", "class probabilities only")
-    looks_at_prior = estimate.estimator is ShiftEstimator.KNOWN or is_typed("prior")
+    uses_prior = estimate.estimator is ShiftEstimator.KNOWN or is_typed("prior")
     request = ShiftRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         target=tuple(estimate.target) if estimate.target else None,
         estimator=estimate.estimator,
         confusion=estimate.confusion,
-        prior=numbers_of("--prior", estimate.prior) if looks_at_prior else None,
+        prior=parse_numbers("--prior", estimate.prior) if uses_prior else None,
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
         seed=resampling.seed,

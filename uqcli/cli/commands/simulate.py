@@ -11,7 +11,7 @@ from uqcli import defaults
 from uqcli.choices import Simulation
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.groups import option
-from uqcli.cli.inputs import numbers_of
+from uqcli.cli.inputs import parse_numbers
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorOptions:
-    """A posterior network's beliefs."""
+    """Parameters of the posterior network."""
 
     panel: ClassVar = "Posterior network"
 
@@ -47,7 +47,7 @@ class PosteriorOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianOptions:
-    """Two Gaussian classes, scored by a logistic model."""
+    """Parameters of two Gaussian classes, scored by a logistic model."""
 
     panel: ClassVar = "Gaussian classes"
 
@@ -64,7 +64,7 @@ class GaussianOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DrawOptions:
-    """How much is drawn."""
+    """Number of rows, and the seed."""
 
     panel: ClassVar = None
 
@@ -89,24 +89,28 @@ def simulate(
     output = written.output or STDIO
     format_of(output, written.output_format)
     provenance = check_outputs(
-        reporting, output, reads=Reads(), running=running, metrics=metrics_of(rows=drawing.rows, positives=0)
+        reporting,
+        output,
+        reads=Reads(),
+        running=running,
+        metrics=metrics_of(rows=drawing.rows, positives=0),
     )
     from uqcli.jobs.stream.output import RowsOutput
     from uqcli.jobs.stream.simulate import SimulateRequest, run
 
-    with OutputQueue() as held:
+    with OutputQueue() as queue:
         result = run(
             SimulateRequest(
                 rows=drawing.rows,
                 seed=drawing.seed,
-                output=RowsOutput(place=output, file_format=written.output_format, held=held),
-                model=_model(kind, _given(posterior), _given(gaussian)),
+                output=RowsOutput(place=output, file_format=written.output_format, queue=queue),
+                model=_model(kind, _set_options(posterior), _set_options(gaussian)),
             )
         )
-        deliver_rows(result, reporting, provenance=provenance, output=written.output, held=held)
+        deliver_rows(result, reporting, provenance=provenance, output=written.output, queue=queue)
 
 
-def _given(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:
+def _set_options(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:
     return {name: value for name, value in asdict(options).items() if value is not None}
 
 
@@ -116,10 +120,10 @@ def _model(
     from uqcli.methods.stream.gaussian import GaussianModel
     from uqcli.methods.stream.posterior import PosteriorModel
 
-    stray = gaussian if kind is Simulation.POSTERIOR else posterior
-    refuse_typed(tuple(stray), f"with {kind}", f"options of the {kind} simulation")
+    unused = gaussian if kind is Simulation.POSTERIOR else posterior
+    refuse_typed(tuple(unused), f"with {kind}", f"options of the {kind} simulation")
     if kind is Simulation.GAUSSIAN:
         return GaussianModel(**gaussian)
     if "gamma" in posterior:
-        posterior["gammas"] = numbers_of("--gamma", posterior.pop("gamma"))
+        posterior["gammas"] = parse_numbers("--gamma", posterior.pop("gamma"))
     return PosteriorModel(**posterior)

@@ -28,7 +28,7 @@ from uqcli.exact import size
 
 @dataclass(frozen=True, kw_only=True)
 class TestOptions:
-    """What is measured, and how."""
+    """Bins and tests of the calibration errors."""
 
     panel: ClassVar = "Measure"
 

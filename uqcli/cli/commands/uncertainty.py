@@ -45,14 +45,14 @@ def uncertainty(
     )
     from uqcli.jobs.stream.uncertainty import UncertaintyRequest, run
 
-    with OutputQueue() as held:
+    with OutputQueue() as queue:
         result = run(
             UncertaintyRequest(
                 data=bare_data(inputs, reading, running),
-                output=rows_output(rows, held, running),
+                output=rows_output(rows, queue, running),
                 alpha1=model.alpha1,
                 alpha0=model.alpha0,
                 members=model.members,
             )
         )
-        deliver_rows(result, reporting, provenance=provenance, output=rows.output, held=held)
+        deliver_rows(result, reporting, provenance=provenance, output=rows.output, queue=queue)

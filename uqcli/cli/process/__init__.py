@@ -1,1 +1,1 @@
-"""The process: its signals, its threads and memory, and the terminal that waits for it."""
+"""The process of a run: signals, threads, memory, environment, and progress on the terminal."""

@@ -1,4 +1,4 @@
-"""Progress on a terminal's standard error, once a run has taken a while."""
+"""Progress on a terminal's standard error, shown after some seconds of a run."""
 
 from __future__ import annotations
 
@@ -10,49 +10,49 @@ from typing import TYPE_CHECKING, Final
 
 from uqcli.files import STDIO
 from uqcli.running.interruption import register_cleanup
-from uqcli.running.progress import listen
+from uqcli.running.progress import set_receiver
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 _PATIENCE: Final = 2.0
-"""Seconds without a word."""
+"""Seconds of a run before progress is shown."""
 
 
 class TerminalProgress:
-    """Shows the piece of work that was heard of last: how much, how fast, and how long it will take."""
+    """Progress bar of the latest task: amount done, speed and remaining time."""
 
     def __init__(self) -> None:
-        self._begun = time.monotonic()
+        self._started = time.monotonic()
         self._bar: Progress | None = None
-        self._work = ""
-        self._since = self._begun
+        self._task = ""
+        self._task_started = self._started
 
-    def hear(self, work: str, done: int, unit: str, share: float | None) -> None:
-        """See uqcli.running.progress."""
+    def update(self, task: str, done: int, unit: str, share: float | None) -> None:
+        """Show a progress event (see uqcli.running.progress)."""
         now = time.monotonic()
-        if work != self._work or done == 0:
-            self._work, self._since = work, now
+        if task != self._task or done == 0:
+            self._task, self._task_started = task, now
             if self._bar is not None:
                 self._bar.reset(self._bar.task_ids[0])
-        if now - self._begun < _PATIENCE:
+        if now - self._started < _PATIENCE:
             return
         if self._bar is None:
             self._bar = _bar()
             self._bar.start()
-        speed = done / max(now - self._since, 1e-3)
-        words = f"{work}: {done:,} {unit}, {speed:,.0f} a second"
+        speed = done / max(now - self._task_started, 1e-3)
+        description = f"{task}: {done:,} {unit}, {speed:,.0f} a second"
         total = None if share is None else 1.0
-        self._bar.update(self._bar.task_ids[0], description=words, total=total, completed=share or 0)
+        self._bar.update(self._bar.task_ids[0], description=description, total=total, completed=share or 0)
 
     def stop(self) -> None:
-        """Leave the terminal as it was."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
 
 
 def _bar() -> Progress:
-    """With a task; it hides the cursor, which comes back whatever ends the run."""
+    """Create a bar with one task; it hides the cursor, so a cleanup restores it after a signal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -64,30 +64,30 @@ def _bar() -> Progress:
 
 
 def _show_cursor() -> None:
-    """Clear the line and show the cursor, which the bar hides; takes no lock."""
+    """Clear the line and show the cursor; takes no lock."""
     with suppress(OSError):
         os.write(2, b"\r\x1b[2K\x1b[?25h")
 
 
-_shown: list[TerminalProgress] = []
+_displays: list[TerminalProgress] = []
 
 
 def show_progress(output: str | None) -> None:
-    """Show progress from now on where standard error is a terminal that no rows are written to.
+    """Start showing progress if standard error is a terminal, and no rows go to the same terminal.
 
     Parameters
     ----------
     output
-        Where rows go; None and ``-`` are standard output.
+        Name of the output; ``-`` for rows on standard output.
     """
     if not sys.stderr.isatty() or (output == STDIO and sys.stdout.isatty()):
         return
-    _shown[:] = [TerminalProgress()]
-    listen(_shown[0].hear)
+    _displays[:] = [TerminalProgress()]
+    set_receiver(_displays[0].update)
 
 
 def hide_progress() -> None:
-    """Show none any more."""
-    listen(None)
-    while _shown:
-        _shown.pop().stop()
+    """Stop showing progress."""
+    set_receiver(None)
+    while _displays:
+        _displays.pop().stop()

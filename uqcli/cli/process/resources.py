@@ -1,4 +1,4 @@
-"""What the program's process takes of the machine: threads, files, and memory, freed or not."""
+"""Resources of the process: threads, open files and memory."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from typing import Final
 
 from uqcli.errors import DataError
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MOST_ARENAS = -1, -3, -8
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of glibc's ``mallopt``."""
 
 _LEAST_FILES, _LEAST_MEMORY = 32, 1_000_000 << 10
-"""What libraries need before the first row: open files, and bytes of address space."""
+"""Open files and bytes of address space that libraries need before the first row."""
 
-_KEPT: Final = 1 << 30
-_LARGEST: Final = 32 << 20
+_TRIM_BYTES: Final = 1 << 30
+_MMAP_BYTES: Final = 32 << 20
 
 
 def keep_freed_memory() -> None:
-    """Let freed memory be used again instead of given back, where the C library can be told so.
+    """Make glibc keep freed memory instead of returning it to the system.
 
-    Rows pass through the same few arrays, part by part. The system clears each page that is freed and taken
-    again, which costs a fifth to a half of the time of counting large files.
+    A run allocates the same few arrays for each part of the rows. The system clears each returned page, which
+    takes a fifth to a half of the time of counting large files.
     """
     if sys.platform != "linux":
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:  # other C libraries have none
-        for name, value in ((_TRIM_THRESHOLD, _KEPT), (_MMAP_THRESHOLD, _LARGEST), (_MOST_ARENAS, 1)):
+    if mallopt is not None:  # other C libraries do not have it
+        for name, value in ((_TRIM_THRESHOLD, _TRIM_BYTES), (_MMAP_THRESHOLD, _MMAP_BYTES), (_ARENA_MAX, 1)):
             mallopt(name, value)
 
 
-def require_room() -> None:
-    """Check the limits of the process, which libraries answer with panics and crashes.
+def check_limits() -> None:
+    """Check the limits of the process; libraries would panic or crash at them.
 
     Raises
     ------
     DataError
-        Too few files may be open, or too little memory be used.
+        The limit of open files or of memory is too low.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if _is_below(soft, _LEAST_FILES):
@@ -65,11 +65,10 @@ def _is_below(limit: int, least: int) -> bool:
 
 
 def limit_threads(threads: int | None) -> int | None:
-    """Set the number of threads, before a library that uses threads is loaded; None for one a core.
+    """Set the number of threads before libraries are loaded; None for one per core.
 
-    A callback of ``--threads``, which is parsed before a command loads what it needs.
-
-    Matrices are factored by one thread: with more, sums run in another order.
+    A callback of ``--threads``, since a command loads its libraries only after parsing. OpenBLAS has one
+    thread, since more threads change the order of sums.
     """
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if threads is not None:

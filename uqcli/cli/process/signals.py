@@ -1,7 +1,7 @@
-"""Signals that end a run: no temporary file stays, and the answer comes at once.
+"""Signals that end a run at once, without leaving temporary files.
 
-A Python-level handler would wait for the running kernel. The interpreter writes the signal's number to
-a wake-up file descriptor instead; a daemon thread reads it, removes temporaries and ends the process.
+A Python-level handler would wait for the running kernel. The interpreter therefore writes the signal's number
+to a wake-up file descriptor. A daemon thread reads it, removes temporary files and ends the process.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 
-from uqcli.cli.failing import tell_of_signal
+from uqcli.cli.failed_run import write_signal_failure
 from uqcli.errors import ENDING
 from uqcli.running.interruption import (
     changing,
@@ -21,39 +21,39 @@ from uqcli.running.interruption import (
     run_cleanup,
 )
 
-_PATIENCE = 2.0
-"""Seconds that a rename, an error line or the end of the process may take before a signal overtakes it."""
+_TIMEOUT = 2.0
+"""Seconds to wait for a rename, an error line or the end of the process before a signal ends it."""
 
-_concluded = threading.Event()
+_ended = threading.Event()
 
 
-def answer_signals() -> None:
-    """Install the handlers; a signal that our parent ignores (nohup, background jobs) stays ignored."""
+def install_handlers() -> None:
+    """Install the handlers; a signal that the parent ignores (nohup, background jobs) stays ignored."""
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # none is lost between two handlers
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # lose none while handlers change
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(read_end,), daemon=True, name="signals").start()
-    answered = {number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN}
-    for number in answered:
-        signal.signal(number, _leave_it_to_the_thread)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, answered)  # polars installs a handler of its own over "ignore"
+    handled = {number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN}
+    for number in handled:
+        signal.signal(number, _do_nothing)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)  # polars replaces "ignore" by its own handler
 
 
-def conclude() -> None:
-    """Say that the run has ended as it did: a signal no longer changes its words and its exit code."""
+def mark_ended() -> None:
+    """Mark the run as ended: a later signal does not change its message or exit code."""
     with changing:
-        _concluded.set()
+        _ended.set()
 
 
 def ignore_signals() -> None:
-    """Let the interpreter end undisturbed: it would restore the defaults, which kill without a word."""
+    """Ignore signals while the interpreter exits; it would restore the defaults, which kill silently."""
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _leave_it_to_the_thread(_number: int, _frame: object) -> None:
-    """Without a Python-level handler the interpreter would not write to the wake-up descriptor."""
+def _do_nothing(_number: int, _frame: object) -> None:
+    """Do nothing; the interpreter writes to the wake-up descriptor only if a Python handler exists."""
 
 
 def _watch(read_end: int) -> None:
@@ -64,14 +64,14 @@ def _watch(read_end: int) -> None:
 
 
 def _end(code: int, word: str) -> None:
-    """Clean up and leave; no file takes its place meanwhile, and no other line is written."""
-    changing.acquire(timeout=_PATIENCE)
-    if _concluded.is_set():
-        time.sleep(_PATIENCE)  # the process ends by itself, unless somebody keeps it
+    """Clean up and end the process, while no file is renamed and no other error is printed."""
+    changing.acquire(timeout=_TIMEOUT)
+    if _ended.is_set():
+        time.sleep(_TIMEOUT)  # the process ends by itself unless something blocks it
     else:
         remove_temporaries()
         os.write(2, f"error: {word}; {_what_changed()}\n".encode("utf-8", "backslashreplace"))
-        tell_of_signal(code, word)
+        write_signal_failure(code, word)
         run_cleanup()
     os._exit(code)
 

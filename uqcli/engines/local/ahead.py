@@ -17,14 +17,14 @@ R = TypeVar("R")
 _DEPTH: Final = 2
 _MOST_THREADS: Final = 8
 _PATIENCE: Final = 0.1
-"""Seconds between checks of a blocked reader whether its consumer has gone."""
+"""Seconds between checks of a blocked reader whether its consumer has closed."""
 
 
 _abandoned: ContextVar[Event | None] = ContextVar("abandoned", default=None)
 
 
 def is_abandoned() -> bool:
-    """Whether the consumer of this reader thread has gone."""
+    """Whether the consumer of this reader thread has closed."""
     event = _abandoned.get()
     return event is not None and event.is_set()
 
@@ -38,10 +38,10 @@ def threads() -> int:
 def ahead(items: Iterable[T]) -> Iterator[T]:
     """Iterate in order, with a thread that produces a few items ahead."""
     queue: Queue[tuple[T | None, BaseException | None] | None] = Queue(_DEPTH)
-    gone = Event()
+    closed = Event()
 
     def put(entry: tuple[T | None, BaseException | None] | None) -> None:
-        while not gone.is_set():
+        while not closed.is_set():
             try:
                 queue.put(entry, timeout=_PATIENCE)
             except Full:
@@ -49,11 +49,11 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
             return
 
     def make() -> None:
-        _abandoned.set(gone)
+        _abandoned.set(closed)
         try:
             for item in items:
                 put((item, None))
-                if gone.is_set():
+                if closed.is_set():
                     return
             put(None)
         except BaseException as error:
@@ -68,7 +68,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
                 raise error
             yield item  # type: ignore[misc]
     finally:
-        gone.set()
+        closed.set()
         thread.join()
 
 

@@ -14,8 +14,8 @@ from uqcli.errors import DataError
 def arrow_of(values: np.ndarray | pl.Series) -> pa.Array:
     """Convert to an Arrow array without copying; strings and binaries have 64-bit offsets."""
     series = values if isinstance(values, pl.Series) else pl.Series(values)
-    made: Any = series.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return made
+    array: Any = series.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return array
 
 
 def bytes_of(value: bytes) -> pa.Scalar:

@@ -64,7 +64,7 @@ def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str
         label_class=label if roles.label is not None and roles.classes else None,
         weight=columns["w"].astype(np.int64),
         groups=groups,
-    ).only(order)
+    ).select(order)
 
 
 def _refuse_many(size: int, most: int) -> None:
@@ -113,4 +113,4 @@ class DistinctBatches:
         rows, self.levels = distinct_rows(frame)
         self.dropped, self.unnormalised = frame.facts.dropped, frame.unnormalised
         for start in range(0, len(rows), ROWS_PER_PART):
-            yield rows.only(np.arange(start, min(len(rows), start + ROWS_PER_PART)))
+            yield rows.select(np.arange(start, min(len(rows), start + ROWS_PER_PART)))

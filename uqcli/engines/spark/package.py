@@ -15,16 +15,16 @@ _PACKAGE: Final = Path(__file__).parents[2]
 @cache
 def package_bytes() -> bytes:
     """Return the zip archive of the package's sources, with reproducible bytes."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(_PACKAGE.rglob("*.py")):
             archive.writestr(zipfile.ZipInfo(str(path.relative_to(_PACKAGE.parent))), path.read_bytes())
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def function_bytes(function: Callable[..., Any]) -> bytes:
     """Pickle a function, possibly nested; module-level names are pickled by reference."""
     from pyspark import cloudpickle
 
-    made: bytes = cloudpickle.dumps(function)  # type: ignore[no-untyped-call]
-    return made
+    pickled: bytes = cloudpickle.dumps(function)  # type: ignore[no-untyped-call]
+    return pickled

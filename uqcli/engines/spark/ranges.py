@@ -89,7 +89,7 @@ class _Counts:
             sums=None if sums is None else sums[..., order],
         )
 
-    def wanted(self, mask: Bools) -> Ints:
+    def selected_cells(self, mask: Bools) -> Ints:
         """Return the indices of closed cells with several values, selected by a mask over ``counts``."""
         place = np.concatenate([self._closed, np.full(len(self.inside.value), -1)])[self._order]
         named = place[mask]
@@ -103,7 +103,7 @@ class _Counts:
 
 
 def count_ranges(
-    checked: CheckedFrame, role: str, by: Partition, unsettled: RangeQuery, *, expressions: bool
+    checked: CheckedFrame, role: str, by: Partition, query: RangeQuery, *, expressions: bool
 ) -> tuple[RangeCounts, ...]:
     """Return the counts of a column in each part, then of all rows, exact wherever a query needs it.
 
@@ -126,7 +126,7 @@ def count_ranges(
         require_same(checked, sum(int(part.count.sum()) for part in parts))
         while True:
             counts = [part.counts() for part in (*parts, _whole(parts))]
-            *masks, of_whole = unsettled(counts)
+            *masks, of_whole = query(counts)
             flags = _flags(parts, masks, _whole(parts), of_whole)
             if not any(len(flag) for flag in flags):
                 return tuple(counts)
@@ -187,10 +187,10 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
     )
 
 
-def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], whole: _Counts, of_whole: Bools) -> list[Ints]:
+def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], total: _Counts, of_whole: Bools) -> list[Ints]:
     """Choose the cells to open, the same in every part, so that the values of parts make up all values."""
-    wanted = [part.cell[part.wanted(mask)] for part, mask in zip(parts, masks, strict=True)]
-    cells = np.unique(np.concatenate([*wanted, whole.cell[whole.wanted(of_whole)]]))
+    selected = [part.cell[part.selected_cells(mask)] for part, mask in zip(parts, masks, strict=True)]
+    cells = np.unique(np.concatenate([*selected, total.cell[total.selected_cells(of_whole)]]))
     return [np.intersect1d(cells, part.cell[~part.opened], assume_unique=True) for part in parts]
 
 

@@ -82,13 +82,13 @@ def _input(session: SparkSession, name: str, options: ReadOptions) -> ClusterInp
             "the cluster cannot see standard input" if name else "an INPUT is an empty string",
             expected="files or directories that the cluster can see",
         )
-    shown = f"'{name}'"
-    with spark_errors(f"read {shown}"):
+    quoted = f"'{name}'"
+    with spark_errors(f"read {quoted}"):
         frame = _read(session, name, options)
         fields = frame.schema.fields
     if not fields:
         raise DataError(
-            f"cannot read {shown}: the cluster found nothing there",
+            f"cannot read {quoted}: the cluster found nothing there",
             expected="Parquet files, or CSV with a header, at a path that the cluster can see",
         )
     return ClusterInput(

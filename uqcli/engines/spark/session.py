@@ -64,7 +64,7 @@ def session_of(url: str | None) -> SparkSession:
         _require("pyspark")
         _sessions[place] = _connected(place)
         if len(_sessions) == 1:
-            atexit.register(_say_goodbye)
+            atexit.register(_close_sessions)
             register_cleanup(_cancel)
     return _sessions[place]
 
@@ -76,10 +76,10 @@ def is_local(url: str | None) -> bool:
 
 def runs_functions(session: SparkSession) -> bool:
     """Whether the workers can run our functions (numpy and pyarrow installed); tested once."""
-    known = _runs_functions.get(id(session))
-    if known is None:
-        known = _runs_functions[id(session)] = _tried(session)
-    return known
+    cached = _runs_functions.get(id(session))
+    if cached is None:
+        cached = _runs_functions[id(session)] = _tried(session)
+    return cached
 
 
 def _tried(session: SparkSession) -> bool:
@@ -190,7 +190,7 @@ def _local_server() -> str:
     return f"sc://{host}:{port}"
 
 
-def _say_goodbye() -> None:
+def _close_sessions() -> None:
     """Close sessions and the local server, whose threads would keep the process alive."""
 
     def end() -> None:

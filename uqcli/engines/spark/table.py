@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property, partial
 
-from uqcli.counts import Ints, RangeCounts, ValueCounts, holding_of_parts, merge
+from uqcli.counts import Ints, RangeCounts, ValueCounts, containing_ranks, merge
 from uqcli.engines.protocol import WHOLE, Partition, RangeQuery, SourceFacts
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, checked
@@ -22,7 +22,7 @@ class SparkTable:
 
     def __init__(self, request: DataRequest, *, expressions: bool | None) -> None:
         self._request = request
-        self._asked = expressions
+        self._expressions_option = expressions
 
     @cached_property
     def _checked(self) -> CheckedFrame:
@@ -30,8 +30,8 @@ class SparkTable:
 
     @cached_property
     def _expressions(self) -> bool:
-        if self._asked is not None:
-            return self._asked
+        if self._expressions_option is not None:
+            return self._expressions_option
         return not runs_functions(session_of(self._request.spark))
 
     @property
@@ -47,12 +47,12 @@ class SparkTable:
         self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each part, exact at given ranks."""
-        unsettled = partial(holding_of_parts, ranks=ranks)
-        return tuple(group.counts for group in self.counted(by, unsettled, role)[:-1])
+        query = partial(containing_ranks, ranks=ranks)
+        return tuple(group.counts for group in self.counted(by, query, role)[:-1])
 
-    def counted(self, by: Partition, unsettled: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
+    def counted(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows."""
-        return count_ranges(self._checked, role, by, unsettled, expressions=self._expressions)
+        return count_ranges(self._checked, role, by, query, expressions=self._expressions)
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
         """Compute the exact tie-pooled counts of a column in each part."""

@@ -105,8 +105,8 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
             text == spelling, F.lit(number)
         )
     assert number_of_class is not None  # there are at least two classes
-    known = number_of_class.cast("long")
-    return Parsed(value=known, wrong=F.when(~null & known.isNull(), column.cast("string")))
+    index = number_of_class.cast("long")
+    return Parsed(value=index, wrong=F.when(~null & index.isNull(), column.cast("string")))
 
 
 def text_of(source: ClusterInput, name: str) -> Column:

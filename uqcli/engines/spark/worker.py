@@ -72,9 +72,13 @@ def cells_opened(low: int, shift: int, size: int, amounts: list[str], flagged: A
         for table in _larger(batches):
             value = _array(table, "v")
             cell = _cells(value, table, (low, shift, size))
-            held = np.flatnonzero(flags[cell])
+            selected = np.flatnonzero(flags[cell])
             others = ["y", "w", *amounts]
-            columns = (cell[held] // size, value[held], *(_array(table, name)[held] for name in others))
+            columns = (
+                cell[selected] // size,
+                value[selected],
+                *(_array(table, name)[selected] for name in others),
+            )
             yield pa.RecordBatch.from_arrays(
                 [pa.array(column) for column in columns], names=["part", "value", *others]
             )

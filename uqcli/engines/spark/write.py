@@ -106,8 +106,8 @@ def _prepared(frame: Frame, check: Check, kept: int, *, drop: bool) -> Frame:
     from pyspark.sql import functions as F  # noqa: N812
 
     columns = [F.col(f"c{at}") for at in range(kept)]
-    made = frame.select(*columns, *check.clipped(), check.usable().alias("ok"))
-    return made.filter("ok") if drop else made
+    prepared = frame.select(*columns, *check.clipped(), check.usable().alias("ok"))
+    return prepared.filter("ok") if drop else prepared
 
 
 def _computed(frame: Frame, columns: Sequence[str], check: Check, request: StreamRequest) -> Frame:
@@ -117,10 +117,10 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
     from uqcli.engines.spark import worker
 
     added = request.added
-    taken = [name for name in added.types if name in columns]
-    if taken and not request.overwrite:
+    existing = [name for name in added.types if name in columns]
+    if existing and not request.overwrite:
         raise UsageError(
-            f"column '{taken[0]}' already exists in the input",
+            f"column '{existing[0]}' already exists in the input",
             remedy="give --prefix P for another name, or --overwrite to replace the column",
         )
     work = worker.columns_added(
@@ -129,10 +129,10 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
         added={name: _kind(added, name) for name in added.types},
         kept=len(columns),
     )
-    made = frame.mapInArrow(work, _schema(frame, len(columns), added))
+    computed = frame.mapInArrow(work, _schema(frame, len(columns), added))
     named: dict[str, Any] = {name: f"c{at}" for at, name in enumerate(columns)}
     named |= {name: f"a{at}" for at, name in enumerate(added.types)}
-    return made.select(*(F.col(column).alias(name) for name, column in named.items()))
+    return computed.select(*(F.col(column).alias(name) for name, column in named.items()))
 
 
 def _kind(added: AddedColumns, name: str) -> str:

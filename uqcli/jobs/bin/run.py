@@ -21,8 +21,8 @@ from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.jobs.result import Result
 from uqcli.methods.bin.block_sizes import size_notes
-from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, unsettled_by_edges
-from uqcli.methods.bin.isotonic_error import BinError, isotonic_errors, unsettled_by_blocks
+from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, ranges_for_edges
+from uqcli.methods.bin.isotonic_error import BinError, isotonic_errors, ranges_for_blocks
 from uqcli.reports.bin.report import BinReport
 
 BinResult = Result[BinReport, GridArtifact]
@@ -78,7 +78,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
     table = open_table(data, looks_at_uncertainty=spec.uncertainty_bins > 1)
     edges = uncertainty_edges(table, spec)
     blocks = table.isotonic(Partition(edges=edges))
-    parts = grid_parts(table, edges, spec, lambda counts: unsettled_by_blocks(counts, blocks))
+    parts = grid_parts(table, edges, spec, lambda counts: ranges_for_blocks(counts, blocks))
     scores = [part.counts for part in parts[:-1]]
     cells = cells_from(edges, scores, spec)
     parameters = _parameters(data, spec, cells)
@@ -109,11 +109,11 @@ def count_under(edges: str, data: DataRequest) -> BinResult:
 def _counted_under(table: Table, old: Cells) -> Cells:
     edges = [row.lower[1:] for row in old.rows]
 
-    def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
-        masks = [unsettled_by_edges(part, cut) for part, cut in zip(counts[:-1], edges, strict=True)]
+    def query(counts: Sequence[RangeCounts]) -> list[Bools]:
+        masks = [ranges_for_edges(part, cut) for part, cut in zip(counts[:-1], edges, strict=True)]
         return [*masks, np.zeros(len(counts[-1].value), dtype=np.bool_)]
 
-    parts = table.counted(Partition(edges=old.uncertainty_edges), unsettled)[:-1]
+    parts = table.counted(Partition(edges=old.uncertainty_edges), query)[:-1]
     return cells_under([part.counts for part in parts], old)
 
 

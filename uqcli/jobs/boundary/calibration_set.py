@@ -21,7 +21,7 @@ from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins
 from uqcli.methods.boundary.algorithms.smooth import smoothed_boundary
-from uqcli.methods.boundary.algorithms.st import unsettled_by_threshold
+from uqcli.methods.boundary.algorithms.st import ranges_for_threshold
 from uqcli.methods.boundary.bins import BINS, BinsTried, fewest_of, tried_bins
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.expected import Expected, expected
@@ -42,14 +42,14 @@ class CountedGrid:
     spec: GridSpec
     edges: Floats
     parts: tuple[RangeCounts, ...]
-    _made: dict[tuple[int, int | None], Cells] = field(default_factory=dict)
+    _cells_by_shape: dict[tuple[int, int | None], Cells] = field(default_factory=dict)
 
     def cells(self, bins: int, score_bins: int | None) -> Cells:
         """Return the cells of the grid; a shared grid is merged to ``bins`` uncertainty bins."""
         shape = bins, score_bins
-        if shape not in self._made:
-            self._made[shape] = self._cells(bins, score_bins)
-        return self._made[shape]
+        if shape not in self._cells_by_shape:
+            self._cells_by_shape[shape] = self._cells(bins, score_bins)
+        return self._cells_by_shape[shape]
 
     def _cells(self, bins: int, score_bins: int | None) -> Cells:
         edges, scores = self.edges, [part.counts for part in self.parts[:-1]]
@@ -112,9 +112,9 @@ class CalibrationRows:
         algorithms = algorithms_of(request.searched)
         for algorithm in algorithms:
             request.grid.spec(algorithm).check()
-        every = request.searched is AlgorithmChoice.ALL
+        tries_all = request.searched is AlgorithmChoice.ALL
         # among all algorithms, hr alone is no reason to read the uncertainty
-        raised = not every and entry_of(algorithms[0]).works_on is WorksOn.RAISED_SCORES
+        raised = not tries_all and entry_of(algorithms[0]).works_on is WorksOn.RAISED_SCORES
         uncertain = (
             uncertain
             or raised
@@ -240,36 +240,36 @@ class CalibrationRows:
             edges = uncertainty_edges(self.table, spec)
             lean = self.smoothed_only and spec.binning is Binning.SHARED
             thresholds = partial(self._at_thresholds, spec=spec, edges=edges) if lean else None
-            parts = grid_parts(self.table, edges, spec, self._unsettled, thresholds)
+            parts = grid_parts(self.table, edges, spec, self._query, thresholds)
             self._counted[spec] = CountedGrid(spec=spec, edges=edges, parts=parts)
         return self._counted[spec]
 
     def _at_thresholds(self, counts: Sequence[RangeCounts], spec: GridSpec, edges: Floats) -> list[Bools]:
         """Return the ranges with the lowest positive row above the thresholds of smoothed boundaries."""
-        *parts, whole = counts
+        *parts, total = counts
         if spec not in self._taken:  # called again after these are opened
-            self._taken[spec] = self._lowest_taken(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
-        named = np.zeros(len(whole.value), dtype=np.bool_)
+            self._taken[spec] = self._lowest_flagged(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
+        named = np.zeros(len(total.value), dtype=np.bool_)
         for of_bins in self._taken[spec]:
             run = len(parts) // len(of_bins)
             for number, lowest in enumerate(of_bins):
                 firsts = [_first_positive(part, lowest) for part in parts[number * run : (number + 1) * run]]
                 first = min(firsts, default=np.inf)
                 if np.isfinite(first):
-                    named[np.searchsorted(whole.value, first, side="right") - 1] = True
-        return of_all_rows(counts, named & ~whole.exact)
+                    named[np.searchsorted(total.value, first, side="right") - 1] = True
+        return of_all_rows(counts, named & ~total.exact)
 
-    def _lowest_taken(self, counted: CountedGrid) -> list[list[float]]:
+    def _lowest_flagged(self, counted: CountedGrid) -> list[list[float]]:
         """Return the lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
 
         For a single threshold, and for each possible number of bins.
         """
-        every = counted.cells(counted.spec.uncertainty_bins, counted.spec.score_bins)
-        numbers = {1, len(every.rows)}
+        all_cells = counted.cells(counted.spec.uncertainty_bins, counted.spec.score_bins)
+        numbers = {1, len(all_cells.rows)}
         if self.grid.is_auto(Algorithm.SMOOTH):
             numbers = {1, 2, fewest_of(self._tried_on(counted))}
         thresholds = []
-        for cells in map(every.joined, sorted(numbers)):
+        for cells in map(all_cells.joined, sorted(numbers)):
             tops = smoothed_boundary(cells, self.constraint.goal(cells))
             pairs = zip(cells.rows, tops or [0] * len(cells.rows), strict=True)
             thresholds.append(
@@ -277,10 +277,10 @@ class CalibrationRows:
             )
         return thresholds
 
-    def _unsettled(self, counts: Sequence[RangeCounts]) -> list[Bools]:
-        whole = counts[-1]
-        goal = self.constraint.goal(single_row(whole.counts))
-        return of_all_rows(counts, unsettled_by_threshold(whole, goal))
+    def _query(self, counts: Sequence[RangeCounts]) -> list[Bools]:
+        total = counts[-1]
+        goal = self.constraint.goal(single_row(total.counts))
+        return of_all_rows(counts, ranges_for_threshold(total, goal))
 
 
 def _first_positive(counts: RangeCounts, lowest: float) -> float:
@@ -323,14 +323,14 @@ class CalibrationGrid:
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
         """Return the options to save with a boundary of ``bins`` uncertainty bins."""
         del algorithm
-        made = self.artifact.parameters
+        saved = self.artifact.parameters
         spec = GridSpec(
             binning=self.artifact.binning,
             uncertainty_bins=bins,
-            score_bins=len(self.saved.rows[0].count) if made.score_bins is None else made.score_bins,
+            score_bins=len(self.saved.rows[0].count) if saved.score_bins is None else saved.score_bins,
         )
         return msgspec.structs.replace(
-            request.parameters(spec), on_invalid=made.on_invalid, positive=made.positive
+            request.parameters(spec), on_invalid=saved.on_invalid, positive=saved.positive
         )
 
     @property

@@ -90,8 +90,8 @@ def threshold_instead(
         return None if compared[0].verdict == "helps" else _one_threshold(calibration_set)
     if constraint.kind not in (ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR):
         return None
-    alone = _one_threshold(calibration_set)
-    return alone if alone is not None and best_of([alone, chosen], constraint) is alone else None
+    single = _one_threshold(calibration_set)
+    return single if single is not None and best_of([single, chosen], constraint) is single else None
 
 
 def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
@@ -111,8 +111,10 @@ def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
 
 def single_threshold_beside(best: Candidate, calibration_set: CalibrationSet) -> Optimum | None:
     """Find a single threshold on the same rows, for comparison; None if the rule is one, or if unknown."""
-    alone = best.found is not None and len(best.found.thresholds) == 1 and best.algorithm is not Algorithm.HR
-    if alone or best.algorithm is Algorithm.ST or calibration_set.obstacle(Algorithm.ST) is not None:
+    is_single = (
+        best.found is not None and len(best.found.thresholds) == 1 and best.algorithm is not Algorithm.HR
+    )
+    if is_single or best.algorithm is Algorithm.ST or calibration_set.obstacle(Algorithm.ST) is not None:
         return None
     return optimise(calibration_set.cells(Algorithm.ST), Algorithm.ST, calibration_set.constraint)
 

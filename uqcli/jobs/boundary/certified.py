@@ -123,7 +123,7 @@ def checked_delta(request: BoundaryRequest) -> float:
 def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
     """Split the rows into a pilot of a fifth, and the rest."""
     pilot, others = split_by_hash(rows, seed, [rows.size // PILOT_PARTS])
-    return rows.weighing(pilot), rows.weighing(others)
+    return rows.reweighted(pilot), rows.reweighted(others)
 
 
 def _for_bins(spec: GridSpec) -> GridSpec:
@@ -144,7 +144,7 @@ def _on_all(rows: Rows, certified_rule: Certified) -> FittedBoundary:
         uncertainty_edges=certified_rule.uncertainty_edges,
         thresholds=certified_rule.thresholds,
     )
-    count, positive = rows.counted(), rows.labels
+    count, positive = rows.weights(), rows.labels
     fit = FitCounts(
         selected=int(count[chosen].sum()),
         true_positives=int(count[chosen & positive].sum()),

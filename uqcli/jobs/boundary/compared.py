@@ -43,8 +43,8 @@ def ranked(gains: dict[str, Gain | None]) -> tuple[Compared, ...]:
     tested = {name: test for name, test in gains.items() if test is not None}
     higher = holm({name: test.p_value for name, test in tested.items()})
     lower = holm({name: test.p_hurts for name, test in tested.items()})
-    every = [
+    comparisons = [
         Compared(uncertainty=name, gain=test, p_value=higher.get(name), p_hurts=lower.get(name))
         for name, test in gains.items()
     ]
-    return tuple(sorted(every, key=lambda comparison: -comparison.beyond))
+    return tuple(sorted(comparisons, key=lambda comparison: -comparison.beyond))

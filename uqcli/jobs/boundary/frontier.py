@@ -11,7 +11,7 @@ from uqcli.errors import UsageError
 from uqcli.jobs.boundary.calibration_set import CalibrationSet
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.trade_off import trade_off
-from uqcli.reports.boundary.trade_off import TradeOff, columns_of
+from uqcli.reports.boundary.trade_off import TradeOff, trade_off_columns
 
 
 def written_frontier(calibration_set: CalibrationSet, algorithm: Algorithm, output: Destination) -> TradeOff:
@@ -32,7 +32,7 @@ def written_frontier(calibration_set: CalibrationSet, algorithm: Algorithm, outp
     frontier = trade_off(cells, calibration_set.every_score)
     bins = len(cells.rows)
     kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}
-    table = columns_of(frontier, bins)
+    table = trade_off_columns(frontier, bins)
     frame = pl.DataFrame(table, schema={name: kinds.get(name, pl.Float64) for name in table})
     write_frames([frame], frame.clear(), output)
     return frontier

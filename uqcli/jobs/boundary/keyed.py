@@ -40,15 +40,15 @@ class Copies:
 
 def copies(rows: Rows, seed: int) -> Copies:
     """Expand pooled rows to single rows."""
-    count = rows.counted()
+    count = rows.weights()
     columns = [*rows.numbers.values(), rows.labels]
     table = digest([*columns, count])
     of = np.repeat(np.arange(len(count)), count)
     copy = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)
     if are_copies(rows):
         copy = np.zeros_like(copy)
-    drawn = hashes([*(column[of] for column in columns), copy], seed, table)
-    return Copies(of=of, drawn=drawn)
+    keys = hashes([*(column[of] for column in columns), copy], seed, table)
+    return Copies(of=of, drawn=keys)
 
 
 def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:

@@ -24,7 +24,7 @@ from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKi
 from uqcli.counts import Cells
 from uqcli.document import Estimate
 from uqcli.engines.columns import MissingColumnError
-from uqcli.engines.open import streams_kept
+from uqcli.engines.open import reusable_streams
 from uqcli.errors import DataError, InfeasibleError, UsageError
 from uqcli.jobs.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
 from uqcli.jobs.boundary.candidates import (
@@ -82,7 +82,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     constraint = request.constraint if mix is None else mix.in_source(request.constraint)
     if not request.compare:
         return _found(request, constraint, mix)
-    with streams_kept():  # the rows are read twice
+    with reusable_streams():  # the rows are read twice
         gains, calibration_set = compared(request, constraint)
         if gains[0].verdict == "helps":
             calibration_set = replace(calibration_set, least_bins=2)
@@ -109,30 +109,30 @@ def _found(
         return _with_certificate(certified(request), request, gains)
     calibration_set = calibration_set or _read_calibration_set(request, constraint)
     candidates = candidates_of(calibration_set, request.searched)
-    best, aside = best_of(candidates, constraint), None
+    best, unsaved = best_of(candidates, constraint), None
     if request.leaves_the_rule:
-        alone = threshold_instead(best, calibration_set, gains)
-        if alone is not None:
-            aside, best = best, alone
+        single = threshold_instead(best, calibration_set, gains)
+        if single is not None:
+            unsaved, best = best, single
             candidates = (best,)
-    shown = (aside or best).algorithm
-    cells = calibration_set.cells(shown)
+    algorithm = (unsaved or best).algorithm
+    cells = calibration_set.cells(algorithm)
     report = BoundaryReport(
         source=calibration_set.source,
         parameters=_as_used(request, calibration_set, best, cells),
         constraint=constraint,
         chosen=best,
         candidates=candidates,
-        score_only=None if aside else single_threshold_beside(best, calibration_set),
-        aside=aside,
+        score_only=None if unsaved else single_threshold_beside(best, calibration_set),
+        unsaved=unsaved,
         empty_bins=tuple(number for number, row in enumerate(cells.rows) if not row.count.any()),
         rows=cells.total,
         positives=cells.positives,
         mix=mix,
         seed=request.seed,
-        tried=calibration_set.tried if calibration_set.is_auto(shown) else None,
+        tried=calibration_set.tried if calibration_set.is_auto(algorithm) else None,
         compared=gains,
-        cells=cells if entry_of(shown).works_on is WorksOn.GRID else None,
+        cells=cells if entry_of(algorithm).works_on is WorksOn.GRID else None,
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
         trade_off=None
@@ -155,7 +155,7 @@ def run_several(
     UsageError, DataError, ArtifactError
         See ``run``.
     """
-    with streams_kept():  # the rows are read once per bound
+    with reusable_streams():  # the rows are read once per bound
         results = [run(replace(request, constraint=constraint)) for constraint in constraints[:1]]
         request = replace(request, frontier=None)  # the same for all bounds
         results += [run(replace(request, constraint=constraint)) for constraint in constraints[1:]]
@@ -167,33 +167,33 @@ def run_several(
 
 
 def _with_certificate(
-    made: CertifiedBoundary, request: BoundaryRequest, gains: tuple[Compared, ...]
+    certified: CertifiedBoundary, request: BoundaryRequest, gains: tuple[Compared, ...]
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    optimum = Optimum(found=made.found, closest=made.found or made.uncertified.found)
+    optimum = Optimum(found=certified.found, closest=certified.found or certified.uncertified.found)
     chosen = Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum)
     report = BoundaryReport(
-        source=made.source,
-        parameters=made.parameters,
+        source=certified.source,
+        parameters=certified.parameters,
         constraint=request.constraint,
         chosen=chosen,
         candidates=(chosen,),
         score_only=None,
         empty_bins=(),
-        rows=made.cells.total,
-        positives=made.cells.positives,
+        rows=certified.cells.total,
+        positives=certified.cells.positives,
         certification=Certification(
             delta=float(request.certify or 0),
-            certificate=made.certificate,
-            failed=made.failed,
-            uncertified=made.uncertified.found,
+            certificate=certified.certificate,
+            failed=certified.failed,
+            uncertified=certified.uncertified.found,
         ),
-        tried=made.tried,
+        tried=certified.tried,
         compared=gains,
-        cells=made.cells,
+        cells=certified.cells,
     )
-    if made.found is None:
+    if certified.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    return Result(report=report, artifact=_artifact(report, made.found, None))
+    return Result(report=report, artifact=_artifact(report, certified.found, None))
 
 
 def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:

@@ -13,7 +13,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.engines.columns import MissingColumnError
-from uqcli.engines.open import streams_kept
+from uqcli.engines.open import reusable_streams
 from uqcli.jobs.before_after import panels
 from uqcli.jobs.calibrate.fit import CrossValidated, FittedCalibration, before, cross_validated, fit
 from uqcli.jobs.calibrate.fitted import (
@@ -30,7 +30,7 @@ from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.reports.before_after import ReliabilityPanel
-from uqcli.reports.calibrate.report import CalibrateReport, MethodTried
+from uqcli.reports.calibrate.report import CalibrateReport, MethodResult
 from uqcli.reports.comparison import Comparison, value_of
 from uqcli.rows import Rows
 
@@ -77,7 +77,7 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     UsageError, DataError, ArtifactError, MissingExtraError
         See ``run``.
     """
-    with streams_kept():  # read again if the uncertainty column is missing
+    with reusable_streams():  # read again if the uncertainty column is missing
         obstacles = _obstacles(request)
         read, obstacles = _read(request, obstacles)
         test = None if request.test is None else read_like(read.rows, read.data.on(request.test), request)
@@ -101,8 +101,10 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
             *plan_note(request, plan, measured=enough),
             *shift_notes(read.target, best.fitted.map),
         ),
-        every=tuple(
-            MethodTried(method=fitted.method, compared=fitted.compared) for fitted in tried if fitted.compared
+        methods=tuple(
+            MethodResult(method=fitted.method, compared=fitted.compared)
+            for fitted in tried
+            if fitted.compared
         ),
         obstacles=obstacles,
     )
@@ -143,11 +145,11 @@ def _try(
     plan: ResamplingPlan,
 ) -> _Tried:
     """Fit a method as if requested alone, and measure it on the rows shared by all methods."""
-    alone = _alone(request, method)
-    how = alone.calibration
-    rows, tree_rows = _looked_at(read.rows, method), None
+    single = _alone(request, method)
+    how = single.calibration
+    rows, tree_rows = _columns_used(read.rows, method), None
     if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
-        tree_rows = _looked_at(read.tree_rows, method)
+        tree_rows = _columns_used(read.tree_rows, method)
     fitted = fit(rows, how, tree_rows)
     if test is None:
         predicted = cross_validated(read.rows, how, tree_rows)
@@ -162,7 +164,7 @@ def _try(
         )
     columns = {role: name for role, name in read.source.columns.items() if _is_read(role, method)}
     source = msgspec.structs.replace(read.source, columns=columns)
-    return _Tried(request=alone, source=source, fitted=fitted, compared=compared, panel=panel)
+    return _Tried(request=single, source=source, fitted=fitted, compared=compared, panel=panel)
 
 
 def _compared(predicted: CrossValidated, first: Floats, plan: ResamplingPlan) -> Comparison:
@@ -188,7 +190,7 @@ def _is_read(role: str, method: CalibrationMethod) -> bool:
     return not role.startswith("features.") or method is CalibrationMethod.HETEROGENEOUS
 
 
-def _looked_at(rows: Rows, method: CalibrationMethod) -> Rows:
+def _columns_used(rows: Rows, method: CalibrationMethod) -> Rows:
     """Pool rows by the columns that a method uses, so that its result is as if requested alone."""
     return replace(
         rows,

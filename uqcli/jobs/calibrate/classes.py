@@ -17,10 +17,10 @@ from uqcli.engines.probabilities import label_numbers, probabilities
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes
-from uqcli.jobs.calibrate.drawn_rows import deal_rows
 from uqcli.jobs.calibrate.fitted import CalibrateRequest
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
+from uqcli.jobs.calibrate.sampled_rows import deal_rows
 from uqcli.jobs.class_mix import load_shift
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
@@ -164,12 +164,12 @@ def _cross_fitted(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | 
     rows = read.rows
     if rows.size < 2:
         return None
-    weight = rows.counted()
+    weight = rows.weights()
     folds = deal_rows(rows, min(defaults.FOLDS, rows.size), generator(seed, Purpose.SPLIT, 1))
     parts = []
     for fold in folds:
-        held_out = rows.weighing(fold)
-        calibration, _ = fit(read.counts(rows.weighing(weight - fold)))
+        held_out = rows.reweighted(fold)
+        calibration, _ = fit(read.counts(rows.reweighted(weight - fold)))
         before = read.probability(held_out)
         parts.append((held_out, before, calibration.probabilities(before)))
     joined = Rows.joined([part for part, _, _ in parts])

@@ -13,7 +13,7 @@ from uqcli.counts import Floats, ValueCounts, merge
 from uqcli.draws import Purpose, check_seed, generator
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
-from uqcli.jobs.calibrate.drawn_rows import deal_rows
+from uqcli.jobs.calibrate.sampled_rows import deal_rows
 from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.bin.grid import GridSpec, pool_by, uncertainty_edges_of
 from uqcli.methods.bin.registry import BinSizes, rule_of
@@ -190,7 +190,7 @@ def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | No
             tree_rows = rows  # nothing to split
         else:
             halves = deal_rows(rows, 2, generator(options.seed, Purpose.SPLIT, 0))
-            tree_rows, rows = (rows.weighing(half) for half in halves)
+            tree_rows, rows = (rows.reweighted(half) for half in halves)
     learned = _learn(tree_rows, options)
     boosted = options.partitioner is Partitioner.BOOSTED
     return fit_trees(learned, _corrected(rows, options), leaf_options, boosted=boosted)
@@ -216,8 +216,8 @@ def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
         seed=options.seed,
     )
     if options.split is SplitCriterion.GINI:
-        return learn_trees(rows.features, rows.labels, rows.counted(), shape)
-    matrix = TreeMatrix.of(rows.features, rows.labels, rows.counted())
+        return learn_trees(rows.features, rows.labels, rows.weights(), shape)
+    matrix = TreeMatrix.of(rows.features, rows.labels, rows.weights())
     log_odds = options.scale.log_odds(options.scale.corrected(rows.score))
     part = Rows(numbers={"score": log_odds}, positive=rows.positive, weight=rows.weight)
     return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(part, matrix, shape),))
@@ -248,12 +248,12 @@ def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
     """
     if rows.size < 2:
         return None
-    weight = rows.counted()
+    weight = rows.weights()
     folds = deal_rows(rows, min(defaults.FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
     parts = []
     for fold in folds:
-        held_out = rows.weighing(fold)
-        fitted = fit(rows.weighing(weight - fold), options, tree_rows)
+        held_out = rows.reweighted(fold)
+        fitted = fit(rows.reweighted(weight - fold), options, tree_rows)
         parts.append((held_out, fitted.predict(held_out).probability))
     return CrossValidated(
         rows=Rows.joined([part for part, _ in parts]),

@@ -13,9 +13,9 @@ from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import WHOLE
 from uqcli.engines.request import DataRequest, FeatureRequest, Inputs
 from uqcli.errors import UsageError
-from uqcli.jobs.calibrate.drawn_rows import drawn_from, rows_of
 from uqcli.jobs.calibrate.fit import SCORE_FITS, CalibrationOptions, FittedCalibration, fit, fit_counts
 from uqcli.jobs.calibrate.parameters import parameters_of
+from uqcli.jobs.calibrate.sampled_rows import rows_of, sample_of
 from uqcli.jobs.class_mix import SavedShift, TargetMix, load_shift, mix_of
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of
@@ -226,7 +226,7 @@ def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     counts = table.pooled(WHOLE)[0]
     source = source_of(table.facts)
     _require_scores(counts.value, request, source)
-    rows = rows_of(drawn_from(counts, how.seed))
+    rows = rows_of(sample_of(counts, how.seed))
     return _Fit(fitted=fit_counts(counts, how), source=source, rows=rows, fitted_rows=counts.rows)
 
 

@@ -54,41 +54,41 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
     """
     if request.data.roles.class_columns is not None:
         return run_classes(request)
-    made, how = make_calibrator(request), request.calibration
-    measured = _measured(made, request)
+    fitted, how = make_calibrator(request), request.calibration
+    measured = _measured(fitted, request)
     plan = plan_of(request, None if measured is None else measured.rows.size)
     report = CalibrateReport(
-        artifact=made.artifact,
+        artifact=fitted.artifact,
         resampling=(plan.replicates, plan.confidence),
         tested=request.test is not None,
         compared=None if measured is None else compare(_paired(measured, how), plan),
         where=None if measured is None else measured.where,
-        panels=() if measured is None else _panels(measured, made.fitted, how),
-        errors=None if measured is None else _level_errors(measured, made, request),
+        panels=() if measured is None else _panels(measured, fitted.fitted, how),
+        errors=None if measured is None else _level_errors(measured, fitted, request),
         notes=(
-            *made.fitted.notes,
-            *_drawn_note(made, request),
+            *fitted.fitted.notes,
+            *_seed_note(fitted, request),
             *plan_note(request, plan, measured=measured is not None),
-            *shift_notes(made.target, made.fitted.map),
+            *shift_notes(fitted.target, fitted.fitted.map),
         ),
     )
-    return Result(report=report, artifact=made.artifact)
+    return Result(report=report, artifact=fitted.artifact)
 
 
-def _measured(made: FittedCalibrator, request: CalibrateRequest) -> _Measured | None:
+def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> _Measured | None:
     if request.test is not None:
-        test = read_like(made.rows, made.data.on(request.test), request)
-        return _Measured(rows=test, after=made.fitted.predict(test).probability, where="on the test set")
-    predicted = cross_validated(made.rows, request.calibration, made.tree_rows)
+        test = read_like(fitted.rows, fitted.data.on(request.test), request)
+        return _Measured(rows=test, after=fitted.fitted.predict(test).probability, where="on the test set")
+    predicted = cross_validated(fitted.rows, request.calibration, fitted.tree_rows)
     if predicted is None:
         return None
     return _Measured(rows=predicted.rows, after=predicted.probability, where="(cross-validated)")
 
 
-def _drawn_note(made: FittedCalibrator, request: CalibrateRequest) -> list[str]:
-    if request.test is not None or made.rows.size == made.fitted_rows:
+def _seed_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[str]:
+    if request.test is not None or fitted.rows.size == fitted.fitted_rows:
         return []
-    return [f"Measured on {made.rows.size:,} rows drawn from all {made.fitted_rows:,}; fitted on all."]
+    return [f"Measured on {fitted.rows.size:,} rows drawn from all {fitted.fitted_rows:,}; fitted on all."]
 
 
 def _paired(measured: _Measured, how: CalibrationOptions) -> PairedCounts:
@@ -105,21 +105,21 @@ def _panels(
 
 
 def _level_errors(
-    measured: _Measured, made: FittedCalibrator, request: CalibrateRequest
+    measured: _Measured, fitted: FittedCalibrator, request: CalibrateRequest
 ) -> LevelErrors | None:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
     how = request.calibration
-    levels = made.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
+    levels = fitted.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
     if levels is None:
         return None
     single_how = replace(how, method=CalibrationMethod.ISOTONIC)
     if request.test is None:
-        predicted = cross_validated(made.rows, single_how, None)  # the same folds, so the same rows in each
+        predicted = cross_validated(fitted.rows, single_how, None)  # the same folds, so the same rows in each
         if predicted is None:
             return None
         single = predicted.probability
     else:
-        single = fit(made.rows, single_how).predict(measured.rows).probability
+        single = fit(fitted.rows, single_how).predict(measured.rows).probability
     return LevelErrors(
         single=_errors(measured, single, levels),
         by_level=_errors(measured, measured.after, levels),

@@ -14,7 +14,7 @@ from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
-from uqcli.engines.open import streams_kept
+from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_numbers, positions_of
 from uqcli.engines.request import DataRequest, Inputs
 from uqcli.errors import UsageError
@@ -92,7 +92,7 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
         return _fitted(request, alpha, shift)
     if request.mode is not ConformalMode.LABEL_SHIFT:
         raise UsageError(f"--target with mode {request.mode}", expected="--mode label-shift")
-    with streams_kept():  # also read for the class weights
+    with reusable_streams():  # also read for the class weights
         estimated = run_shift(ShiftRequest(data=request.data, target=request.target, bootstrap=0))
         if estimated.artifact is None:
             return Result(report=estimated.report, artifact=None, failure=estimated.failure)
@@ -185,7 +185,7 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
         if request.by is not None:
             groups.append(rows.groups[request.by][present])
     weight = np.concatenate(weights) if weights else None
-    known = {} if request.by is None else dict(reader.levels[request.by])
+    levels = {} if request.by is None else dict(reader.levels[request.by])
     return _Calibration(
         scores=LabelScores(
             score=np.concatenate(scores),
@@ -193,7 +193,7 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
             weight=None if weight is None or (weight == 1).all() else weight,
         ),
         group=np.concatenate(groups) if groups else None,
-        names=tuple(sorted(known, key=known.__getitem__)),
+        names=tuple(sorted(levels, key=levels.__getitem__)),
         classes=reader.classes,
         unnormalised=reader.unnormalised,
     )
@@ -211,8 +211,8 @@ def _thresholds(
         raise UsageError(
             f"alpha for class '{min(unknown)}'", expected=f"classes among {', '.join(list(classes)[:12])}"
         )
-    given = {name: parse_alpha(text) for name, text in request.alpha_by_class.items()}
-    guarantee = CoverageGuarantee(alphas=[given.get(name, alpha) for name in classes], weights=weights)
+    alphas = {name: parse_alpha(text) for name, text in request.alpha_by_class.items()}
+    guarantee = CoverageGuarantee(alphas=[alphas.get(name, alpha) for name in classes], weights=weights)
     return THRESHOLDS[request.mode](scores, guarantee)
 
 
@@ -223,7 +223,7 @@ def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fractio
     named = sorted((name, number) for number, name in enumerate(calibration.names))
     lines = []
     for name, number in named:
-        part = calibration.scores.only(calibration.group == number)
+        part = calibration.scores.select(calibration.group == number)
         if part.rows:
             threshold = marginal_threshold(part.score, part.weight, alpha)
             lines.append((name, [threshold] * len(calibration.classes), part.rows))
@@ -236,20 +236,20 @@ def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fractio
 
 
 def _class_counts(scores: LabelScores, classes: int) -> list[int]:
-    return [part.rows for part in (scores.only(scores.label == number) for number in range(classes))]
+    return [part.rows for part in (scores.select(scores.label == number) for number in range(classes))]
 
 
 def _notes(artifact: ConformalArtifact, calibration: _Calibration, counts: Sequence[int]) -> list[str]:
     notes = []
-    every = [
+    always_in = [
         name
         for name, threshold in zip(artifact.classes, artifact.thresholds, strict=True)
         if threshold >= EVERY_LABEL
     ]
-    if len(every) == len(artifact.classes):
+    if len(always_in) == len(artifact.classes):
         notes.append("every set holds every class; use more rows or a larger alpha.")
-    elif every:
-        notes.append(f"too few rows, so these classes are in every set: {', '.join(every[:20])}.")
+    elif always_in:
+        notes.append(f"too few rows, so these classes are in every set: {', '.join(always_in[:20])}.")
     unseen = [name for name, rows in zip(artifact.classes, counts, strict=True) if not rows]
     if unseen:
         notes.append(f"classes without rows: {', '.join(unseen[:20])}.")

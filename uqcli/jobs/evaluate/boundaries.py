@@ -29,7 +29,7 @@ from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import (
-    LEAST_CLEARED,
+    LEAST_UNFLAGGED,
     UNKNOWN,
     EvaluateParameters,
     EvaluateReport,
@@ -71,7 +71,7 @@ def evaluate(
         raise refusals.no_weight()
     measured = _measured(tally, facts.unlabelled, request, target)
     found = list(zip(request.artifacts, models, measured, strict=True))
-    claims = tuple(_judged(*result, request.confidence) for result in found)
+    claims = tuple(_claim(*result, request.confidence) for result in found)
     results = tuple(
         (name, model, replace(measured, promise_broken=claim.broken))
         for (name, model, measured), claim in zip(found, claims, strict=True)
@@ -131,7 +131,7 @@ def _measured(
 
     def of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
         """Estimate a share of all rows; unknown if rows that are not flagged have no labels."""
-        if unlabelled and tally.rows - selected < LEAST_CLEARED:
+        if unlabelled and tally.rows - selected < LEAST_UNFLAGGED:
             return UNKNOWN
         return proportion_estimate(successes, trials, confidence)
 
@@ -180,38 +180,38 @@ def _in_target(target: TargetMix, true_positives: int, selected: int, request: E
     return Estimate(value=value, low=low, high=high)
 
 
-def _judged(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, confidence: float) -> Claim:
+def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, confidence: float) -> Claim:
     """Test the target of a boundary exactly."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
-    kept, sentence = _held(artifact, constraint, measured, confidence)
+    kept, sentence = _outcome(artifact, constraint, measured, confidence)
     if artifact.unsealed:
         kept, sentence = None, f"target not tested: {artifact.unsealed}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )
     target = f"{name}: {constraint.text()}"
-    return Claim(name=target, kept=kept, said=f"{name}: {sentence}", of_new_rows=not fixed)
+    return Claim(name=target, kept=kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
 
 
-_Held = tuple[bool | None, str]
-"""Whether a target is met as far as the test can decide (None if it cannot), and a sentence on it."""
+_Outcome = tuple[bool | None, str]
+"""Whether a target is met (None if the test cannot decide), and a sentence on it."""
 
 
-def _held(
+def _outcome(
     artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary, confidence: float
-) -> _Held:
+) -> _Outcome:
     match constraint.kind:
         case ConstraintKind.PRECISION:
-            return _precision_kept(artifact, constraint, measured)
+            return _precision_outcome(artifact, constraint, measured)
         case ConstraintKind.RECALL:
             counts = (measured.true_positives, measured.positives)
-            return _kept(constraint, measured.recall, counts)
+            return _share_outcome(constraint, measured.recall, counts)
         case ConstraintKind.MAX_FPR:
             counts = (measured.selected - measured.true_positives, measured.rows - measured.positives)
-            return _kept(constraint, measured.fpr, counts)
+            return _share_outcome(constraint, measured.fpr, counts)
         case ConstraintKind.MAX_SELECTED if constraint.relative:
             share_of_rows = proportion_estimate(measured.selected, measured.rows, confidence)
-            return _kept(constraint, share_of_rows, (measured.selected, measured.rows))
+            return _share_outcome(constraint, share_of_rows, (measured.selected, measured.rows))
         case ConstraintKind.MAX_SELECTED:
             share = 100 * measured.selected / measured.rows
             return (
@@ -223,19 +223,23 @@ def _held(
             return None, f"utility {value:,.6g} ({constraint.value})."
 
 
-def _precision_kept(artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary) -> _Held:
+def _precision_outcome(
+    artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary
+) -> _Outcome:
     counts, (bound,) = (measured.true_positives, measured.selected), constraint.amounts
     if measured.target_precision is not None:
-        return _kept_in_target(constraint, measured.target_precision, bound)
+        return _target_outcome(constraint, measured.target_precision, bound)
     if artifact.certified is not None and measured.selected:
-        return _certified(constraint, artifact.certified, measured)
-    kept, sentence = _kept(constraint, measured.precision, counts)
+        return _certificate_outcome(constraint, artifact.certified, measured)
+    kept, sentence = _share_outcome(constraint, measured.precision, counts)
     if isinstance(artifact.target, msgspec.UnsetType):
         return kept, sentence
     return kept, f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
 
 
-def _certified(constraint: Constraint, certificate: SavedCertificate, measured: MeasuredBoundary) -> _Held:
+def _certificate_outcome(
+    constraint: Constraint, certificate: SavedCertificate, measured: MeasuredBoundary
+) -> _Outcome:
     """Test a certificate on new data by the exact one-sided test."""
     from scipy.special import bdtr
 
@@ -243,23 +247,25 @@ def _certified(constraint: Constraint, certificate: SavedCertificate, measured: 
     p_value = float(bdtr(float(true_positives), selected, float(constraint.amounts[0])))
     certified = f"certified {constraint.text()}"
     if p_value > 1 - CONFIDENCE:
-        met, surely = _compared(constraint, measured.precision, counts)
-        return True, _said(certified, met=met, surely=surely)
+        met, significant = _meets_bound(constraint, measured.precision, counts)
+        return True, _sentence(certified, met=met, significant=significant)
     return False, (
         f"misses {certified} ({p_text(p_value)}, exact one-sided test). The data have changed, or the "
         f"certificate is one of the {100 * certificate.delta:g} % that fail."
     )
 
 
-def _kept(constraint: Constraint, estimate: Estimate, counts: tuple[int, int]) -> _Held:
+def _share_outcome(constraint: Constraint, estimate: Estimate, counts: tuple[int, int]) -> _Outcome:
     if counts[1] == 0 or not isinstance(estimate, ExactEstimate):
-        why = "too few unflagged rows have a label" if counts[1] else "no row counts for it"
-        return None, f"{constraint.text()} not tested: {why}."
-    met, surely = _compared(constraint, estimate, counts)
-    return met or not surely, _said(constraint.text(), met=met, surely=surely)
+        reason = "too few unflagged rows have a label" if counts[1] else "no row counts for it"
+        return None, f"{constraint.text()} not tested: {reason}."
+    met, significant = _meets_bound(constraint, estimate, counts)
+    return met or not significant, _sentence(constraint.text(), met=met, significant=significant)
 
 
-def _compared(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]) -> tuple[bool, bool]:
+def _meets_bound(
+    constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]
+) -> tuple[bool, bool]:
     """Whether a share (successes / trials) meets its bound, and whether significantly."""
     (bound, *_), (successes, trials) = constraint.amounts, counts
     value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
@@ -268,7 +274,7 @@ def _compared(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int
     return value >= bound, low >= bound or high < bound
 
 
-def _kept_in_target(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Held:
+def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Outcome:
     """The same under a target's class priors, which are estimated themselves."""
     where = f"{constraint.text()} on target data"
     if estimate.value is None:
@@ -276,11 +282,11 @@ def _kept_in_target(constraint: Constraint, estimate: Estimate, bound: Fraction)
     met = Fraction(estimate.value) >= bound
     if estimate.low is None or estimate.high is None:
         return None, f"{'above' if met else 'below'} {where}; not tested, as the class weights have no draws."
-    surely = estimate.low >= bound or estimate.high < bound
-    return met or not surely, _said(where, met=met, surely=surely)
+    significant = estimate.low >= bound or estimate.high < bound
+    return met or not significant, _sentence(where, met=met, significant=significant)
 
 
-def _said(target: str, *, met: bool, surely: bool) -> str:
-    if not surely:
+def _sentence(target: str, *, met: bool, significant: bool) -> str:
+    if not significant:
         return f"consistent with {target}."
     return f"{'meets' if met else 'misses'} {target} (significant)."

@@ -58,7 +58,7 @@ def evaluate(
     check_bootstrap(request.bootstrap)
     plan = ResamplingPlan(replicates=request.bootstrap, seed=request.seed, confidence=request.confidence)
     results, after = [], []
-    shown: list[ReliabilityPanel] = []
+    reliability: list[ReliabilityPanel] = []
     read: tuple[DataRequest, ReadRows, Source] | None = None
     for name, artifact, data in zip(request.artifacts, models, requests, strict=True):
         if read is None or read[0] != data:
@@ -76,11 +76,11 @@ def evaluate(
         pairs = _paired(before, calibrated, rows)
         if isinstance(pairs, PairedClassCounts):
             parts = (panel_of_classes(pairs),)
-        shown += parts if len(models) == 1 else [replace(parts[0], title=name)]
+        reliability += parts if len(models) == 1 else [replace(parts[0], title=name)]
         measured = MeasuredCalibrator(
             compared=compare(pairs, plan),
             rows=rows.size,
-            claim=_judged(name, artifact, rows, 1 - request.confidence),
+            claim=_claim(name, artifact, rows, 1 - request.confidence),
         )
         results.append((name, artifact, measured))
         if len(models) == 2:
@@ -92,7 +92,7 @@ def evaluate(
             confidence=request.confidence, on_invalid=request.data.on_invalid, positive=read[0].positive_value
         ),
         resampling=(request.bootstrap, request.seed),
-        panels=tuple(shown),
+        panels=tuple(reliability),
         results=tuple(results),
         claims=tuple(measured.claim for _, _, measured in results if measured.claim is not None),
         difference=_difference([measured.compared for _, _, measured in results], after, plan)
@@ -101,7 +101,7 @@ def evaluate(
     )
 
 
-def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Claim | None:
+def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Claim | None:
     """Test the stated error bounds of histogram bins; None if there are none.
 
     Parameters
@@ -115,24 +115,25 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
     claim = f"{name}: every bin's rate within its error"
     if artifact.unsealed:
         sentence = f"{name}: errors not tested: {artifact.unsealed}."
-        return Claim(name=claim, kept=None, said=sentence)
+        return Claim(name=claim, kept=None, sentence=sentence)
     at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
-    weight, bins = rows.counted(), len(map_.rate)
+    weight, bins = rows.weights(), len(map_.rate)
     count, positives = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
     np.add.at(count, at, weight)
     np.add.at(positives, at[rows.labels], weight[rows.labels])
     p_values = error_p_values(positives, count, map_.rate, map_.error)
     if not p_values:
-        return Claim(name=claim, kept=None, said=f"{claim}: not tested, no bin has rows.")
+        return Claim(name=claim, kept=None, sentence=f"{claim}: not tested, no bin has rows.")
     worst = min(p_values, key=lambda number: p_values[number])
-    kept = p_values[worst] > level
+    consistent = p_values[worst] > level
     worst_rate = (
         f"{positives[worst] / count[worst]:.4f}, stated {map_.rate[worst]:.4f} +- {map_.error[worst]:.4f}"
     )
+    outcome = "consistent" if consistent else "rejected"
     return Claim(
         name=claim,
-        kept=kept,
-        said=f"{claim}: {'consistent' if kept else 'rejected'}. Worst is bin {worst + 1}: rate {worst_rate} "
+        kept=consistent,
+        sentence=f"{claim}: {outcome}. Worst is bin {worst + 1}: rate {worst_rate} "
         f"({p_text(p_values[worst])} for all bins together).",
     )
 

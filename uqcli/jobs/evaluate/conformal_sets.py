@@ -174,7 +174,7 @@ def _counted(
     ]
     reader = ClassReader(together[0][1])
     for rows in reader:
-        label, weight = label_numbers(rows), rows.counted()
+        label, weight = label_numbers(rows), rows.weights()
         covered = [
             tally.add(number[label], inside(rows), weight, artifact.group_of(rows))
             for artifact, tally, inside, number in zip(artifacts, tallies, sets, own_number, strict=True)
@@ -193,7 +193,7 @@ def _metrics(
     by_group: Mapping[str, ExactEstimate] = {}
     if artifact.groups is not None:
         by_group = _estimates([*artifact.groups.names, "(other)"], tally.by_group, confidence)
-    drawn = None if shift is None else _coverage_in_target(artifact, tally, shift, request.seed)
+    draws = None if shift is None else _coverage_in_target(artifact, tally, shift, request.seed)
     counts = Covered(
         rows_of_class=tally.by_class[0],
         covered_of_class=tally.by_class[1],
@@ -210,10 +210,10 @@ def _metrics(
         ),
         by_group=by_group,
         sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
-        target=None if shift is None else _in_target(artifact, tally, shift, drawn, confidence),
+        target=None if shift is None else _in_target(artifact, tally, shift, draws, confidence),
         rows=rows,
         test=judge(
-            artifact, counts, drawn, shifted=shift is not None, level=1 - confidence, seed=request.seed
+            artifact, counts, draws, shifted=shift is not None, level=1 - confidence, seed=request.seed
         ),
     )
 
@@ -233,7 +233,7 @@ def _in_target(
     artifact: ConformalArtifact,
     tally: _Tally,
     shift: ShiftArtifact,
-    drawn: Floats | None,
+    draws: Floats | None,
     confidence: float,
 ) -> tuple[Estimate, float]:
     """Compute the coverage and mean set size under the target data's class priors."""
@@ -242,7 +242,7 @@ def _in_target(
     if mass.sum() == 0:
         raise UsageError("no row is of a class that the target has", expected="rows of its classes")
     covered = float((weights * tally.by_class[1]).sum() / mass.sum())
-    low, high = (None if drawn is None else percentiles(drawn, confidence)) or (None, None)
+    low, high = (None if draws is None else percentiles(draws, confidence)) or (None, None)
     size = float((weights * tally.size_of_class).sum() / mass.sum())
     return Estimate(value=covered, low=low, high=high), size
 

@@ -51,7 +51,7 @@ def judge(
         Level of the test: the probability of rejecting a valid guarantee.
     """
     if artifact.unsealed:
-        return replace(_tested("", {}, level), unjudged=artifact.unsealed)
+        return replace(_tested("", {}, level), untested_reason=artifact.unsealed)
     alpha = decimal("alpha", artifact.parameters.alpha)
     calibration = calibration_rows(artifact, counts.rows_of_class)
     if artifact.mode is ConformalMode.LABEL_SHIFT:
@@ -77,7 +77,7 @@ def judge(
         lines = zip(counts.covered_of_group[:-1], counts.rows_of_group[:-1], of_group, alphas, strict=True)
         return _tested("group", _p_values(artifact.groups.names, list(lines)), level)
     line = (counts.covered_of_class.sum(), counts.rows_of_class.sum(), sum(calibration), alpha)
-    not_guaranteed = _below_anyway(artifact, counts, level)
+    not_guaranteed = _classes_below(artifact, counts, level)
     return _tested("", _p_values([""], [line]), level, not_guaranteed)
 
 
@@ -88,7 +88,7 @@ def _on_rows_of_target(
     covered, rows = int(counts.covered_of_class.sum()), int(counts.rows_of_class.sum())
     if _is_like_source(counts.rows_of_class, artifact.weights or []):
         test = _tested("target", {}, level)
-        return replace(test, unjudged="these rows have the class priors of the source data")
+        return replace(test, untested_reason="these rows have the class priors of the source data")
     return _tested("target", {"": coverage_p_value(covered, rows, effective, alpha)}, level)
 
 
@@ -133,7 +133,7 @@ def _tested(
     )
 
 
-def _below_anyway(artifact: ConformalArtifact, counts: Covered, level: float) -> list[str]:
+def _classes_below(artifact: ConformalArtifact, counts: Covered, level: float) -> list[str]:
     """Return classes whose coverage is significantly below the overall guarantee (binomial tests, Holm)."""
     from scipy.special import bdtr
 

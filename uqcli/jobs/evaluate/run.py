@@ -13,14 +13,14 @@ from uqcli.artifacts.codec import load
 from uqcli.artifacts.saved import Saved
 from uqcli.choices import ArtifactKind
 from uqcli.document import Report
-from uqcli.engines.open import streams_kept
+from uqcli.engines.open import reusable_streams
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.jobs.class_mix import load_shift
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.result import Result
-from uqcli.stores.address import shown_address
+from uqcli.stores.address import safe_address
 
 MEASURED: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
     {
@@ -45,7 +45,7 @@ def run(request: EvaluateRequest) -> Result[Report, None]:
     if not request.artifacts:
         raise UsageError("no rule file given", expected="at least one argument that ends in .json")
     models = request.models or tuple(map(load, request.artifacts))
-    request = replace(request, artifacts=tuple(map(shown_address, request.artifacts)))
+    request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
     shift = None if request.shift is None else load_shift(request.shift)
     kind = _common_kind(request.artifacts, models)
     if kind is not ArtifactKind.CALIBRATOR:
@@ -53,7 +53,7 @@ def run(request: EvaluateRequest) -> Result[Report, None]:
         useless = (*(("bootstrap",) if request.bootstrap else ()), *(() if shift is not None else ("seed",)))
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
     measure: Any = import_module(f"uqcli.jobs.evaluate.{MEASURED[kind]}").evaluate
-    with streams_kept() if len(models) > 1 else nullcontext():  # each rule may read the rows
+    with reusable_streams() if len(models) > 1 else nullcontext():  # each rule may read the rows
         return Result(report=measure(request, models, shift), artifact=None)
 
 

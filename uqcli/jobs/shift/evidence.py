@@ -11,13 +11,13 @@ import numpy as np
 
 from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, Ints
-from uqcli.methods.shift.drawn import (
+from uqcli.methods.shift.dirichlet import (
     UNSEEN_IN_TARGET,
     Matrix,
-    drawn_confusion,
-    drawn_labels,
-    drawn_mean_confusion,
-    drawn_shares,
+    draw_confusion,
+    draw_labels,
+    draw_mean_confusion,
+    draw_shares,
 )
 from uqcli.methods.shift.identifiability import require_identified
 from uqcli.methods.shift.sums import exact_sums, mean_responsibilities
@@ -73,7 +73,7 @@ class KnownPrior:
     def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         del estimate
-        prior = drawn_labels(self.labels, random)
+        prior = draw_labels(self.labels, random)
         weights = known(self.target_prior, prior, self.classes).weights
         return BootstrapDraw(weights=weights, source_prior=prior)
 
@@ -99,8 +99,8 @@ class PredictedClasses:
     def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         del estimate
-        confusion = drawn_confusion(self.joint, random)
-        return _solved(confusion, drawn_shares(self.target, UNSEEN_IN_TARGET, random), self.classes)
+        confusion = draw_confusion(self.joint, random)
+        return _solved(confusion, draw_shares(self.target, UNSEEN_IN_TARGET, random), self.classes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +120,7 @@ class MeanProbabilities:
         """See Evidence."""
         del estimate
         source, target = self.source, self.target
-        confusion = drawn_mean_confusion(source.shares, source.label, source.count, len(self.classes), random)
+        confusion = draw_mean_confusion(source.shares, source.label, source.count, len(self.classes), random)
         seen = np.einsum("ij,i->j", target.shares, random.standard_gamma(target.count))
         by_class = self._confusion / self._confusion.sum(axis=0)
         mass = seen + (by_class * random.standard_gamma(UNSEEN_IN_TARGET, len(self.classes))).sum(axis=1)
@@ -153,7 +153,7 @@ class Likelihood:
     def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         rows, classes = self.target, len(self.classes)
-        prior = drawn_labels(self.labels, random)
+        prior = draw_labels(self.labels, random)
         # the likelihood cannot go below 0: every other draw omits unseen classes, so that weight 0 is
         # possible
         unseen = UNSEEN_IN_TARGET * random.integers(2)

@@ -35,7 +35,7 @@ from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
 from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows
-from uqcli.running.progress import followed
+from uqcli.running.progress import with_progress
 
 _NOTHING = 1e-6
 """Weights and shares below it are reported as 0, which EM only approaches."""
@@ -136,8 +136,8 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     except InfeasibleError as failure:
         report = replace(_report(sides, request, None, []), failure=str(failure))
         return Result(report=report, artifact=None, failure=failure)
-    drawn = _draws(evidence, weights, _replicates(sides, request), request)
-    report = _report(sides, request, weights, drawn)
+    draws = _draws(evidence, weights, _replicates(sides, request), request)
+    report = _report(sides, request, weights, draws)
     return Result(report=report, artifact=report.artifact)
 
 
@@ -149,13 +149,13 @@ def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
 
 def _check(request: ShiftRequest) -> None:
     check_confidence(request.confidence)
-    given = request.prior is not None
-    if given != (request.estimator is ShiftEstimator.KNOWN):
+    has_prior = request.prior is not None
+    if has_prior != (request.estimator is ShiftEstimator.KNOWN):
         raise UsageError(
-            f"estimator {request.estimator} {'with' if given else 'without'} --prior",
+            f"estimator {request.estimator} {'with' if has_prior else 'without'} --prior",
             expected="--prior with --estimator known, and only with it",
         )
-    if request.target is None and not given:
+    if request.target is None and not has_prior:
         raise UsageError("no target", expected="--target FILE with unlabelled rows")
     if request.prior is not None:
         total = sum(request.prior)
@@ -234,21 +234,21 @@ def _draws(
     evidence: Evidence, weights: ClassWeights, replicates: int, request: ShiftRequest
 ) -> list[BootstrapDraw | None]:
     """Return the estimates from bootstrap draws; None for a draw without an estimate."""
-    drawn: list[BootstrapDraw | None] = []
+    results: list[BootstrapDraw | None] = []
     draws = max(replicates, least_replicates(request.confidence)) if replicates else 0
-    for number in followed(range(draws), "drawing class weights", draws):
+    for number in with_progress(range(draws), "drawing class weights", draws):
         try:
-            drawn.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), weights))
+            results.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), weights))
         except InfeasibleError:
-            drawn.append(None)
-    return drawn
+            results.append(None)
+    return results
 
 
-def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
+def intervals_of_weights(draws: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
     """Compute percentile intervals of class weights, clipped at 0; None if too many draws have none."""
-    defined = [draw for draw in drawn if draw is not None]
-    tail = tail_of(len(drawn), confidence)
-    if tail is None or len(drawn) - len(defined) > tail:
+    defined = [draw for draw in draws if draw is not None]
+    tail = tail_of(len(draws), confidence)
+    if tail is None or len(draws) - len(defined) > tail:
         return None
     intervals = []
     for values in np.stack(defined, axis=1).tolist():
@@ -259,9 +259,9 @@ def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> l
     return intervals
 
 
-def intervals_of_shares(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
+def intervals_of_shares(draws: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
     """Compute the percentile intervals of the target priors, clipped to [0, 1]."""
-    intervals = intervals_of_weights(drawn, confidence)
+    intervals = intervals_of_weights(draws, confidence)
     return intervals and [[1.0 if end > 1 - _NOTHING else end for end in ends] for ends in intervals]
 
 
@@ -269,7 +269,7 @@ def _report(
     sides: _Sides,
     request: ShiftRequest,
     weights: ClassWeights | None,
-    drawn: Sequence[BootstrapDraw | None],
+    draws: Sequence[BootstrapDraw | None],
 ) -> ShiftReport:
     source, target = sides.source, sides.target
     rows = source.rows.size
@@ -279,9 +279,9 @@ def _report(
         source_shares=[
             proportion_estimate(label, rows, request.confidence) for label in source.labels.tolist()
         ],
-        failed_draws=sum(draw is None for draw in drawn),
+        failed_draws=sum(draw is None for draw in draws),
         target_rows=0 if target is None else target.source.rows,
-        parameters=_parameters(request, len(drawn)),
+        parameters=_parameters(request, len(draws)),
         artifact=None,
         found=weights,
         shift_p=_p_value(sides),
@@ -289,7 +289,7 @@ def _report(
         calibration=_calibration_error(source),
         failure=None,
     )
-    return report if weights is None else replace(report, artifact=_artifact(report, weights, drawn, request))
+    return report if weights is None else replace(report, artifact=_artifact(report, weights, draws, request))
 
 
 def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
@@ -315,14 +315,14 @@ def _p_value(sides: _Sides) -> float | None:
 def _artifact(
     report: ShiftReport,
     class_weights: ClassWeights,
-    drawn: Sequence[BootstrapDraw | None],
+    draws: Sequence[BootstrapDraw | None],
     request: ShiftRequest,
 ) -> ShiftArtifact:
     prior = np.array([share.value for share in report.source_shares])
-    weights = [None if draw is None else draw.weights for draw in drawn]
+    weights = [None if draw is None else draw.weights for draw in draws]
     interval = intervals_of_weights(weights, request.confidence)
     shares = intervals_of_shares(
-        [None if draw is None else draw.target_prior for draw in drawn], request.confidence
+        [None if draw is None else draw.target_prior for draw in draws], request.confidence
     )
     return ShiftArtifact(
         kind=ArtifactKind.SHIFT,

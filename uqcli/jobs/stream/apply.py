@@ -9,7 +9,7 @@ from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.result import Result
 from uqcli.jobs.stream.output import RowsOutput, stream
-from uqcli.reports.gates import Gate, judged_gates
+from uqcli.reports.checks import Check, apply_checks
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource, metrics_of
 
 
@@ -25,7 +25,7 @@ class ApplyRequest:
         Path, or ``-`` for standard input.
     no_empty
         Whether empty prediction sets get the most probable class.
-    gates
+    checks
         Checks on the metrics; their names are validated before any row is written.
     """
 
@@ -34,7 +34,7 @@ class ApplyRequest:
     output: RowsOutput = RowsOutput()
     columns: ColumnOverrides = ColumnOverrides()
     no_empty: bool = False
-    gates: tuple[Gate, ...] = ()
+    checks: tuple[Check, ...] = ()
 
 
 def run(request: ApplyRequest) -> Result[ApplyReport, None]:
@@ -47,7 +47,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     """
     model, output = load_unedited(request.artifact), request.output
     selected = 0 if model.decides else None
-    judged_gates(request.gates, {"": metrics_of(rows=0, selected=selected, undecided=0)})
+    apply_checks(request.checks, {"": metrics_of(rows=0, selected=selected, undecided=0)})
     if not model.has_sets:
         request.columns.refuse(("no_empty",), f"with a rule file of kind {model.kind}")
     form = NewColumns(prefix=output.prefix, lists=output.lists, no_empty=request.no_empty)

@@ -97,27 +97,27 @@ def frames(request: SimulateRequest, simulated: Simulated) -> Iterator[pl.DataFr
 
 
 def _posterior(request: SimulateRequest, model: PosteriorModel) -> Simulated:
-    given = asdict(model)
-    given["gamma"] = list(given.pop("gammas"))
+    parameters = asdict(model)
+    parameters["gamma"] = list(parameters.pop("gammas"))
     return Simulated(
-        parameters=_parameters(Simulation.POSTERIOR, request, given),
+        parameters=_parameters(Simulation.POSTERIOR, request, parameters),
         draw=lambda rows, random: _posterior_frame(draw(model, rows, random)),
     )
 
 
 def _gaussian(request: SimulateRequest, model: GaussianModel) -> Simulated:
     intercept, slope = train(model, request.seed)
-    given = {**asdict(model), "intercept": intercept, "slope": slope}
+    parameters = {**asdict(model), "intercept": intercept, "slope": slope}
     return Simulated(
-        parameters=_parameters(Simulation.GAUSSIAN, request, given),
+        parameters=_parameters(Simulation.GAUSSIAN, request, parameters),
         draw=lambda rows, random: pl.DataFrame(
             _columns(draw_gaussian(model, (intercept, slope), rows, random))
         ),
     )
 
 
-def _parameters(kind: Simulation, request: SimulateRequest, given: Mapping[str, Any]) -> dict[str, Any]:
-    return {"kind": str(kind), "rows": request.rows, "seed": request.seed, **given}
+def _parameters(kind: Simulation, request: SimulateRequest, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": str(kind), "rows": request.rows, "seed": request.seed, **parameters}
 
 
 def _posterior_frame(rows: PosteriorRows) -> pl.DataFrame:

@@ -56,15 +56,15 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     names = {f"{request.output.prefix}{name}": part for name, part in _NAMES.items()}
 
     def compute(rows: Rows) -> dict[str, Bools | Ints | Floats]:
-        made = uncertainties(rows, of_members=request.members is not None)
-        return {name: getattr(made, part) for name, part in names.items()}
+        computed = uncertainties(rows, of_members=request.members is not None)
+        return {name: getattr(computed, part) for name, part in names.items()}
 
     added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
     facts = stream(replace(request.data, roles=roles), added, request.output)
     columns = roles.named() if roles.pattern is None else {"members": roles.pattern}
     report = ApplyReport(
         command="uncertainty",
-        added_from=_made_of(request),
+        added_from=_column_source(request),
         source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=columns),
         parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=request.data.on_invalid),
         selected=None,
@@ -73,7 +73,7 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     return Result(report=report, artifact=None)
 
 
-def _made_of(request: UncertaintyRequest) -> str:
+def _column_source(request: UncertaintyRequest) -> str:
     if request.members is not None:
         return f"the members '{request.members}', which give a Beta distribution of their mean and variance"
     return f"the Beta distribution of '{request.alpha1}' and '{request.alpha0}'"

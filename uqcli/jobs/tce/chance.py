@@ -30,7 +30,7 @@ from uqcli.methods.tce.calibrated_labels import (
     draw_positives,
 )
 from uqcli.methods.tce.calibration_line import CalibrationLine, calibration_line
-from uqcli.running.progress import followed
+from uqcli.running.progress import with_progress
 
 WITH_INTERVALS = ("brier", "log_loss", "intercept", "slope")
 _WITH_EXCESS = ("ece", "ace", "mcb")
@@ -80,12 +80,12 @@ def chance_of_scores(
     counts: ValueCounts, values: Values, options: MeasureOptions, plan: ResamplingPlan, key: tuple[int, ...]
 ) -> SamplingDistribution:
     """Estimate the sampling distribution for one score."""
-    drawn = [
+    draws = [
         errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, number)), options)
-        for number in followed(range(plan.replicates), "drawing labels", plan.replicates)
+        for number in with_progress(range(plan.replicates), "drawing labels", plan.replicates)
     ]
     return SamplingDistribution(
-        intervals=intervals_of_scores(counts, plan, key), if_calibrated=_null_distributions(values, drawn)
+        intervals=intervals_of_scores(counts, plan, key), if_calibrated=_null_distributions(values, draws)
     )
 
 
@@ -103,21 +103,21 @@ def chance_of_classes(
     Labels are drawn jointly for whole rows, since the errors of two classes are dependent.
     """
     classes = range(len(values))
-    drawn: list[list[dict[str, float]]] = [[] for _ in classes]
-    for replicate in followed(range(plan.replicates), "drawing labels", plan.replicates):
+    draws: list[list[dict[str, float]]] = [[] for _ in classes]
+    for replicate in with_progress(range(plan.replicates), "drawing labels", plan.replicates):
         labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, replicate))
         for number in classes:
-            drawn[number].append(errors_of_draws(rows.one_vs_rest(number, labels), options[number]))
+            draws[number].append(errors_of_draws(rows.one_vs_rest(number, labels), options[number]))
     observed = rows.observed_labels()
     chances = [
         SamplingDistribution(
             intervals=intervals_of_scores(rows.one_vs_rest(number, observed), plan, (*key, number)),
-            if_calibrated=_null_distributions(values[number], drawn[number]),
+            if_calibrated=_null_distributions(values[number], draws[number]),
         )
         for number in classes
     ]
     intervals = _intervals_of_means(rows, plan, key)
-    of_means = [_mean(parts) for parts in zip(*drawn, strict=True)]
+    of_means = [_mean(parts) for parts in zip(*draws, strict=True)]
     return chances, SamplingDistribution(
         intervals=intervals, if_calibrated=_null_distributions(means, of_means)
     )
@@ -127,8 +127,8 @@ def _mean(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: sum(part[name] for part in parts) / len(parts) for name in parts[0]}
 
 
-def _null_distributions(values: Values, drawn: Sequence[Mapping[str, float]]) -> dict[str, NullDistribution]:
-    return {name: compare_with_draws(values[name], [draw[name] for draw in drawn]) for name in drawn[0]}
+def _null_distributions(values: Values, draws: Sequence[Mapping[str, float]]) -> dict[str, NullDistribution]:
+    return {name: compare_with_draws(values[name], [draw[name] for draw in draws]) for name in draws[0]}
 
 
 def intervals_of_scores(
@@ -144,9 +144,9 @@ def intervals_of_scores(
         resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
         for number in range(_resamplings(plan))
     )
-    drawn = [_with_errors(sample, calibration_line(sample, near=line, errors=True)) for sample in resampled]
+    draws = [_with_errors(sample, calibration_line(sample, near=line, errors=True)) for sample in resampled]
     return {
-        name: studentised_interval(estimates[name], [draw[name] for draw in drawn], plan.confidence)
+        name: studentised_interval(estimates[name], [draw[name] for draw in draws], plan.confidence)
         for name in WITH_INTERVALS
     }
 
@@ -172,13 +172,13 @@ def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int,
     intervals: dict[str, Interval] = dict.fromkeys(WITH_INTERVALS)
     if int(rows.count.sum()) < 2 * LEAST_OF_A_CLASS:
         return intervals
-    drawn = [
+    draws = [
         resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
         for number in range(_resamplings(plan))
     ]
     for name, loss in losses.items():
         mean = mean_with_error(loss, rows.count)
-        resampled = [mean_with_error(loss, times) for times in drawn]
+        resampled = [mean_with_error(loss, times) for times in draws]
         intervals[name] = studentised_interval(mean, resampled, plan.confidence)
     return intervals
 

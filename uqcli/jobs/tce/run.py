@@ -94,16 +94,16 @@ def run(request: TceRequest) -> Result[TceReport, None]:
     read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
     counts = read.whole.counts
     own = [_with_bounds(count, request.measure) for count in counts]
-    whole = _measured_part(read.whole, read, [request.measure] * len(counts), request)
+    overall = _measured_part(read.whole, read, [request.measure] * len(counts), request)
     sized = _equal_sizes(read.groups, request.measure)
     parts = tuple(_measured_group(group, read, sized, request) for group in read.groups)
     report = TceReport(
         source=read.source,
         parameters=_parameters(request, own, sized, read.classes),
-        whole=whole,
+        whole=overall,
         tce_at_group_sizes=None if sized is None else _tce_under(counts, sized),
         groups=parts,
-        warnings=(*sum_notes(read.unnormalised), *_size_warnings(whole, own)),
+        warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own)),
     )
     return Result(report=report, artifact=None)
 
@@ -132,12 +132,12 @@ def _read(data: DataRequest, by: str | None) -> _Read:
     if data.roles.class_columns is None:
         table = open_table(data, looks_at_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
-        whole = parts[0] if by is None else merge(parts)  # a single part is already pooled
-        require_probabilities(whole.value, table.facts.columns["score"])
+        total = parts[0] if by is None else merge(parts)  # a single part is already pooled
+        require_probabilities(total.value, table.facts.columns["score"])
         names = () if by is None else table.groups(by)
         return _Read(
             rows=None,
-            whole=_Group(name=None, counts=[whole]),
+            whole=_Group(name=None, counts=[total]),
             groups=[_Group(name=name, counts=[part]) for name, part in zip(names, parts, strict=False)],
             source=source_of(table.facts),
         )
@@ -166,7 +166,7 @@ def _counts(rows: Rows, classes: tuple[str, ...], places: Ints | None) -> list[V
 
 
 def _part_at(rows: Rows, places: Ints | None) -> Rows:
-    return rows if places is None else rows.only(places)
+    return rows if places is None else rows.select(places)
 
 
 def _check(request: TceRequest) -> None:
@@ -248,8 +248,10 @@ def _measured_part(
         chance = chance_of_scores(counts[0], values[0], how[0], request.plan, key_of(name))
         chances = [chance]
     elif request.bootstrap and read.rows is not None:
-        drawn = _class_counts(_part_at(read.rows, group.places), read.classes)
-        chances, chance = chance_of_classes(drawn, values, means, how, plan=request.plan, key=key_of(name))
+        class_counts = _class_counts(_part_at(read.rows, group.places), read.classes)
+        chances, chance = chance_of_classes(
+            class_counts, values, means, how, plan=request.plan, key=key_of(name)
+        )
     problems = zip(read.classes or [None], counts, measured, values, chances, strict=True)
     return GroupResult(
         name=name,
@@ -313,12 +315,12 @@ def _common(sizes: Sequence[int | None]) -> int | None:
     return sizes[0] if len(set(sizes)) == 1 else None
 
 
-def _size_warnings(whole: GroupResult, own: Sequence[MeasureOptions]) -> list[str]:
+def _size_warnings(overall: GroupResult, own: Sequence[MeasureOptions]) -> list[str]:
     if own[0].binning is not ScoreBinning.PAVA_BC:
         return []
     notes = [
         f"Class {label_class.name}: {note}" if label_class.name is not None else note
-        for label_class, how in zip(whole.classes, own, strict=True)
+        for label_class, how in zip(overall.classes, own, strict=True)
         for note in size_notes(label_class.bins.count, how.n_min or 1, how.n_max or 1)
     ]
     return list(dict.fromkeys(notes))

@@ -26,7 +26,7 @@ from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.methods.bin.block_sizes import BlockSizes
 from uqcli.methods.bin.registry import BinningRule, BinSizes, rule_of
-from uqcli.methods.bin.rules.shared import held_by_shared, shared_edges
+from uqcli.methods.bin.rules.shared import ranges_for_shared_edges, shared_edges
 from uqcli.rows import Rows
 
 
@@ -87,7 +87,7 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
     Parameters
     ----------
     parts
-        Tie-pooled scores, or ranges of which ``unsettled_by_grid`` names none.
+        Tie-pooled scores, or ranges of which ``ranges_for_grid`` returns none.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
     return Cells(uncertainty_edges=old.uncertainty_edges, rows=cells)
 
 
-def unsettled_by_grid(
+def ranges_for_grid(
     counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool = False
 ) -> list[Bools]:
     """Name the ranges to open until ``cells_from`` is exact.
@@ -146,59 +146,59 @@ def unsettled_by_grid(
         For a shared grid, whether the positions of positives within cells are irrelevant.
     """
     if spec.binning is Binning.SHARED:
-        return _unsettled_by_shared(counts, spec, counts_only=counts_only)
-    *parts, whole = counts
+        return _ranges_for_shared(counts, spec, counts_only=counts_only)
+    *parts, total = counts
     rule = rule_of(spec.binning)
     assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
     sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
-    ends = whole.holding(rule.ranks(whole.rows, sizes.bins))
+    ends = total.containing(rule.ranks(total.rows, sizes.bins))
     # a message that refuses the score range needs its exact ends
-    if rule.global_score_range and not whole.exact[ends].all():
-        return of_all_rows(counts, ends & ~whole.exact)
+    if rule.global_score_range and not total.exact[ends].all():
+        return of_all_rows(counts, ends & ~total.exact)
     masks = []
     for part in parts:
         if part.rows == 0:
             masks.append(np.zeros(0, dtype=np.bool_))
             continue
-        edges = rule.edges((whole if rule.global_score_range else part).counts, sizes)
-        at_ranks = part.holding(rule.ranks(part.rows, sizes.bins))
-        masks.append(at_ranks | unsettled_by_edges(part, edges))
+        edges = rule.edges((total if rule.global_score_range else part).counts, sizes)
+        at_ranks = part.containing(rule.ranks(part.rows, sizes.bins))
+        masks.append(at_ranks | ranges_for_edges(part, edges))
     if not any(part.rows == 0 for part in parts):  # an empty bin gets the edges of all rows
         ends[:] = False
     return [mask & ~counts_of_bin.exact for mask, counts_of_bin in zip([*masks, ends], counts, strict=True)]
 
 
-def _unsettled_by_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool) -> list[Bools]:
+def _ranges_for_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool) -> list[Bools]:
     """Name the same ranges in every bin, so that merged bins are equally exact."""
     assert spec.score_bins is not None  # otherwise every score is pooled
-    *parts, whole = counts
-    edges = shared_edges(whole.counts, spec.score_bins)
-    named = held_by_shared(whole, spec.score_bins) | whole.around(edges)
+    *parts, total = counts
+    edges = shared_edges(total.counts, spec.score_bins)
+    named = ranges_for_shared_edges(total, spec.score_bins) | total.around(edges)
     for part in () if counts_only else parts:
-        inside = part.value[_asked_by_edges(part, edges)]
-        named[np.searchsorted(whole.value, inside, side="right") - 1] = True
-    return of_all_rows(counts, named & ~whole.exact)
+        inside = part.value[_ranges_of_edges(part, edges)]
+        named[np.searchsorted(total.value, inside, side="right") - 1] = True
+    return of_all_rows(counts, named & ~total.exact)
 
 
-def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
+def ranges_for_edges(counts: RangeCounts, edges: Floats) -> Bools:
     """Name the ranges to open until the cells between sorted score edges are exact.
 
     These are the ranges that may contain an edge, and the first one with a positive row in each cell.
     """
-    return _asked_by_edges(counts, edges) & ~counts.exact
+    return _ranges_of_edges(counts, edges) & ~counts.exact
 
 
-def _asked_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
+def _ranges_of_edges(counts: RangeCounts, edges: Floats) -> Bools:
     """Return the ranges that cells between score edges depend on, including exact ones."""
     named = np.zeros(len(counts.value), dtype=np.bool_)
     if len(named) == 0:
         return named
     cut = np.flatnonzero(counts.around(edges))
     named[cut] = True
-    held = np.flatnonzero(counts.positives)
+    with_positives = np.flatnonzero(counts.positives)
     begins = np.concatenate([[0], cut, cut + 1])  # the rows of an opened range above the edge may be negative
-    first = np.searchsorted(held, begins)
-    named[held[first[first < len(held)]]] = True
+    first = np.searchsorted(with_positives, begins)
+    named[with_positives[first[first < len(with_positives)]]] = True
     return named
 
 

@@ -37,7 +37,7 @@ def isotonic_errors(
     Parameters
     ----------
     parts
-        Scores of each uncertainty bin, as exact as ``unsettled_by_blocks`` requires.
+        Scores of each uncertainty bin, as exact as ``ranges_for_blocks`` requires.
     blocks
         Isotonic blocks of each uncertainty bin, then of all rows, at their first scores.
     cells
@@ -47,7 +47,7 @@ def isotonic_errors(
     return _errors(parts, cells, [shared] * len(parts)), _errors(parts, cells, own)
 
 
-def unsettled_by_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCounts]) -> list[Bools]:
+def ranges_for_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCounts]) -> list[Bools]:
     """Name the ranges to open until the rows of each block and cell are known.
 
     Parameters
@@ -57,13 +57,13 @@ def unsettled_by_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCou
     blocks
         As in ``isotonic_errors``.
     """
-    *parts, whole = counts
+    *parts, total = counts
     *own, shared = blocks
     masks = [
         (part.around(row.value) | part.around(shared.value)) & ~part.exact
         for part, row in zip(parts, own, strict=True)
     ]
-    return [*masks, np.zeros(len(whole.value), dtype=np.bool_)]
+    return [*masks, np.zeros(len(total.value), dtype=np.bool_)]
 
 
 def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCounts]) -> BinError:
@@ -99,7 +99,7 @@ def errors_of_rows(rows: Rows, probability: Floats, *, level: Ints, levels: int,
     for number in range(levels):
         inside = np.flatnonzero(level == number)
         if len(inside):
-            times, score = rows.counted()[inside], rows.score[inside]
+            times, score = rows.weights()[inside], rows.score[inside]
             cell = bin_of(score, equi_weight_edges(rows.counts(rows.score, inside), score_bins))
             surplus = times * (probability[inside] - rows.labels[inside])
             size = np.bincount(cell, weights=times, minlength=score_bins)
@@ -129,16 +129,16 @@ def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
 
 
 def _mean(error: Floats) -> Floats:
-    held = ~np.isnan(error)
-    total = np.where(held, error, 0).sum(axis=0)
+    defined = ~np.isnan(error)
+    total = np.where(defined, error, 0).sum(axis=0)
     with np.errstate(invalid="ignore"):
-        mean: Floats = total / held.sum(axis=0)
+        mean: Floats = total / defined.sum(axis=0)
     return mean
 
 
 def _mean_from(error: Floats) -> Floats:
-    held = ~np.isnan(error)
-    total = np.cumsum(np.where(held, error, 0)[::-1])[::-1]
+    defined = ~np.isnan(error)
+    total = np.cumsum(np.where(defined, error, 0)[::-1])[::-1]
     with np.errstate(invalid="ignore"):
-        mean: Floats = total / np.cumsum(held[::-1])[::-1]
+        mean: Floats = total / np.cumsum(defined[::-1])[::-1]
     return mean

@@ -52,16 +52,16 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
         With score edges shared by all bins; the numbers tried are those of ``BINS`` that divide theirs.
     """
     constraint = replace(constraint, margin=Fraction(0))  # chosen at the bound itself
-    whole = cells.joined(1)
-    tops = single_threshold(whole, constraint.goal(whole))
-    if tops is None or int(top_runs(whole.rows[0]).selected[tops[0]]) < _LEAST_ALERTS:
+    one_bin = cells.joined(1)
+    tops = single_threshold(one_bin, constraint.goal(one_bin))
+    if tops is None or int(top_runs(one_bin.rows[0]).selected[tops[0]]) < _LEAST_ALERTS:
         return ()
     numbers = [bins for bins in BINS if len(cells.rows) % bins == 0]
     gains = np.zeros((len(numbers), FOLDS))
     count, positives = folds_of(cells, seed)
     for fold in range(FOLDS):
-        test = cells.holding(count[fold], positives[fold])
-        train = cells.holding(count.sum(axis=0) - count[fold], positives.sum(axis=0) - positives[fold])
+        test = cells.with_counts(count[fold], positives[fold])
+        train = cells.with_counts(count.sum(axis=0) - count[fold], positives.sum(axis=0) - positives[fold])
         if test.positives == 0:
             continue
         beside = _beside(constraint, train.total / cells.total)
@@ -97,8 +97,8 @@ def _beside(constraint: Constraint, share: float) -> list[Constraint]:
         rows = kind is ConstraintKind.MAX_SELECTED and not constraint.relative
         bounds = [bound * factor * (Fraction(share) if rows else 1) for factor in _FACTORS]
     most = None if kind is ConstraintKind.MAX_SELECTED and not constraint.relative else 1
-    kept = [bound for bound in bounds if bound > 0 and (most is None or bound <= most)]
-    return [replace(constraint, amounts=(amount,)) for amount in kept or [bound]]
+    feasible = [bound for bound in bounds if bound > 0 and (most is None or bound <= most)]
+    return [replace(constraint, amounts=(amount,)) for amount in feasible or [bound]]
 
 
 def _gain(train: Cells, test: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:

@@ -111,25 +111,25 @@ def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
     return RULES[kind].read(text)
 
 
-def the_constraints(**given: str | None) -> tuple[Constraint, ...]:
+def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
     """Parse the given constraint, once per bound if these are separated by commas.
 
     Raises
     ------
     UsageError
-        See ``the_constraint``; or a bound is given twice.
+        See ``constraint_from``; or a bound is given twice.
     """
-    set_options = {name: value for name, value in given.items() if value is not None}
+    set_options = {name: value for name, value in options.items() if value is not None}
     if len(set_options) != 1 or "," not in next(iter(set_options.values())):
-        return (the_constraint(**given),)
+        return (constraint_from(**options),)
     ((name, text),) = set_options.items()
     values = [item.strip() for item in text.split(",")]
     if len(set(values)) < len(values):
         raise UsageError(f"{name} '{text}' names a bound twice", expected="different bounds")
-    return tuple(the_constraint(**{name: value}) for value in values)
+    return tuple(constraint_from(**{name: value}) for value in values)
 
 
-def the_constraint(
+def constraint_from(
     *,
     precision: str | None = None,
     recall: str | None = None,
@@ -145,14 +145,14 @@ def the_constraint(
     UsageError
         None or several are given, or see ``parse_constraint``.
     """
-    given = {
+    options = {
         ConstraintKind.PRECISION: precision,
         ConstraintKind.RECALL: recall,
         ConstraintKind.MAX_SELECTED: max_selected,
         ConstraintKind.MAX_FPR: max_fpr,
         ConstraintKind.UTILITY: gain or cost,
     }
-    chosen = [(kind, value) for kind, value in given.items() if value is not None]
+    chosen = [(kind, value) for kind, value in options.items() if value is not None]
     if len(chosen) != 1:
         found = "no constraint given" if not chosen else "more than one constraint given"
         names = "--precision, --recall, --max-selected, --max-fpr, or --gain and --cost"
@@ -189,12 +189,12 @@ def utility(gain: str, cost: str) -> Constraint:
         A number is invalid, not positive, or the two have too many digits to stay exact.
     """
     amounts = (decimal("gain", gain, above=0), decimal("cost", cost, above=0))
-    made = Constraint(kind=ConstraintKind.UTILITY, value=f"gain={gain},cost={cost}", amounts=amounts)
+    constraint = Constraint(kind=ConstraintKind.UTILITY, value=f"gain={gain},cost={cost}", amounts=amounts)
     scale = math.lcm(*(amount.denominator for amount in amounts))
     common = math.gcd(*(int(amount * scale) for amount in amounts))
     if max(int(amount * scale) for amount in amounts) // common >= _MOST_UTILITY:
         raise UsageError(f"gain {gain} and cost {cost} have too many digits", expected="a simpler ratio")
-    return made
+    return constraint
 
 
 def _read_share(kind: ConstraintKind, *, above: int | None = None) -> Callable[[str], Constraint]:

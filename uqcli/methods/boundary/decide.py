@@ -42,8 +42,8 @@ def decide(
     """
     reach = np.array([np.inf if threshold is None else threshold for threshold in thresholds])
     if len(reach) == 1:
-        alone: Bools = score >= reach[0]
-        return alone
+        flagged: Bools = score >= reach[0]
+        return flagged
     if uncertainty is None:
         raise DataError("no uncertainty given", expected=f"values for {len(reach)} uncertainty bins")
     edges = np.asarray(uncertainty_edges, dtype=np.float64)

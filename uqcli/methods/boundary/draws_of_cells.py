@@ -43,14 +43,14 @@ def resampled(cells: Cells, seed: int, draws: int) -> tuple[Ints, Ints]:
     """
     table, labels = digest_of(cells), _by_label(cells)
     shares: Floats = np.append(_COPIES, 1 - _COPIES.sum())
-    taken, left = (np.empty((2, draws, len(labels[0])), dtype=np.int64) for _ in range(2))
+    sample, rest = (np.empty((2, draws, len(labels[0])), dtype=np.int64) for _ in range(2))
     for draw in range(draws):
         random = generator(seed, Purpose.EXPECT, table, draw)
         positives, negatives = (random.multinomial(label, shares) for label in labels)
         for place, copies in ((0, positives + negatives), (1, positives)):
-            taken[place, draw] = copies @ np.arange(_MOST_COPIES + 1)
-            left[place, draw] = copies[:, 0]
-    return taken, left
+            sample[place, draw] = copies @ np.arange(_MOST_COPIES + 1)
+            rest[place, draw] = copies[:, 0]
+    return sample, rest
 
 
 def _by_label(cells: Cells) -> tuple[Ints, Ints]:

@@ -72,24 +72,24 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     tops = entry_of(algorithm).method(cells, constraint.goal(cells))
     if tops is None:
         return None
-    taken, left = resampled(cells, seed, _DRAWS)
-    drawn = enumerate(_tops_of_draws(cells, algorithm, constraint, taken))
-    held = [(draw, _inside(cells, boundary)) for draw, boundary in drawn if boundary is not None]
-    if len(held) < _DRAWS - _MOST_INFEASIBLE:
+    samples, rests = resampled(cells, seed, _DRAWS)
+    boundaries = enumerate(_tops_of_draws(cells, algorithm, constraint, samples))
+    feasible = [(draw, _inside(cells, boundary)) for draw, boundary in boundaries if boundary is not None]
+    if len(feasible) < _DRAWS - _MOST_INFEASIBLE:
         return None
     own = _inside(cells, tops)
     apparent = _found([own], count[None], positives[None])
-    draws = [draw for draw, _ in held]
-    places = [inside for _, inside in held]
+    draws = [draw for draw, _ in feasible]
+    places = [inside for _, inside in feasible]
     if algorithm in _BY_OPTIMISM:
-        in_draws = _found(places, *taken[:, draws])
+        in_draws = _found(places, *samples[:, draws])
         on_all = _found(
             places, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
         )
         flattered = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
         rates = apparent.rates[:, 0] - flattered
     else:
-        outside = _found(places, *left[:, draws])
+        outside = _found(places, *rests[:, draws])
         pooled = [
             int(counts.sum()) for counts in (outside.true_positives, outside.selected, outside.positives)
         ]
@@ -107,17 +107,17 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
 
 
 def _tops_of_draws(
-    cells: Cells, algorithm: Algorithm, constraint: Constraint, taken: Ints
+    cells: Cells, algorithm: Algorithm, constraint: Constraint, samples: Ints
 ) -> Iterator[Tops | None]:
     """Find the algorithm's boundary on each bootstrap sample."""
-    drawn = (cells.holding(*counts) for counts in taken.swapaxes(0, 1))
+    grids = (cells.with_counts(*counts) for counts in samples.swapaxes(0, 1))
     if algorithm is Algorithm.SMOOTH:
-        ranked = nested_of_draws(Layout.of(cells), *taken)
-        for nested, like in zip(ranked, drawn, strict=True):
+        ranked = nested_of_draws(Layout.of(cells), *samples)
+        for nested, like in zip(ranked, grids, strict=True):
             yield best_prefix(nested, constraint.goal(like), len(cells.rows))
         return
     method: Callable[..., Tops | None] = entry_of(algorithm).method
-    for like in drawn:
+    for like in grids:
         yield method(like, constraint.goal(like)) if like.positives else None
 
 

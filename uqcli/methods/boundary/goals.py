@@ -59,16 +59,16 @@ class KeepPrecision:
 
     def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
         """See Goal."""
-        kept = self.bound.surplus(true_positives, selected) >= 0
+        feasible = self.bound.surplus(true_positives, selected) >= 0
         if self.margin is not None:
-            kept &= self.margin.kept(true_positives, selected)
-        return most_positives(kept, true_positives, selected)
+            feasible &= self.margin.kept(true_positives, selected)
+        return most_positives(feasible, true_positives, selected)
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
         """See Goal."""
         selected = start[1] + positives - start[0]
-        kept = self.bound.surplus(positives, selected) >= 0
-        return kept if best is None else kept & (positives >= best[0])
+        feasible = self.bound.surplus(positives, selected) >= 0
+        return feasible if best is None else feasible & (positives >= best[0])
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
@@ -95,21 +95,21 @@ class KeepBudget:
 
     def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
         """See Goal."""
-        spent = self._spent(true_positives, selected)
+        spent = self._cost(true_positives, selected)
         return most_positives(spent <= self.limit, true_positives, selected)
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
         """See Goal; part of a range may fit if the whole does not."""
-        spent = self._spent(*start) + (0 if self.false_only else 1)
-        kept = spent <= self.limit
-        return kept if best is None else kept & (positives >= best[0])
+        spent = self._cost(*start) + (0 if self.false_only else 1)
+        feasible = spent <= self.limit
+        return feasible if best is None else feasible & (positives >= best[0])
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
         options = []
         for number, run in enumerate(runs):
             start = self.limit if number == 0 else 0
-            spent = self._spent(run.true_positives, run.selected)
+            spent = self._cost(run.true_positives, run.selected)
             options.append(Options(value=run.true_positives, surplus=start - spent))
         return _choice(options)
 
@@ -120,11 +120,11 @@ class KeepBudget:
             hits = np.flatnonzero(run.true_positives)
             if len(hits):
                 top = int(hits[0])
-                spent = int(self._spent(run.true_positives, run.selected)[top])
+                spent = int(self._cost(run.true_positives, run.selected)[top])
                 best = min(best or (spent, number, top), (spent, number, top))
         return None if best is None else tuple(best[2] if i == best[1] else 0 for i in range(len(runs)))
 
-    def _spent(self, true_positives: Ints, selected: Ints) -> Ints:
+    def _cost(self, true_positives: Ints, selected: Ints) -> Ints:
         return selected - true_positives if self.false_only else selected
 
 
@@ -148,8 +148,8 @@ class KeepRecall:
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
         """See Goal."""
         selected = start[1] + positives - start[0]
-        kept = positives >= max(self.minimum, 1)
-        return kept if best is None else kept & (positives * best[1] >= best[0] * selected)
+        feasible = positives >= max(self.minimum, 1)
+        return feasible if best is None else feasible & (positives * best[1] >= best[0] * selected)
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal; bisects the precision bound for the highest at which the recall is met.
@@ -187,8 +187,8 @@ class KeepRecall:
         tops = KeepPrecision(bound=precision_bound(precision, rows)).optimum(runs)
         if tops is None:
             return None
-        kept = sum(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True))
-        return tops if kept >= self.minimum else None
+        true_positives = sum(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True))
+        return tops if true_positives >= self.minimum else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -107,10 +107,10 @@ def solve(classes: Sequence[Options]) -> tuple[int, ...]:
     -----
     Total value and surplus must be below 2**61.
     """
-    kept = [_undominated(options) for options in classes]
+    undominated = [_undominated(options) for options in classes]
     reduced = [
         Options(value=options.value[keep], surplus=options.surplus[keep])
-        for options, keep in zip(classes, kept, strict=True)
+        for options, keep in zip(classes, undominated, strict=True)
     ]
     relaxation = _relax(reduced)
     ceiling = relaxation.bound // relaxation.scale
@@ -119,7 +119,7 @@ def solve(classes: Sequence[Options]) -> tuple[int, ...]:
         target = max(ceiling - gap, 0)
         chosen = _best_reaching(reduced, relaxation, target, step)
         if chosen is not None:
-            return tuple(int(keep[option]) for keep, option in zip(kept, chosen, strict=True))
+            return tuple(int(keep[option]) for keep, option in zip(undominated, chosen, strict=True))
         gap = 2 * gap + 1
 
 
@@ -283,12 +283,12 @@ def _undominated_pairs(
     value = partial.value[parent] + options.value[option]
     surplus = partial.surplus[parent] + options.surplus[option]
     bound = partial.lowerable[parent] | lowerable[option]
-    kept = []
+    parts = []
     for group in (np.flatnonzero(~bound), np.flatnonzero(bound)):
         keep = _pareto(value[group], surplus[group], partial.rank[parent[group]], option[group])
-        kept.append(group[keep])
-    both = np.concatenate(kept)
-    return parent[both], option[both]
+        parts.append(group[keep])
+    pairs = np.concatenate(parts)
+    return parent[pairs], option[pairs]
 
 
 def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints:

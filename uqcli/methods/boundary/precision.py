@@ -55,14 +55,14 @@ class Margin:
         times = Fraction(square.numerator * a * (b - a), square.denominator)
         surplus = float(b) * true_positives - float(a) * selected
         left, right = surplus**2, float(times) * selected
-        kept: Bools = (surplus >= 0) & (left >= right)
+        feasible: Bools = (surplus >= 0) & (left >= right)
         near = np.abs(left - right) <= _ROUNDING * (left + right)
         near |= np.abs(surplus) <= _ROUNDING * float(a) * selected
         for place in np.flatnonzero(near).tolist():
             hits, rows = int(true_positives[place]), int(selected[place])
             exact = b * hits - a * rows
-            kept[place] = exact >= 0 and exact**2 >= times * rows
-        return kept
+            feasible[place] = exact >= 0 and exact**2 >= times * rows
+        return feasible
 
 
 def precision_bound(target: Fraction, rows: int) -> PrecisionBound:

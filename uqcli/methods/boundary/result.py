@@ -47,10 +47,10 @@ class FittedBoundary:
     fit: FitCounts
 
 
-def _lowest_taken(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:
-    """Find the threshold of a row of cells taken from ``first`` on, its cell, and the rows spared in it.
+def _lowest_flagged(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:
+    """Find the threshold of a row of cells flagged from ``first`` on, its cell, and the rows below it there.
 
-    For a saved grid it is the lower edge of the lowest non-empty cell; a row taken whole has none. If the
+    For a saved grid it is the lower edge of the lowest non-empty cell; a fully flagged row has none. If the
     rows are available it is raised to the lowest score of a positive row, since lower scores add no true
     positive.
     """
@@ -73,7 +73,7 @@ def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> Fi
     thresholds: list[float | None] = []
     selected = true_positives = 0
     for row, top in zip(cells.rows, tops, strict=True):
-        threshold, first, spared = _lowest_taken(row, len(row.count) - top, raised=raised)
+        threshold, first, spared = _lowest_flagged(row, len(row.count) - top, raised=raised)
         thresholds.append(threshold)
         selected += int(row.count[first:].sum()) - spared
         true_positives += int(row.positives[first:].sum())

@@ -10,7 +10,7 @@ import numpy as np
 from uqcli.choices import Algorithm
 from uqcli.counts import Cells
 from uqcli.methods.boundary.algorithms.smooth import best_prefix
-from uqcli.methods.boundary.constraint import the_constraint
+from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.boundary.optimum import optimise
 from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
@@ -34,7 +34,7 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
     Best boundaries of each algorithm at these numbers, with increasing true positives.
     """
     budgets = np.unique(np.geomspace(1, max(grid.total, 1), _BUDGETS).round().astype(np.int64)).tolist()
-    constraints = [the_constraint(max_selected=str(budget)) for budget in budgets]
+    constraints = [constraint_from(max_selected=str(budget)) for budget in budgets]
     grids = {Algorithm.VW_DPMT: grid} if scores is None else {Algorithm.VW_DPMT: grid, Algorithm.ST: scores}
     boundaries = {
         algorithm: [optimise(cells, algorithm, constraint).found for constraint in constraints]
@@ -50,9 +50,9 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
 
 def _undominated(boundaries: Sequence[FittedBoundary | None]) -> tuple[FittedBoundary, ...]:
     """Find undominated boundaries; since thresholds are raised, more true positives may take fewer rows."""
-    kept: list[FittedBoundary] = []
+    undominated: list[FittedBoundary] = []
     present = [boundary for boundary in boundaries if boundary is not None]
     for boundary in sorted(present, key=lambda one: (-one.fit.true_positives, one.fit.selected)):
-        if not kept or boundary.fit.selected < kept[-1].fit.selected:
-            kept.append(boundary)
-    return tuple(reversed(kept))
+        if not undominated or boundary.fit.selected < undominated[-1].fit.selected:
+            undominated.append(boundary)
+    return tuple(reversed(undominated))

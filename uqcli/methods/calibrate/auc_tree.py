@@ -65,7 +65,7 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tupl
         nodes.append(Node())  # numbered before its children
         with np.errstate(invalid="ignore"):
             left = rank[:, split.column] <= split.threshold
-        below = [grow(part.only(side), rank[side], depth + 1) for side in (left, ~left)]
+        below = [grow(part.select(side), rank[side], depth + 1) for side in (left, ~left)]
         nodes[place] = matrix.question(
             split.column, split.threshold, missing_left=False, left=below[0], right=below[1]
         )
@@ -76,11 +76,11 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tupl
 
 
 def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
-    weight = rows.counted()
-    whole = [_side(rows, np.ones(len(rows), dtype=np.bool_))]
-    if whole[0] is None:
+    weight = rows.weights()
+    unsplit = [_side(rows, np.ones(len(rows), dtype=np.bool_))]
+    if unsplit[0] is None:
         return None
-    best = _Split(auc=calibrated_auc([whole[0]]) + _LEAST_GAIN, column=-1, threshold=0.0)
+    best = _Split(auc=calibrated_auc([unsplit[0]]) + _LEAST_GAIN, column=-1, threshold=0.0)
     for column in range(rank.shape[1]):
         value = rank[:, column]
         for threshold in _candidates(value, weight):
@@ -98,11 +98,11 @@ def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
 
 def _candidates(rank: Floats, weight: Ints) -> Floats:
     """Return the candidate ranks for a split, limited in number, at equal weights."""
-    known = ~np.isnan(rank)
-    distinct, number = np.unique(rank[known], return_inverse=True)
+    present = ~np.isnan(rank)
+    distinct, number = np.unique(rank[present], return_inverse=True)
     if len(distinct) < 2:
         return distinct[:0]
-    running = np.cumsum(np.bincount(number, weights=weight[known]))
+    running = np.cumsum(np.bincount(number, weights=weight[present]))
     at = np.searchsorted(running, np.arange(1, _CANDIDATES + 1) * running[-1] / (_CANDIDATES + 1))
     chosen: Floats = np.unique(distinct[np.minimum(at, len(distinct) - 2)])
     return chosen
@@ -112,7 +112,7 @@ def _side(rows: Rows, inside: Bools) -> tuple[_Normal, _Normal] | None:
     """Return the positives and negatives of one side; None if a class is missing."""
     normals = []
     for chosen in (inside & rows.labels, inside & ~rows.labels):
-        weight, log_odds = rows.counted()[chosen], rows.score[chosen]
+        weight, log_odds = rows.weights()[chosen], rows.score[chosen]
         size = float(weight.sum())
         if size == 0:
             return None

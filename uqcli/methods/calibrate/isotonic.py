@@ -26,8 +26,8 @@ def fit_isotonic(counts: ValueCounts) -> IsotonicMap:
     last = np.append(first[1:], len(counts.value)) - 1
     rate = positives / count
     ends = np.stack([counts.value[first], counts.value[last]], axis=1)
-    both = np.stack([np.ones(len(first), dtype=np.bool_), first < last], axis=1)
-    return IsotonicMap(x=ends[both].tolist(), y=np.repeat(rate, both.sum(axis=1)).tolist())
+    is_end = np.stack([np.ones(len(first), dtype=np.bool_), first < last], axis=1)
+    return IsotonicMap(x=ends[is_end].tolist(), y=np.repeat(rate, is_end.sum(axis=1)).tolist())
 
 
 def fit_by_uncertainty(parts: Sequence[ValueCounts], uncertainty_edges: Floats) -> UncertaintyMap:

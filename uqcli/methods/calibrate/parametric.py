@@ -115,10 +115,10 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
     for used in ([0, 1], [0], [1], []):
         fitted = logistic_fit(features[used], counts.count, counts.positives, ridge=ridge)
         if (fitted[1:] >= 0).all() and np.isfinite(fitted).all():
-            both = np.zeros(3)
-            both[[0, *(1 + place for place in used)]] = fitted
-            loss = negative_log_likelihood(both, features, counts.count, counts.positives)
-            candidates.append((loss, len(candidates), both))
+            coefficients = np.zeros(3)
+            coefficients[[0, *(1 + place for place in used)]] = fitted
+            loss = negative_log_likelihood(coefficients, features, counts.count, counts.positives)
+            candidates.append((loss, len(candidates), coefficients))
             if len(used) == 2:
                 break  # the loss is convex, so a feasible interior optimum is the global one
     _, _, (c, a, b) = min(candidates)

@@ -69,10 +69,10 @@ def group_of(
         place: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
         codes = np.array([place[group[at]] for group in groups], dtype=np.int64)
         size = len(levels) + 2  # plus missing and unknown
-        known, of_group = np.unique(of_group * size + codes, return_inverse=True)
-        wanted = np.where(of_row < 0, -1, of_row * size + features[column.name].astype(np.int64) + 1)
-        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        of_row = np.where(known[found] == wanted, found, -1)
+        pairs, of_group = np.unique(of_group * size + codes, return_inverse=True)
+        row_pairs = np.where(of_row < 0, -1, of_row * size + features[column.name].astype(np.int64) + 1)
+        found = np.minimum(np.searchsorted(pairs, row_pairs), len(pairs) - 1)
+        of_row = np.where(pairs[found] == row_pairs, found, -1)
     leaf_of_code = np.zeros(len(groups), dtype=np.int64)
     leaf_of_code[of_group] = np.arange(len(groups))
     return np.where(of_row < 0, len(groups), leaf_of_code[of_row])

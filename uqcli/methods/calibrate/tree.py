@@ -104,9 +104,9 @@ def ordered_column(name: str, feature: Feature, positive: Bools, weight: Ints) -
     is_level = (code >= 0) & (code < len(feature.levels))
     size = np.bincount(code[is_level], weights=weight[is_level], minlength=len(feature.levels))
     hits = np.bincount(code[is_level], weights=(weight * positive)[is_level], minlength=len(feature.levels))
-    kept = [number for number in range(len(feature.levels)) if size[number] >= RARE]
-    kept.sort(key=lambda number: (hits[number] / size[number], number))
-    return FeatureColumn(name=name, levels=[feature.levels[number] for number in kept])
+    frequent = [number for number in range(len(feature.levels)) if size[number] >= RARE]
+    frequent.sort(key=lambda number: (hits[number] / size[number], number))
+    return FeatureColumn(name=name, levels=[feature.levels[number] for number in frequent])
 
 
 def recoded(feature: Feature, column: FeatureColumn) -> Floats:

@@ -36,7 +36,7 @@ class LabelScores:
         """Total weight."""
         return len(self.score) if self.weight is None else int(self.weight.sum())
 
-    def only(self, rows: Bools) -> LabelScores:
+    def select(self, rows: Bools) -> LabelScores:
         """Select rows."""
         return LabelScores(
             score=self.score[rows],
@@ -76,7 +76,7 @@ def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) 
     return [
         marginal_threshold(part.score, part.weight, alpha)
         for label, alpha in enumerate(alphas)
-        for part in (rows.only(rows.label == label),)
+        for part in (rows.select(rows.label == label),)
     ]
 
 
@@ -95,34 +95,34 @@ def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: F
     integers = _as_integers(weights)
     ordered, running = [], []
     for label in range(len(integers)):
-        part = rows.only(rows.label == label)
+        part = rows.select(rows.label == label)
         order = np.argsort(part.score, kind="stable")
         times = np.ones(len(order), dtype=np.int64) if part.weight is None else part.weight[order]
         ordered.append(part.score[order])
         running.append(np.concatenate([[0], np.cumsum(times)]))
     steps = np.unique(np.concatenate(ordered))
-    known: dict[int, int] = {}
+    cached: dict[int, int] = {}
 
     def mass(step: int) -> int:
         """Return the total integer weight of all scores up to a step."""
-        if step not in known:
+        if step not in cached:
             value = steps[step]
-            known[step] = sum(
+            cached[step] = sum(
                 weight * int(total[scores.searchsorted(value, side="right")])
                 for weight, scores, total in zip(integers, ordered, running, strict=True)
                 if weight
             )
-        return known[step]
+        return cached[step]
 
     everything = mass(len(steps) - 1) if len(steps) else 0
     share = 1 - alpha
     thresholds = []
     for weight in integers:
-        wanted = share * (everything + weight)
+        required = share * (everything + weight)
         first, last = 0, len(steps)
         while first < last:
             middle = (first + last) // 2
-            first, last = (first, middle) if mass(middle) >= wanted else (middle + 1, last)
+            first, last = (first, middle) if mass(middle) >= required else (middle + 1, last)
         thresholds.append(float(steps[first]) if first < len(steps) else EVERY_LABEL)
     return thresholds
 

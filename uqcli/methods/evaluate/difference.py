@@ -94,11 +94,11 @@ def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[floa
     rate = _rate(kept, confidence)
     weights = (1 - rate.value, rate.value)
     added = _balance((gained.positives, gained.negatives), weights, second, confidence)
-    taken = _balance((lost.positives, lost.negatives), weights, first, confidence)
+    removed = _balance((lost.positives, lost.negatives), weights, first, confidence)
     common = _scaled(rate, lost.rows / first - gained.rows / second)
     together = _together(pair, weights)
-    down = math.hypot(_root_of_squares(added.down, taken.up, -together), common.down)
-    up = math.hypot(_root_of_squares(added.up, taken.down, -together), common.up)
+    down = math.hypot(_root_of_squares(added.down, removed.up, -together), common.down)
+    up = math.hypot(_root_of_squares(added.up, removed.down, -together), common.up)
     value = (gained.positives + kept.positives) / second - (lost.positives + kept.positives) / first
     return _within_one(_Spread(value=value, down=down, up=up))
 
@@ -114,11 +114,11 @@ def _balance(
     low, high = clopper_pearson(one, trials, confidence)
     low_against, high_against = clopper_pearson(other, trials, confidence)
     share, share_against = one / trials, other / trials
-    both = math.sqrt((one + 1) / (trials + 1 - other) * ((other + 1) / (trials + 1 - one)))
+    correlation = math.sqrt((one + 1) / (trials + 1 - other) * ((other + 1) / (trials + 1 - one)))
     return _Spread(
         value=weight * share - against * share_against,
-        down=_root_of_squares(weight * (share - low), against * (high_against - share_against), both),
-        up=_root_of_squares(weight * (high - share), against * (share_against - low_against), both),
+        down=_root_of_squares(weight * (share - low), against * (high_against - share_against), correlation),
+        up=_root_of_squares(weight * (high - share), against * (share_against - low_against), correlation),
     )
 
 
@@ -136,10 +136,10 @@ def _scaled(spread: _Spread, factor: float) -> _Spread:
 def _together(pair: PairedSelections, weights: tuple[float, float]) -> float:
     """Compute the correlation of the two parts: it falls with the number of rows in both selections."""
     parts = []
-    for alone in (pair.gained, pair.lost):
-        rows = alone.rows + pair.kept.rows
-        added = (weights[0] * alone.positives - weights[1] * alone.negatives) / rows
-        squares = (weights[0] ** 2 * alone.positives + weights[1] ** 2 * alone.negatives) / rows
+    for single in (pair.gained, pair.lost):
+        rows = single.rows + pair.kept.rows
+        added = (weights[0] * single.positives - weights[1] * single.negatives) / rows
+        squares = (weights[0] ** 2 * single.positives + weights[1] ** 2 * single.negatives) / rows
         deviation = math.sqrt(max(0.0, squares - added**2) * rows)
         parts.append(added / deviation if deviation > 0 else 0.0)
     return max(-1.0, min(1.0, parts[0] * parts[1] * pair.kept.rows))

@@ -102,11 +102,11 @@ class PairedCounts:
 
     def resampled(self, random: np.random.Generator) -> PairedCounts:
         """Bootstrap resampling; pairs that are not drawn keep their place, with zero rows."""
-        drawn = resample(np.concatenate([self.positives, self.negatives]), random)
-        positives, negatives = np.split(drawn, 2)
-        again = PairedCounts(before=self.before, after=self.after, positives=positives, negatives=negatives)
-        again.__dict__.update(_rankings=self._rankings, _losses=self._losses)  # independent of the counts
-        return again
+        counts = resample(np.concatenate([self.positives, self.negatives]), random)
+        positives, negatives = np.split(counts, 2)
+        sample = PairedCounts(before=self.before, after=self.after, positives=positives, negatives=negatives)
+        sample.__dict__.update(_rankings=self._rankings, _losses=self._losses)  # independent of the counts
+        return sample
 
     @cached_property
     def _rankings(self) -> tuple[_Ranking, _Ranking]:
@@ -158,7 +158,7 @@ class PairedCounts:
 def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[str, Floats | None]:
     """Name the losses by side, with their difference; None if a single row may dominate the mean."""
     lines, holds = (before, after, after - before), (*bounded, all(bounded))
-    return {side: line if held else None for side, line, held in zip(SIDES, lines, holds, strict=True)}
+    return {side: line if defined else None for side, line, defined in zip(SIDES, lines, holds, strict=True)}
 
 
 def means_with_errors(
@@ -174,7 +174,7 @@ def means_with_errors(
     }
 
 
-def shares_apart(apart: Floats, times: Ints) -> Floats:
+def shares_apart(differences: Floats, times: Ints) -> Floats:
     """Compute the weight of each pair, from 0 to 1, in the effective number of rows that differ.
 
     A pair at the typical distance (the self-weighted mean, as in Kish 1965) has weight 1. A pair with a small
@@ -182,16 +182,16 @@ def shares_apart(apart: Floats, times: Ints) -> Floats:
 
     Parameters
     ----------
-    apart : float64, shape (m,)
+    differences : float64, shape (m,)
         Distance between the two probabilities of each pair.
     times : int64, shape (m,)
         Multiplicity of each pair.
     """
-    if not apart.any():
-        return np.zeros(len(apart))
-    apart = apart / apart.max()  # squares of tiny numbers underflow to 0
-    all_apart = apart * times
-    counted: Floats = np.minimum(1.0, apart * (all_apart.sum() / (apart * all_apart).sum()))
+    if not differences.any():
+        return np.zeros(len(differences))
+    differences = differences / differences.max()  # squares of tiny numbers underflow to 0
+    all_apart = differences * times
+    counted: Floats = np.minimum(1.0, differences * (all_apart.sum() / (differences * all_apart).sum()))
     return counted
 
 

@@ -34,9 +34,9 @@ class PairedClassCounts:
     @classmethod
     def of(cls, before: Matrix, after: Matrix, label: Ints, weight: Ints | None) -> PairedClassCounts:
         """Pool rows; matrices of shape (n, C), weight None for 1 each."""
-        both = ClassCounts.of(np.concatenate([before, after], axis=1), label, weight)
-        first, second = np.split(both.probability, 2, axis=1)
-        return cls(before=first, after=second, label=both.label, count=both.count)
+        paired = ClassCounts.of(np.concatenate([before, after], axis=1), label, weight)
+        first, second = np.split(paired.probability, 2, axis=1)
+        return cls(before=first, after=second, label=paired.label, count=paired.count)
 
     @property
     def least_of_a_class(self) -> int:
@@ -55,11 +55,11 @@ class PairedClassCounts:
 
     def resampled(self, random: np.random.Generator) -> PairedClassCounts:
         """Bootstrap resampling; rows that are not drawn keep their place, with count zero."""
-        again = PairedClassCounts(
+        sample = PairedClassCounts(
             before=self.before, after=self.after, label=self.label, count=resample(self.count, random)
         )
-        again.__dict__.update(_lines=self._lines)  # independent of the counts
-        return again
+        sample.__dict__.update(_lines=self._lines)  # independent of the counts
+        return sample
 
     @cached_property
     def _lines(self) -> Mapping[str, tuple[Floats, Floats]]:
@@ -78,8 +78,8 @@ class PairedClassCounts:
     def with_errors(self) -> dict[str, dict[str, WithError]]:
         """Compute the mean losses with standard errors, by name, side and difference."""
         bounded = bool(self.before.min() > CLIP), bool(self.after.min() > CLIP)
-        held = {"log_loss": bounded, "brier": (True, True)}
-        losses = {name: by_side(*lines, held[name]) for name, lines in self._lines.items()}
+        finite = {"log_loss": bounded, "brier": (True, True)}
+        losses = {name: by_side(*lines, finite[name]) for name, lines in self._lines.items()}
         return means_with_errors(losses, self.count.astype(np.float64))
 
     def losses(self) -> dict[str, dict[str, float]]:

@@ -43,8 +43,8 @@ def precision_interval(
 
 def _in_target(share: Floats, negative: Floats, positive: Floats) -> Floats:
     hits, misses = positive * share, negative * (1 - share)
-    both = hits + misses
-    result: Floats = np.divide(hits, both, out=np.zeros(len(share)), where=both > 0)
+    rows = hits + misses
+    result: Floats = np.divide(hits, rows, out=np.zeros(len(share)), where=rows > 0)
     return result
 
 
@@ -64,8 +64,8 @@ def coverage_draws(weights: Matrix, rows: Ints, covered: Ints, random: np.random
         Class priors are drawn by resampling rows, coverages from Beta(c + 1/2, n - c + 1/2).
     """
     times = -(-DRAWS // len(weights))
-    drawn = np.repeat(np.maximum(weights, 0.0), times, axis=0)
-    mass = drawn * random.multinomial(int(rows.sum()), rows / rows.sum(), len(drawn))
+    draws = np.repeat(np.maximum(weights, 0.0), times, axis=0)
+    mass = draws * random.multinomial(int(rows.sum()), rows / rows.sum(), len(draws))
     rates = random.beta(covered + 0.5, rows - covered + 0.5, mass.shape)
     total = mass.sum(axis=1)
     present = total > 0

@@ -127,7 +127,7 @@ def em(
         change = float(np.abs((one - weights) * source_prior).max())
         if change < _CONVERGED:
             return ClassWeights(weights=one / float((one * source_prior).sum()))
-        weights = _leap(weights, one, expectation(one) / source_prior)
+        weights = _extrapolated(weights, one, expectation(one) / source_prior)
     raise InfeasibleError(
         f"EM did not converge in {_MOST_STEPS} steps (last change {change:.3g})",
         expected="probabilities that separate the classes",
@@ -135,15 +135,15 @@ def em(
     )
 
 
-def _leap(start: Floats, one: Floats, two: Floats) -> Floats:
+def _extrapolated(start: Floats, one: Floats, two: Floats) -> Floats:
     """Take an accelerated EM step, extrapolated from two (Varadhan and Roland 2008), kept positive."""
     first, bend = one - start, two - 2 * one + start
     curvature = float(np.sqrt((bend**2).sum()))
     if curvature == 0:
         return two
     reach = max(1.0, float(np.sqrt((first**2).sum())) / curvature)
-    leap: Floats = np.maximum(start + 2 * reach * first + reach**2 * bend, two / 10)
-    return leap
+    extrapolated: Floats = np.maximum(start + 2 * reach * first + reach**2 * bend, two / 10)
+    return extrapolated
 
 
 def known(target_prior: Floats, source_prior: Floats, classes: Sequence[str]) -> ClassWeights:

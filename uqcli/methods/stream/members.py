@@ -17,7 +17,7 @@ def of_members(members: Sequence[Floats]) -> Uncertainties:
     """Compute score and uncertainties from members' probabilities.
 
     The Beta distribution has the mean and the population variance of the members. Members that all agree, or
-    all say 0 or 1, have no such distribution. Its mean is therefore kept 1e-6 away from 0 and 1.
+    all predict 0 or 1, have no such distribution. Its mean is therefore kept 1e-6 away from 0 and 1.
     Its standard deviation is at least 1e-6, its variance at most 0.999 of the Bernoulli variance.
 
     Parameters

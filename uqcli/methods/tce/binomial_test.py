@@ -18,7 +18,7 @@ _TIED = 1 + 1e-12
 """Factor on the level up to which a p-value counts as equal to it, since tails are rounded."""
 
 _FEW, _FEW_IN_ALL, _PIECES = 16, 1024, 4
-"""Maximum scores of a stretch to test one by one, likewise over all bins, and pieces per split."""
+"""Maximum scores of a range to test one by one, likewise over all bins, and pieces per split."""
 
 _MANY = 1 << 20
 """Rows up to which scipy's binomial tails are accurate; beyond, they lose digits near the mean, then all."""
@@ -33,7 +33,7 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
     The null hypothesis for a score Q is that labels are positive with probability Q. It is rejected if the
     p-value is at most alpha: the total probability of all outcomes at most as likely as the observed one. The
     p-value is not monotone in Q, so the rejected scores are no interval. Its tails are monotone on either
-    side of the observed rate, so the ends of a stretch of scores bound all p-values within it. Stretches that
+    side of the observed rate, so the ends of a range of scores bound all p-values within it. Ranges that
     the bounds do not decide are split, and the rest is tested score by score.
 
     Parameters
@@ -50,62 +50,62 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
     if alpha * _TIED >= 1:
         return Verdicts.of([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
     few = max(_FEW, _FEW_IN_ALL // len(rows)) if alpha > _LEAST_BOUNDED else len(score)
-    stretches = _beside_the_rate(score, start, positives, rows)
+    ranges = _split_at_rate(score, start, positives, rows)
     runs, small = [], []
     while True:
-        is_small = stretches.stop - stretches.first <= few
-        small.append(stretches.only(is_small))
+        is_small = ranges.stop - ranges.first <= few
+        small.append(ranges.select(is_small))
         if is_small.all():
             break
-        stretches = stretches.only(~is_small)
-        accepts, rejects = _decided(score, stretches, positives, rows, alpha)
+        ranges = ranges.select(~is_small)
+        accepts, rejects = _decided(score, ranges, positives, rows, alpha)
         done = accepts | rejects
-        runs.append((stretches.first[done], rejects[done]))
-        stretches = stretches.only(~done).cut()
+        runs.append((ranges.first[done], rejects[done]))
+        ranges = ranges.select(~done).cut()
     return Verdicts.of([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Stretches:
-    """Stretches of scores, each on one side of its bin's rate; int64, shape (s,)."""
+class _ScoreRanges:
+    """Ranges of scores, each on one side of its bin's rate; int64, shape (s,)."""
 
     of_bin: Ints
     first: Ints
     stop: Ints
 
-    def only(self, those: Bools | Ints) -> _Stretches:
-        """Select stretches."""
-        return _Stretches(of_bin=self.of_bin[those], first=self.first[those], stop=self.stop[those])
+    def select(self, rows: Bools | Ints) -> _ScoreRanges:
+        """Select ranges."""
+        return _ScoreRanges(of_bin=self.of_bin[rows], first=self.first[rows], stop=self.stop[rows])
 
-    def cut(self) -> _Stretches:
-        """Split every stretch into pieces; each has at least as many scores as pieces."""
+    def cut(self) -> _ScoreRanges:
+        """Split every range into pieces; each has at least as many scores as pieces."""
         length = self.stop - self.first
         cuts = [self.first + length * number // _PIECES for number in range(_PIECES + 1)]
-        return _Stretches(
+        return _ScoreRanges(
             of_bin=np.tile(self.of_bin, _PIECES),
             first=np.concatenate(cuts[:-1]),
             stop=np.concatenate(cuts[1:]),
         )
 
 
-def _beside_the_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _Stretches:
-    """Return two stretches per bin: the scores below its rate, and the others."""
+def _split_at_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _ScoreRanges:
+    """Return two ranges per bin: the scores below its rate, and the others."""
     numbers = np.arange(len(rows))
     middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
-    both = _Stretches(
+    ranges = _ScoreRanges(
         of_bin=np.concatenate([numbers, numbers]),
         first=np.concatenate([start[:-1], middle]),
         stop=np.concatenate([middle, start[1:]]),
     )
-    return both.only(both.first < both.stop)
+    return ranges.select(ranges.first < ranges.stop)
 
 
 def _decided(
-    score: Floats, stretches: _Stretches, positives: Ints, rows: Ints, alpha: float
+    score: Floats, ranges: _ScoreRanges, positives: Ints, rows: Ints, alpha: float
 ) -> tuple[Bools, Bools]:
-    """Return the masks of stretches that are entirely accepted, and entirely rejected."""
-    k, n = positives[stretches.of_bin], rows[stretches.of_bin]
-    low, high = score[stretches.first], score[stretches.stop - 1]
+    """Return the masks of ranges that are entirely accepted, and entirely rejected."""
+    k, n = positives[ranges.of_bin], rows[ranges.of_bin]
+    low, high = score[ranges.first], score[ranges.stop - 1]
     accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
     # far larger than the rounding error of logarithms and tails
     margin: Floats = 1e-9 + 1e-13 * n.astype(np.float64)
@@ -124,9 +124,9 @@ def _decided(
 
 
 def _one_by_one(
-    score: Floats, small: list[_Stretches], positives: Ints, rows: Ints, alpha: float
+    score: Floats, small: list[_ScoreRanges], positives: Ints, rows: Ints, alpha: float
 ) -> list[tuple[Ints, Bools]]:
-    """Test the scores of small stretches one by one."""
+    """Test the scores of small ranges one by one."""
     of_bin = np.concatenate([piece.of_bin for piece in small])
     first = np.concatenate([piece.first for piece in small])
     size = np.concatenate([piece.stop for piece in small]) - first
@@ -159,10 +159,10 @@ def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
     """
     p = np.ones(len(score))
     expected = score * rows
-    for p_value, those in ((_p_above, positives < expected), (_p_below, positives > expected)):
-        if those.any():
-            q, k, n = score[those], positives[those], rows[those]
-            p[those] = p_value(q, q, k, n, _RELATIVE)
+    for p_value, mask in ((_p_above, positives < expected), (_p_below, positives > expected)):
+        if mask.any():
+            q, k, n = score[mask], positives[mask], rows[mask]
+            p[mask] = p_value(q, q, k, n, _RELATIVE)
     result: Floats = np.minimum(p, 1.0)
     return result
 

@@ -38,9 +38,9 @@ class NullDistribution:
     p_value: float
 
 
-def compare_with_draws(value: float | None, drawn: Sequence[float]) -> NullDistribution:
+def compare_with_draws(value: float | None, draws: Sequence[float]) -> NullDistribution:
     """Compare a measured value, 0 if undefined, with at least one draw."""
-    ordered = sorted(drawn)
+    ordered = sorted(draws)
     at = min(len(ordered), math.ceil(0.95 * (len(ordered) + 1) - 1e-9)) - 1
     return NullDistribution(
         mean=math.fsum(ordered) / len(ordered),

@@ -56,13 +56,13 @@ def calibration_line(
         Whether to compute standard errors.
     """
     values = _Values(counts)
-    alone = near is None and int(counts.positives.sum()) not in (0, counts.rows)
-    varies = values.have_a_line
+    fits_intercept = near is None and int(counts.positives.sum()) not in (0, counts.rows)
+    varies = values.has_line
     start = None
     if near is not None and near.intercept is not None and near.slope is not None:
         start = np.array([near.intercept, near.slope])
-    fitted = _fit(values, [number for number, fits in ((1, alone), (2, varies)) if fits], start)
-    in_the_large = float(fitted[0][0]) if alone else None
+    fitted = _fit(values, [number for number, fits in ((1, fits_intercept), (2, varies)) if fits], start)
+    in_the_large = float(fitted[0][0]) if fits_intercept else None
     if not varies:
         return CalibrationLine(intercept=None, slope=None, in_the_large=in_the_large)
     line = fitted[-1]
@@ -89,7 +89,7 @@ class _Values:
         return _log_odds(self.counts.value[part]) if self._few is None else self._few[part]
 
     @property
-    def have_a_line(self) -> bool:
+    def has_line(self) -> bool:
         """Whether the likelihood of intercept and slope has a maximum."""
         first, last = _log_odds(self.counts.value[[0, -1]])
         if not first < last:

@@ -45,8 +45,8 @@ class Reliability:
     def bars(self) -> Floats:
         """Lower and upper margins of the rates, shape (2, B); 0 for a single row."""
         reach = np.maximum([self.rate - self.low, self.high - self.rate], 0.0)
-        shown: Floats = np.where(self.count > 1, reach, 0.0)
-        return shown
+        lengths: Floats = np.where(self.count > 1, reach, 0.0)
+        return lengths
 
 
 @dataclass(frozen=True, kw_only=True)

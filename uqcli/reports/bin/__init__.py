@@ -1,1 +1,1 @@
-"""Grids of counts: what is said of them."""
+"""Report of ``uqcli bin``."""

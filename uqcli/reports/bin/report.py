@@ -1,4 +1,4 @@
-"""The report of ``uqcli bin``: positive rates by score and uncertainty, and how well isotonic fits do."""
+"""Report of ``uqcli bin``: positive rates by score and uncertainty, and errors of isotonic fits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
 from uqcli.document import Document, Metrics, OneResult, Table
 from uqcli.methods.bin.isotonic_error import BinError, errors_by_chance
-from uqcli.reports.in_words import BINNINGS, named
-from uqcli.reports.positivity import positivity_figure
+from uqcli.reports.in_words import BINNINGS, describe
+from uqcli.reports.positivity import positive_rate_figure
 
 _ABOUT_ERRORS: Final = (
     "IST is one isotonic fit on the score, MIST one in each uncertainty bin; both are measured on the rows "
@@ -24,14 +24,14 @@ _ABOUT_ERRORS: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class BinReport(OneResult):
-    """A grid of counts.
+    """A grid of counts, and errors of isotonic fits.
 
     Attributes
     ----------
     errors
-        Calibration error by score bin of IST and MIST; None where the rows were not at hand.
+        Calibration error by score bin of IST and MIST; None if the grid was not counted from rows.
     warnings
-        What to know about the sizes of bins.
+        Cautions on the sizes of bins.
     """
 
     artifact: GridArtifact
@@ -48,7 +48,7 @@ class BinReport(OneResult):
         return metrics
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         content = {
             **self.artifact.payload(),
             "metrics": dict(self.metrics),
@@ -64,7 +64,7 @@ class BinReport(OneResult):
         return content
 
     def document(self) -> Document:
-        """The readable form: the grid's own, with the errors beside its lines."""
+        """Return the readable form of the grid, with the errors by score bin."""
         grid = self.artifact.document()
         *_, lines = grid.tables
         errors = []
@@ -72,7 +72,7 @@ class BinReport(OneResult):
             errors.append(self._errors_table([row[0] for row in lines.rows], self.errors))
         several = len(self.artifact.count) > 1
         notes = (
-            f"Binning: {named(self.artifact.binning, BINNINGS)}.",
+            f"Binning: {describe(self.artifact.binning, BINNINGS)}.",
             *grid.notes,
             *(_ABOUT_ERRORS if several and self.errors is not None else ()),
         )
@@ -82,21 +82,21 @@ class BinReport(OneResult):
             cautions=self.warnings,
             notes=notes,
             next="boundary --grid {rule} --precision 0.9",
-            figures=[positivity_figure(self.artifact.cells(), [])],
+            figures=[positive_rate_figure(self.artifact.cells(), [])],
         )
 
     def _errors_table(self, names: Sequence[str], errors: tuple[BinError, BinError]) -> Table:
-        groups = self.artifact.shown_groups()
+        groups = self.artifact.table_groups()
         columns = (*errors, errors_by_chance(self.artifact.cells(), groups))
         rows = [
-            (name, *(_shown(column, group[0]) for column in columns))
+            (name, *(_format(column, group[0]) for column in columns))
             for name, group in zip(names, groups, strict=True)
         ]
         title = "Mean calibration error from these score bins up"
         return Table(title=title, header=("score bins", "IST", "MIST", "by chance"), rows=rows, detail=True)
 
 
-def _shown(error: BinError, first: int) -> str:
+def _format(error: BinError, first: int) -> str:
     value = error.cumulative[first]
     return "-" if math.isnan(value) else f"{value:.4f}"
 

@@ -1,1 +1,1 @@
-"""Decision boundaries: what is said of them."""
+"""Reports of ``uqcli boundary``."""

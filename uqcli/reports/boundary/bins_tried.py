@@ -1,4 +1,4 @@
-"""Numbers of uncertainty bins that were tried, and what each gains."""
+"""Table of the numbers of uncertainty bins that were tried, with their gains."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from uqcli.document import Table
 from uqcli.methods.boundary.bins import BinsTried, fewest_of
 
 
-def tried_table(tried: Sequence[BinsTried]) -> Table:
-    """What each number gains."""
+def bins_tried_table(tried: Sequence[BinsTried]) -> Table:
+    """Build the table of the gain for each number of bins."""
     chosen = fewest_of(tried)
     rows = [
         (

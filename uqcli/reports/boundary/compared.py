@@ -1,4 +1,4 @@
-"""Whether the uncertainty pays, in words, numbers and a table."""
+"""Comparison of boundaries with a single threshold: verdict, metrics and a table."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ Verdict = Literal["helps", "no evidence", "hurts"]
 
 _LEVEL: Final = 0.05
 _LEAST: Final = 0.005
-"""Recall that a verdict needs beyond that of permuted uncertainties."""
+"""Least recall beyond that of permuted uncertainties for a verdict."""
 
 _NOT_TESTED: Final = Estimate(value=None, low=None, high=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """What one column of uncertainty gains over a single threshold.
+    """Gain of one uncertainty column over a single threshold.
 
     Attributes
     ----------
     gain
-        None where no threshold on the score meets the constraint.
+        None if no single threshold meets the constraint.
     p_value, p_hurts
-        Of permutation tests for a gain and for a loss, over all columns tried together (Holm).
+        P-values of permutation tests for a gain and for a loss, adjusted for all columns (Holm).
     """
 
     uncertainty: str
@@ -37,15 +37,15 @@ class Compared:
 
     @property
     def beyond(self) -> float:
-        """Recall gained beyond that of permuted uncertainties; 0 where nothing was tested."""
+        """Recall gained beyond that of permuted uncertainties; 0 if not tested."""
         if self.gain is None or self.gain.equal_alerts.value is None:
             return 0.0
         return self.gain.equal_alerts.value - self.gain.placebo
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it pays: by the test, by a gain that anyone would notice, and by an interval without 0."""
-        low, high = self._ends
+        """Whether it helps: a significant test, a gain of at least _LEAST, and an interval without 0."""
+        low, high = self._interval_ends
         if self.p_value is not None and self.p_value <= _LEVEL and self.beyond >= _LEAST and low > 0:
             return "helps"
         if self.p_hurts is not None and self.p_hurts <= _LEVEL and self.beyond <= -_LEAST and high < 0:
@@ -53,10 +53,10 @@ class Compared:
         return "no evidence"
 
     @property
-    def _ends(self) -> tuple[float, float]:
-        """Of the gain at as many alerts, and where money was asked for, in money; only signs matter.
+    def _interval_ends(self) -> tuple[float, float]:
+        """Outer ends of the intervals of the gain at equal alerts and of the utility; only signs matter.
 
-        Anything may be true where nothing was tested.
+        Without a test they are -1 and 1.
         """
         gains = [_NOT_TESTED] if self.gain is None else [self.gain.equal_alerts]
         if self.gain is not None and self.gain.value is not None:
@@ -67,7 +67,7 @@ class Compared:
 
     @property
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """Metrics by key."""
         tested = self.gain
         gain: Metrics = {
             "recall": tested.at_bound if tested else _NOT_TESTED,
@@ -87,11 +87,11 @@ class Compared:
         return gain, p_value, self.verdict
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {"uncertainty": self.uncertainty, "verdict": self.verdict, "metrics": plain(self.metrics)}
 
     def sentence(self) -> str:
-        """The verdict and the test behind it."""
+        """State the verdict and its test."""
         name = f"'{self.uncertainty}'"
         if self.gain is None:
             return f"No evidence that {name} helps: no single threshold meets the bound."
@@ -102,10 +102,10 @@ class Compared:
             case "hurts":
                 return f"Uncertainty {name} hurts: {tested}."
             case "no evidence":
-                return f"No evidence that {name} helps: {tested}.{self._short()}"
+                return f"No evidence that {name} helps: {tested}.{self._objection()}"
 
-    def _short(self) -> str:
-        """Why a low p-value makes no verdict; empty where there is none."""
+    def _objection(self) -> str:
+        """State why a low p-value is no evidence; empty if no p-value is low."""
         if not any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts)):
             return ""
         if abs(self.beyond) < _LEAST:
@@ -113,16 +113,16 @@ class Compared:
         return " The interval contains 0."
 
     def _change(self) -> str:
-        """What the uncertainty changes at as many alerts, in utility where that was asked for."""
-        assert self.gain is not None  # the sentence has said so
+        """Format the change at equal alerts, with utility if requested."""
+        assert self.gain is not None  # the sentence has checked it
         recall = f"{_points(self.gain.equal_alerts)} points of recall"
         if self.gain.value_equal_alerts is None:
             return recall
-        return f"utility {_in_money(self.gain.value_equal_alerts)}, {recall}"
+        return f"utility {_utility(self.gain.value_equal_alerts)}, {recall}"
 
 
 def gains_table(compared: Sequence[Compared]) -> Table:
-    """What each column gains, the best first."""
+    """Build the table of the gain of each column, the best first."""
     header = ("uncertainty", "at equal alerts", "at the bound", "permuted", "p", "verdict")
     brief = [(column.uncertainty, *column.cells) for column in compared]
     rows = [
@@ -130,23 +130,23 @@ def gains_table(compared: Sequence[Compared]) -> Table:
         for column, (name, equal, p_value, verdict) in zip(compared, brief, strict=True)
     ]
     title = "Points of recall gained over a single threshold, cross-validated (95 % intervals)"
-    short = Table(title="", header=("uncertainty", "points of recall", "p", "verdict"), rows=brief)
-    return Table(title=title, header=header, rows=rows, detail=len(rows) == 1, brief=short)
+    brief_table = Table(title="", header=("uncertainty", "points of recall", "p", "verdict"), rows=brief)
+    return Table(title=title, header=header, rows=rows, detail=len(rows) == 1, brief=brief_table)
 
 
 VERDICTS: Final = (
     f"A verdict needs p <= {_LEVEL:g}, {100 * _LEAST:g} points beyond the permuted gain, and an interval "
     "without 0."
 )
-"""What the verdicts of a comparison rest on."""
+"""Conditions of a verdict."""
 
 
 def _further_cells(gain: Gain | None) -> tuple[str, str]:
-    """The gain at the bound, and that of permuted uncertainties."""
+    """Format the gain at the bound, and that of permuted uncertainties."""
     return ("-", "-") if gain is None else (_points(gain.at_bound), f"{100 * gain.placebo:+.2f}")
 
 
-def _in_money(estimate: Estimate) -> str:
+def _utility(estimate: Estimate) -> str:
     value, low, high = (end or 0.0 for end in (estimate.value, estimate.low, estimate.high))
     return f"{value:+,.6g} [{low:+,.6g}, {high:+,.6g}]"
 

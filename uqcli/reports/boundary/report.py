@@ -1,4 +1,4 @@
-"""The report of ``uqcli boundary``."""
+"""Report of ``uqcli boundary`` for one bound."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ from uqcli.methods.boundary.expected import Expected
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
-from uqcli.reports.boundary.bins_tried import tried_table
+from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.compared import VERDICTS, Compared, gains_table
 from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
-from uqcli.reports.positivity import Drawn, positivity_figure
+from uqcli.reports.positivity import Drawn, positive_rate_figure
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
 TOGETHER = "The thresholds meet the target together, not in each uncertainty bin."
 TOO_FEW = "One threshold: too few alerts to choose bins."
 NO_GAIN = "One threshold: no clear gain from uncertainty bins."
-_HELD_OUT = (
+_CROSS_VALIDATED = (
     "Gains are cross-validated. At equal alerts they measure better ranking; at the bound they include what "
     "more alerts find."
 )
-_NOT_SHOWN = "Cross-validation shows no significant gain over a single threshold."
+_NO_SIGNIFICANT_GAIN = "Cross-validation shows no significant gain over a single threshold."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """What one algorithm found, or why it does not apply.
+    """Result of one algorithm, or why it does not apply.
 
     Attributes
     ----------
     seconds
-        How long the search took; for people only, it changes from run to run.
+        Time of the search; varies from run to run, so only a terminal shows it.
     expected
-        What to expect on new rows; None where that is not estimated.
+        Expected precision and recall on new data; None if not estimated.
     """
 
     algorithm: Algorithm
@@ -83,37 +83,36 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundaryReport(OneResult):
-    """What was found on the hold-out rows.
+    """A boundary on the calibration set.
 
     Attributes
     ----------
     chosen
-        The best of the candidates; it may have found nothing.
+        The best candidate; it may be infeasible.
     score_only
-        What a single score threshold reaches on the same rows; None if that is the algorithm, or if it
-        cannot be told.
-    aside
-        A boundary that one threshold is saved in the place of; None where the boundary itself is saved.
+        A single threshold on the same rows; None if that is the algorithm, or if it is not computed.
+    unsaved
+        Boundary in whose place a single threshold is saved; None if the boundary itself is saved.
     empty_bins
         Uncertainty bins without a row.
     rows, positives
         By weight.
     mix
-        Class weights of the target in which the constraint was to hold.
+        Class weights of the target data for which the constraint must hold.
     compared
-        What uncertainties gain over the score alone, the best first; empty where nobody asked.
+        Gains of uncertainty columns over a single threshold, the best first; empty without ``--compare``.
     cells
-        The grid, for the figure; None where the boundary was not found on one.
+        Grid of the figure; None if the boundary was not found on a grid.
     seed
-        Of what was drawn; None where nothing was.
+        Seed of the random draws; None if there were none.
     tried
-        Numbers of uncertainty bins that were tried, none with too few alerts; None where nobody chose.
+        Numbers of uncertainty bins that were tried, empty with too few alerts; None if the number was set.
     cautious
-        The same with a margin of one standard error; None where the bound is met with as much.
+        The boundary with a margin of one standard error; None if the margin is already as large.
     without_margin
-        What is found without one, where a margin makes it infeasible.
+        The boundary without a margin, if the margin makes it infeasible.
     trade_off
-        Boundaries for other numbers of alerts, where that was asked for.
+        Boundaries for other numbers of alerts, if requested.
     """
 
     source: Source
@@ -125,7 +124,7 @@ class BoundaryReport(OneResult):
     empty_bins: tuple[int, ...]
     rows: int
     positives: int
-    aside: Candidate | None = None
+    unsaved: Candidate | None = None
     mix: ClassMix | None = None
     certification: Certification | None = None
     tried: tuple[BinsTried, ...] | None = None
@@ -138,7 +137,7 @@ class BoundaryReport(OneResult):
 
     @property
     def metrics(self) -> Metrics:
-        """Recall, precision and counts on the hold-out rows."""
+        """Recall, precision and counts on the calibration set."""
         fit = self.chosen.found.fit if self.chosen.found else None
         closest, single = self._closest, self._single
         in_target = self.mix.precision(fit.precision) if fit and self.mix else None
@@ -159,7 +158,7 @@ class BoundaryReport(OneResult):
         }
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         boundary = self.chosen.found
         content = {
             **head_of("boundary", self.source, self.parameters),
@@ -182,14 +181,14 @@ class BoundaryReport(OneResult):
         return content
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         boundary = self.chosen.found
         tables = [self._table()] if boundary or len(self.candidates) > 1 else []
         if self.compared:
             tables.append(gains_table(self.compared))
         if self.tried:
-            tables.append(tried_table(self.tried))
-        if boundary and not self._is_one:
+            tables.append(bins_tried_table(self.tried))
+        if boundary and not self._is_single_threshold:
             edges = boundary.uncertainty_edges.tolist()
             tables.append(threshold_table(edges, boundary.thresholds, raised=self._is_raised))
         return Document(
@@ -214,84 +213,84 @@ class BoundaryReport(OneResult):
         margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
         data = " on target data" if self.mix is not None else ""
         title = f"{name} for {self.constraint.target()}{data}{margin}"
-        if self.aside is not None or (self.compared and self._is_one):
+        if self.unsaved is not None or (self.compared and self._is_single_threshold):
             return f"{title}: single threshold"
-        return f"{title}: no significant gain" if self._in_vain else title
+        return f"{title}: no significant gain" if self._has_no_gain else title
 
     @property
-    def _in_vain(self) -> bool:
-        """Whether a comparison was asked for and shows no significant gain."""
+    def _has_no_gain(self) -> bool:
+        """Whether there is a comparison without a significant gain."""
         return any(comparison.verdict != "helps" for comparison in self.compared[:1])
 
     @property
     def claim(self) -> Claim:
-        """That there is a boundary that keeps what was asked for."""
+        """Claim that a boundary meets the constraint."""
         boundary, target = self.chosen.found, self.constraint.text()
         certified = "" if self.certification is None else ", certified"
         sentence = f"Infeasible: {self.shortfall()}." if boundary is None else ""
-        return Claim(name=f"{target}{certified}", kept=boundary is not None, said=sentence)
+        return Claim(name=f"{target}{certified}", kept=boundary is not None, sentence=sentence)
 
     def _figures(self) -> list[Figure]:
-        """Positivity with what was found."""
+        """Build the figures: positive rates with the boundaries, and the trade-off if requested."""
         if self.cells is None:
             return []
         fitted, name = self.chosen.found, "boundary"
         if self.certification is not None:
             name = "certified boundary"
-        drawn = [(name, fitted), ("single threshold", self._single)]
-        if self.aside is not None:
-            drawn = [("boundary, not saved", self.aside.found), ("single threshold, saved", fitted)]
+        named = [(name, fitted), ("single threshold", self._single)]
+        if self.unsaved is not None:
+            named = [("boundary, not saved", self.unsaved.found), ("single threshold, saved", fitted)]
         boundaries = [
-            Drawn(name=name, thresholds=boundary.thresholds) for name, boundary in drawn if boundary
+            Drawn(name=name, thresholds=boundary.thresholds) for name, boundary in named if boundary
         ]
-        figure = positivity_figure(self.cells, boundaries)
-        if self._in_vain:
-            figure = replace(figure, caption=f"{figure.caption} {_NOT_SHOWN}")
+        figure = positive_rate_figure(self.cells, boundaries)
+        if self._has_no_gain:
+            figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
         figures = [figure]
         return figures if self.trade_off is None else [*figures, trade_off_figure(self.trade_off, fitted)]
 
     @property
     def _single(self) -> FittedBoundary | None:
-        """What one score threshold reaches on the same rows, beside a boundary or in its place."""
-        if self.aside is not None:
+        """The single threshold on the same rows, beside the boundary or in its place."""
+        if self.unsaved is not None:
             return self.chosen.found
         return self.score_only.found if self.score_only else None
 
     def sentence(self) -> list[str]:
-        """Whether the uncertainty pays, where that was asked."""
+        """State the verdict of the comparison, with advice; empty without ``--compare``."""
         return [f"{comparison.sentence()} {self._advice(comparison)}" for comparison in self.compared[:1]]
 
     def _advice(self, compared: Compared) -> str:
-        """Which rule to use after a comparison, and which is saved."""
+        """State which rule to use after a comparison, and which is saved."""
         if self.certification is not None:
             return "The certified boundary is saved."
-        if self.aside is not None:
+        if self.unsaved is not None:
             return "A single threshold is saved; --uncertainty-bins auto saves the boundary."
-        if self._is_one:
+        if self._is_single_threshold:
             return "The single threshold is saved."
         if compared.verdict == "helps" or self._single is None:
             return "Use the boundary."
         return "A single threshold does as well: --uncertainty-bins 1 saves it."
 
     def _lead(self) -> list[str]:
-        """The answer, where the table does not give it."""
+        """State the answer, if the table does not give it."""
         boundary = self.chosen.found
         if boundary is None:
-            return []  # the error says it
+            return []  # the error states it
         sentences = self.sentence()
-        if self._is_one:
-            why = (
+        if self._is_single_threshold:
+            reason = (
                 ""
-                if self.tried is None or self.aside or sentences
+                if self.tried is None or self.unsaved or sentences
                 else f" {NO_GAIN if self.tried else TOO_FEW}"
             )
-            sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{why}")
+            sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
             sentences += [self.recalibrated] if self._is_raised else []
         return sentences
 
     @property
     def recalibrated(self) -> str:
-        """How scores are raised before they are compared; empty where they are not."""
+        """Sentence on the recalibration of scores; empty if there is none."""
         by = self.chosen.optimum.recalibration if self.chosen.optimum else None
         return recalibration_in_words(by.coefficient, by.low, by.high) if by else ""
 
@@ -300,36 +299,36 @@ class BoundaryReport(OneResult):
         return bool(self.recalibrated)
 
     @property
-    def _is_one(self) -> bool:
-        """Whether the rule is one score threshold."""
+    def _is_single_threshold(self) -> bool:
+        """Whether the rule is a single threshold."""
         return self.chosen.found is not None and len(self.chosen.found.thresholds) == 1
 
     def _cautions(self) -> list[str]:
-        """What this result triggered."""
+        """Collect the cautions of this result."""
         listed = ", ".join(str(number + 1) for number in self.empty_bins)
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
         sentence = f"the calibration set has no row in {bins}; new rows there are never flagged."
         empty = [sentence] if self.empty_bins else []
-        return [*self._better_alone(), *empty, *self._missed_often()]
+        return [*self._better_single_threshold(), *empty, *self._often_missed()]
 
-    def _better_alone(self) -> list[str]:
-        """That a single threshold does better."""
-        boundary, single = self.aside.found if self.aside else self.chosen.found, self._single
+    def _better_single_threshold(self) -> list[str]:
+        """Caution that a single threshold does better."""
+        boundary, single = self.unsaved.found if self.unsaved else self.chosen.found, self._single
         if single is None:
             return []
         reached = f"a single threshold reaches recall {share(single.fit.recall)}"
-        way = "--algorithm st saves it" if self.aside is None else "it is saved"
+        hint = "--algorithm st saves it" if self.unsaved is None else "it is saved"
         if boundary is None:
-            return [f"{reached}, this grid none; {way}."]
-        ours, other = (
+            return [f"{reached}, this grid none; {hint}."]
+        own, other = (
             self.constraint.objective(f.true_positives, f.selected) for f in (boundary.fit, single.fit)
         )
-        if other <= ours or (self.aside is None and self.chosen.algorithm is Algorithm.SMOOTH):
+        if other <= own or (self.unsaved is None and self.chosen.algorithm is Algorithm.SMOOTH):
             return []
-        return [f"{reached}, the boundary {share(boundary.fit.recall)}; {way}."]
+        return [f"{reached}, the boundary {share(boundary.fit.recall)}; {hint}."]
 
-    def _missed_often(self) -> list[str]:
-        """How often new data miss a target that is met with less than a margin."""
+    def _often_missed(self) -> list[str]:
+        """Caution that new data often miss the target if the margin is below one standard error."""
         if self.cautious is None or self.chosen.found is None:
             return []
         if self.constraint.margin:
@@ -341,22 +340,24 @@ class BoundaryReport(OneResult):
         header = ["", "recall", "precision", "flagged"]
         if several:
             more = ["expected recall", "expected precision"]
-            every = [
+            lines = [
                 (str(candidate.algorithm), *_cells(candidate), *expected_cells(candidate.expected))
                 for candidate in self.candidates
             ]
-            return Table(title="", header=["calibration set", *header[1:], *more], rows=every)
+            return Table(title="", header=["calibration set", *header[1:], *more], rows=lines)
         rows: list[tuple[str, ...]] = [("calibration set", *_cells(self.chosen))]
         if self.chosen.expected is not None:
             header[0] = RANGES
             expected = expected_metrics(self.chosen.expected, self.mix)
-            both = (expected["recall"], expected["precision"])
-            shown = (
-                share_in_range(estimate.value, estimate.low, estimate.high) for estimate in both if estimate
+            estimates = (expected["recall"], expected["precision"])
+            cells = (
+                share_in_range(estimate.value, estimate.low, estimate.high)
+                for estimate in estimates
+                if estimate
             )
-            rows.append((EXPECTED if self.mix is None else EXPECTED_THERE, *shown, ""))
-        if self.aside is not None:
-            rows.append((f"{self.aside.algorithm}, not saved", *_cells(self.aside)))
+            rows.append((EXPECTED if self.mix is None else EXPECTED_THERE, *cells, ""))
+        if self.unsaved is not None:
+            rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
         if self.score_only and self.score_only.found:
             rows.append(("single threshold", *fit_cells(self.score_only.found.fit)))
         if self.certification and self.certification.uncertified:
@@ -375,13 +376,13 @@ class BoundaryReport(OneResult):
 
     @property
     def is_untested(self) -> bool:
-        """Whether recalls stand side by side without a test of their difference."""
+        """Whether the report compares recalls without a test of their difference."""
         beside = len(self.candidates) > 1 or self._single is not None
         return beside and not self.compared and self.tried is None
 
     @property
-    def has_lines(self) -> bool:
-        """Whether several thresholds keep the bound together."""
+    def has_several_thresholds(self) -> bool:
+        """Whether the boundary has several thresholds."""
         return self.chosen.found is not None and len(self.chosen.found.thresholds) > 1
 
     @property
@@ -391,9 +392,9 @@ class BoundaryReport(OneResult):
 
     def _notes(self) -> list[str]:
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
-        weighed = "" if self.rows == self.source.rows else f" ({count(self.rows)} by weight)"
+        by_weight = "" if self.rows == self.source.rows else f" ({count(self.rows)} by weight)"
         notes = [
-            f"Calibration set: {count(self.source.rows)} rows{weighed}, "
+            f"Calibration set: {count(self.source.rows)} rows{by_weight}, "
             f"{count(self.source.positives)} positive{dropped}.",
             f"Goal: {self.constraint.aim()}.",
         ]
@@ -402,7 +403,7 @@ class BoundaryReport(OneResult):
             for candidate in self.candidates
             if candidate.obstacle
         ]
-        if self.recalibrated and not self._is_one:
+        if self.recalibrated and not self._is_single_threshold:
             notes.append(self.recalibrated)
         boundary, single = self.chosen.found, self._single
         if boundary is None:
@@ -423,26 +424,26 @@ class BoundaryReport(OneResult):
                 f"With the class priors of the target data, precision is {share(in_target)} (class weights "
                 f"{self.mix.negative:.4g} and {self.mix.positive:.4g})."
             )
-        return [*notes, *self._what_to_expect()]
+        return [*notes, *self._new_data_notes()]
 
-    def _what_to_expect(self) -> list[str]:
-        """What holds on new data, and what the seed decides."""
-        notes = [TOGETHER] if self.has_lines and self.certification is None else []
+    def _new_data_notes(self) -> list[str]:
+        """Collect notes on new data, and on the seed."""
+        notes = [TOGETHER] if self.has_several_thresholds and self.certification is None else []
         if self.chosen.expected is None and self.certification is None:
             notes.append("Recall and precision are those of the calibration set; expect less on new data.")
-        notes += [_HELD_OUT, VERDICTS] if self.compared else []
-        notes += self._with_margin()
-        drawn = [
+        notes += [_CROSS_VALIDATED, VERDICTS] if self.compared else []
+        notes += self._margin_notes()
+        random_parts = [
             *(["the gains"] if self.compared else []),
             *(["the uncertainty column"] if len(self.compared) > 1 else []),
             *(["the number of uncertainty bins"] if self.tried else []),
         ]
-        if drawn and self.seed is not None:
-            notes.append(f"Seed {self.seed} affects: {', '.join(drawn)}.")
+        if random_parts and self.seed is not None:
+            notes.append(f"Seed {self.seed} affects: {', '.join(random_parts)}.")
         return notes
 
-    def _with_margin(self) -> list[str]:
-        """What a margin and a certificate would change, where the target is met with less."""
+    def _margin_notes(self) -> list[str]:
+        """State the effect of a margin and of a certificate, if the margin is below one standard error."""
         if self.cautious is None or self.chosen.found is None:
             return []
         fit = self.cautious.found
@@ -454,7 +455,7 @@ class BoundaryReport(OneResult):
         return [f"{margin[:1].upper()}{margin[1:]}; --certify 0.1 guarantees the target at a risk of 10 %."]
 
     def shortfall(self) -> str:
-        """Say how close the best boundary comes."""
+        """State how close the best boundary comes."""
         if self.positives == 0:
             return "no row is positive"
         if self.certification is not None:
@@ -495,7 +496,7 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
 
 
 def expected_metrics(expected: Expected | None, mix: ClassMix | None = None) -> Mapping[str, Estimate | None]:
-    """Precision and recall to expect, in a target's class mix if given; None where not estimated."""
+    """Return the expected precision and recall, under class weights if given; None if not estimated."""
     if expected is None:
         return {"precision": None, "recall": None}
     precision = expected.precision
@@ -507,7 +508,7 @@ def expected_metrics(expected: Expected | None, mix: ClassMix | None = None) -> 
 
 
 def expected_cells(expected: Expected | None) -> tuple[str, str]:
-    """What to expect on new rows, for tables: recall, precision."""
+    """Format the expected recall and precision for a table."""
     if expected is None:
         return "", ""
     return share(expected.recall.value), share(expected.precision.value)
@@ -520,5 +521,5 @@ def _cells(candidate: Candidate) -> tuple[str, str, str]:
 
 
 def fit_cells(fit: FitCounts) -> tuple[str, str, str]:
-    """What a boundary finds, for tables: recall, precision, flagged."""
+    """Format recall, precision and flagged rows for a table."""
     return share(fit.recall), share(fit.precision), count(fit.selected)

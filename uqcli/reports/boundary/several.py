@@ -1,4 +1,4 @@
-"""The report of several boundaries that were asked for at once."""
+"""Report of ``uqcli boundary`` for several bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from uqcli.reports.boundary.report import TOGETHER, UNTESTED, BoundaryReport, ex
 
 @dataclass(frozen=True, kw_only=True)
 class SeveralBoundariesReport:
-    """Boundaries for several bounds, in the order given."""
+    """Boundaries for several bounds, in the order of the bounds."""
 
     reports: tuple[BoundaryReport, ...]
 
@@ -24,7 +24,7 @@ class SeveralBoundariesReport:
         return {report.constraint.value: report.metrics for report in self.reports}
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form: ``results``, each as if it had been asked for alone."""
+        """Return the JSON form: ``results``, each like the report of a single bound."""
         return {
             "command": "boundary",
             "uqcli_version": VERSION,
@@ -33,7 +33,7 @@ class SeveralBoundariesReport:
         }
 
     def document(self) -> Document:
-        """The readable form: one line for each bound."""
+        """Return the readable form, with one line per bound."""
         algorithms = ", ".join(dict.fromkeys(str(report.chosen.algorithm) for report in self.reports))
         header = (
             "calibration set",
@@ -53,7 +53,7 @@ class SeveralBoundariesReport:
         )
 
     def _verdicts(self) -> list[str]:
-        """Whether the uncertainty helps at each target, with ``--compare``."""
+        """State for each bound whether the uncertainty helps; empty without ``--compare``."""
         return [
             f"{report.constraint.text()}: {sentence}"
             for report in self.reports
@@ -61,7 +61,7 @@ class SeveralBoundariesReport:
         ]
 
     def _gains(self) -> list[Table]:
-        """The same as a table, of the best uncertainty column at each target."""
+        """Build the table of the best uncertainty column for each bound."""
         best = [(report.constraint.text(), report.compared[0]) for report in self.reports if report.compared]
         rows = [(bound, *compared.cells) for bound, compared in best]
         header = ("uncertainty at equal alerts", "points of recall", "p", "verdict")
@@ -75,7 +75,7 @@ class SeveralBoundariesReport:
         return [f"each is certified at a risk of {risk}; picking the best afterwards runs a higher one."]
 
     def _decisions(self) -> list[Table]:
-        """Which scores are flagged: bounds side by side where uncertainties are cut alike."""
+        """Build tables of the thresholds, with bounds side by side that have the same uncertainty edges."""
         by_edges: dict[tuple[float, ...], list[BoundaryReport]] = {}
         for report in self.reports:
             if report.chosen.found is not None:
@@ -96,7 +96,7 @@ class SeveralBoundariesReport:
         if first.certification is None:
             notes += [
                 *([UNTESTED] if any(report.is_untested for report in self.reports) else []),
-                *([TOGETHER] if any(report.has_lines for report in self.reports) else []),
+                *([TOGETHER] if any(report.has_several_thresholds for report in self.reports) else []),
             ]
         return notes
 

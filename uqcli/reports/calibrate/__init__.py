@@ -1,1 +1,1 @@
-"""Calibrated probabilities: what is said of them."""
+"""Report of ``uqcli calibrate``."""

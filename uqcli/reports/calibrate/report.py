@@ -1,4 +1,4 @@
-"""The report of ``uqcli calibrate``."""
+"""Report of ``uqcli calibrate``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,
     comparison_table,
-    decided_by_single_rows,
-    first_by_brier,
+    losses_without_interval,
+    lowest_brier,
     meanings_table,
     ranked_table,
-    still_off,
+    remaining_error,
     value_of,
     verdict,
 )
@@ -30,15 +30,15 @@ from uqcli.reports.comparison import (
 
 @dataclass(frozen=True, kw_only=True)
 class LevelErrors:
-    """ECE@j of one isotonic fit (IST) and of one in each uncertainty bin (MIST)."""
+    """ECE@j of one isotonic fit (IST) and of one fit per uncertainty bin (MIST)."""
 
     single: BinError
     by_level: BinError
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodTried:
-    """What a method comes to on rows it was not fitted on."""
+class MethodResult:
+    """Metrics of a method on rows that its fit did not use."""
 
     method: CalibrationMethod
     compared: Comparison
@@ -46,20 +46,20 @@ class MethodTried:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrateReport(OneResult):
-    """A calibrator, and how it does on rows it was not fitted on.
+    """A calibrator, and its metrics on rows that its fit did not use.
 
     Attributes
     ----------
     resampling
-        Replicates of the intervals, and their confidence.
+        Number of bootstrap replicates, and the confidence of the intervals.
     tested
-        Whether it was measured on rows of their own; if not, by cross-fitting.
+        Whether the metrics are from a test set; if not, they are cross-validated.
     compared
-        None where there were too few rows.
-    every
-        Every method that applies, the best first; empty where one was asked for.
+        None if there are too few rows.
+    methods
+        All methods that apply, the best first; empty if one was chosen.
     obstacles
-        Why others do not apply.
+        Why other methods do not apply.
     """
 
     artifact: CalibratorArtifact
@@ -70,16 +70,16 @@ class CalibrateReport(OneResult):
     panels: tuple[ReliabilityPanel, ...]
     errors: LevelErrors | None
     notes: tuple[str, ...]
-    every: tuple[MethodTried, ...] = ()
+    methods: tuple[MethodResult, ...] = ()
     obstacles: Mapping[CalibrationMethod, str] = field(default_factory=dict)
 
     @property
     def metrics(self) -> Metrics:
-        """Before, after, and after minus before."""
+        """Metrics before, after, and after minus before."""
         return {} if self.compared is None else self.compared.metrics()
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         replicates, confidence = self.resampling
         parameters = {
             **msgspec.to_builtins(self.artifact.parameters),
@@ -95,9 +95,9 @@ class CalibrateReport(OneResult):
             "calibration": msgspec.to_builtins(self.artifact.calibration),
             "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
-        if self.every or self.obstacles:
+        if self.methods or self.obstacles:
             payload["results"] = [
-                *({"method": str(e.method), "metrics": plain(e.compared.metrics())} for e in self.every),
+                *({"method": str(e.method), "metrics": plain(e.compared.metrics())} for e in self.methods),
                 *({"method": str(m), "metrics": None, "obstacle": why} for m, why in self.obstacles.items()),
             ]
         if self.errors is not None:
@@ -108,23 +108,23 @@ class CalibrateReport(OneResult):
         return payload
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         source = self.artifact.source
         positives = "" if source.positives is None else f", {count(source.positives)} positive"
         method = self.artifact.method
-        what = f"Calibrated ({method})"
-        if self.every:
-            what = f"{len(self.every)} calibration methods"
+        subject = f"Calibrated ({method})"
+        if self.methods:
+            subject = f"{len(self.methods)} calibration methods"
         tables = [replace(table, detail=True) for table in self.artifact.tables()]
         if self.compared is not None:
-            table = comparison_table(str(method) if self.every else "", self.compared)
-            tables = [replace(table, detail=bool(self.every)), *tables, meanings_table()]
-        if self.every:
+            table = comparison_table(str(method) if self.methods else "", self.compared)
+            tables = [replace(table, detail=bool(self.methods)), *tables, meanings_table()]
+        if self.methods:
             tables.insert(0, self._ranked())
         if self.errors is not None:
             tables.append(_errors_table(self.errors, self.where or ""))
         return Document(
-            title=f"{what} on {count(source.rows)} rows{positives}",
+            title=f"{subject} on {count(source.rows)} rows{positives}",
             lead=self._lead(),
             tables=tables,
             cautions=self._cautions(),
@@ -134,34 +134,38 @@ class CalibrateReport(OneResult):
         )
 
     def _lead(self) -> list[str]:
-        """Whether calibration helped; empty if not measured."""
+        """State whether calibration helped; empty if not measured."""
         return [] if self.compared is None or self.where is None else [self._verdict(self.compared)]
 
     def _cautions(self) -> list[str]:
-        """What this calibrator triggered."""
-        off = [] if self.compared is None else still_off(self.compared, self._whose())
-        return [*off, *self._too_sure()]
+        """Collect the cautions of this calibrator."""
+        remaining = [] if self.compared is None else remaining_error(self.compared, self._whose())
+        return [*remaining, *self._certainty_cautions()]
 
     def _ranked(self) -> Table:
-        named = [(str(tried.method), tried.compared) for tried in self.every]
+        named = [(str(tried.method), tried.compared) for tried in self.methods]
         return ranked_table("", "method", named)
 
     def _notes(self) -> list[str]:
         how = "on the test set" if self.tested else "cross-validated"
         measured = [] if self.compared is None else [f"Metrics are {how}."]
-        not_tried = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
-        drawn = self._drawn()
-        seed = [f"Seed {self.artifact.parameters.seed} affects: {', '.join(drawn)}."] if drawn else []
-        every = [(str(tried.method), tried.compared) for tried in self.every]
-        tried = [*first_by_brier(every, "evaluate both on a test set"), *decided_by_single_rows(every)]
-        others = [] if self.every or self.artifact.of_classes else ["--method all compares other methods."]
-        return [*measured, *tried, *not_tried, *self.notes, *others, *seed]
+        not_applicable = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
+        random_parts = self._random_parts()
+        seed = (
+            [f"Seed {self.artifact.parameters.seed} affects: {', '.join(random_parts)}."]
+            if random_parts
+            else []
+        )
+        methods = [(str(tried.method), tried.compared) for tried in self.methods]
+        tried = [*lowest_brier(methods, "evaluate both on a test set"), *losses_without_interval(methods)]
+        others = [] if self.methods or self.artifact.of_classes else ["--method all compares other methods."]
+        return [*measured, *tried, *not_applicable, *self.notes, *others, *seed]
 
     def _whose(self) -> str:
-        return f"{self.artifact.method}'s" if self.every else "calibrated"
+        return f"{self.artifact.method}'s" if self.methods else "calibrated"
 
-    def _drawn(self) -> list[str]:
-        """What depends on the seed."""
+    def _random_parts(self) -> list[str]:
+        """List what depends on the seed."""
         replicates, _ = self.resampling
         measured = self.compared is not None
         return [
@@ -171,8 +175,8 @@ class CalibrateReport(OneResult):
         ]
 
     def _verdict(self, compared: Comparison) -> str:
-        """Whether it helped; the lead of the best of several is not tested."""
-        if not self.every:
+        """State whether calibration helped; the lead of the best of several methods is not tested."""
+        if not self.methods:
             return verdict(compared, self.where or "")
         after, before = value_of(compared.after["log_loss"]), value_of(compared.before["log_loss"])
         if after is None or before is None:
@@ -185,8 +189,8 @@ class CalibrateReport(OneResult):
             "check it on a test set."
         )
 
-    def _too_sure(self) -> list[str]:
-        """That steps without a positive, or with nothing else, are no certainty."""
+    def _certainty_cautions(self) -> list[str]:
+        """Caution that a probability of exactly 0 or 1 is no certainty."""
         ends = [f"{end:g}" for end in (0, 1) if end in self.artifact.calibration.steps()]
         if not ends:
             return []

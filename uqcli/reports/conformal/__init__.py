@@ -1,1 +1,1 @@
-"""Conformal sets: what is said of them."""
+"""Report of ``uqcli conformal``."""

@@ -1,4 +1,4 @@
-"""The report of ``uqcli conformal``."""
+"""Report of ``uqcli conformal``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import msgspec
 
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.document import Document, Metrics, OneResult, count, head_of
-from uqcli.reports.in_words import CONFORMAL, named
+from uqcli.reports.in_words import CONFORMAL, describe
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConformalReport(OneResult):
-    """Thresholds of conformal sets.
+    """Thresholds of prediction sets.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class ConformalReport(OneResult):
 
     @property
     def metrics(self) -> Metrics:
-        """Counts of what the thresholds rest on."""
+        """Counts of rows and classes, and of classes that are in every set."""
         return {
             "rows": sum(self.rows_of_class),
             "classes": len(self.artifact.classes),
@@ -37,7 +37,7 @@ class ConformalReport(OneResult):
         }
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         artifact = self.artifact
         return {
             **head_of("conformal", artifact.source, artifact.parameters),
@@ -50,13 +50,13 @@ class ConformalReport(OneResult):
         }
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         rows = count(self.artifact.source.rows)
         return Document(
             title=f"Prediction sets ({self.artifact.in_short()}) from {rows} rows",
             lead=[self.artifact.guarantee()],
             tables=self.artifact.tables(self.rows_of_class),
             cautions=self.notes,
-            notes=[f"{named(self.artifact.method, CONFORMAL)}."],
+            notes=[f"{describe(self.artifact.method, CONFORMAL)}."],
             next="evaluate {rule} TEST.csv",
         )

@@ -1,1 +1,1 @@
-"""Saved models on labelled rows: what is said of them."""
+"""Reports of ``uqcli evaluate``, by kind of rule."""

@@ -1,4 +1,4 @@
-"""The report of ``uqcli evaluate``."""
+"""Report of ``uqcli evaluate`` on boundaries, and the parts shared by reports on other kinds of rules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from uqcli.reports.evaluate.figure import NamedRate, rates_figure
 
 
 class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that shape the result."""
+    """Options that change the result."""
 
     confidence: float
     on_invalid: str
@@ -40,8 +40,8 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
 
 
-LEAST_CLEARED: Final = 100
-"""Cleared rows with a label that recall and the like need where some rows have none."""
+LEAST_UNFLAGGED: Final = 100
+"""Least unflagged rows with a label for recall and the false-positive rate, if some rows have no label."""
 
 UNKNOWN: Final = Estimate(value=None, low=None, high=None)
 """A rate without enough labels."""
@@ -54,11 +54,11 @@ class MeasuredBoundary:
     Attributes
     ----------
     recall, fpr
-        UNKNOWN where labels are missing and too few cleared rows have one.
+        UNKNOWN if labels are missing and too few unflagged rows have one.
     unlabelled
         Rows left out because they have no label.
     promise_broken
-        1 where its target is missed significantly, 0 where not, None where not judged.
+        1 if the target is missed significantly, 0 if not, None if not tested.
     """
 
     precision: ExactEstimate
@@ -74,7 +74,7 @@ class MeasuredBoundary:
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
-        """What is counted."""
+        """Rows, positives, flagged rows and true positives."""
         return self.rows, self.positives, self.selected, self.true_positives
 
     def metrics(self) -> Metrics:
@@ -85,39 +85,39 @@ class MeasuredBoundary:
 
 
 UNSEEN = "A rule looks better on its own calibration set; pages list the digests of the inputs."
-"""What no evaluation can see."""
+"""Caution that no evaluation can check."""
 
 
 def intervals_in_words(parameters: EvaluateParameters) -> str:
-    """The level of intervals, for titles."""
+    """Format the confidence of intervals for titles."""
     return f"{100 * parameters.confidence:g} % CI"
 
 
 def names_of(results: Results) -> list[str]:
-    """Names of the rule files, without folders unless two would be equal."""
+    """Return the names of the rule files, without folders unless two would be equal."""
     return short_names([name for name, _, _ in results])
 
 
 class HasMetrics(Protocol):
-    """What a model of any kind came to."""
+    """Metrics of a rule of any kind."""
 
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """Return the metrics by key."""
 
 
 Results = Sequence[tuple[str, Any, HasMetrics]]
-"""Artifact name, artifact, and what it came to, in the order given."""
+"""Name, rule and metrics of each rule file, in the order of the command line."""
 
 
-def each_alone(results: Results) -> list[str]:
-    """That nothing corrects for the number of rules, where there are three or more."""
+def uncorrected_tests(results: Results) -> list[str]:
+    """Caution that tests are not corrected for three or more rules."""
     if len(results) < 3:
         return []
     return [f"each of {len(results)} rules is tested at its own level; the best looks better than it is."]
 
 
 def verdicts(results: Results, sentences: Sequence[str]) -> str:
-    """What was found of each rule, in one line where it is the same of both."""
+    """Join the verdicts of the rules; once for both if two are equal."""
     if len(results) == 1:
         return f"{sentences[0][:1].upper()}{sentences[0][1:]}"
     if len(results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
@@ -130,14 +130,14 @@ def verdicts(results: Results, sentences: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluated:
-    """What evaluations of saved models of every kind have in common.
+    """Parts shared by the evaluations of all kinds of rules.
 
     Attributes
     ----------
     results
-        Artifact name, artifact and what it came to, in the order given.
+        Name, rule and metrics of each rule file, in the order of the command line.
     difference
-        The second artifact less the first, where there are two.
+        The second rule less the first, if there are two.
     """
 
     source: Source
@@ -147,14 +147,16 @@ class Evaluated:
 
     @property
     def gated(self) -> Mapping[str, Metrics]:
-        """Metrics by artifact name; of a single artifact, and what tells two apart, under ''."""
+        """Metrics by rule file; under '' those of a single rule, or the difference of two."""
         if len(self.results) == 1:
             return {"": self.results[0][2].metrics()}
         together = {} if self.difference is None else {"": {"difference": self.difference.metrics()}}
         return {**together, **{name: measured.metrics() for name, _, measured in self.results}}
 
-    def in_json(self, notes: Sequence[str], more: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-        """The JSON form: ``results`` of all artifacts, ``metrics`` of one or between two.
+    def build_payload(
+        self, notes: Sequence[str], more: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        """Build the JSON form: ``results`` of all rules, ``metrics`` of one or of the difference of two.
 
         Parameters
         ----------
@@ -165,20 +167,20 @@ class Evaluated:
         listed = [
             {"artifact": name, "metrics": plain(measured.metrics())} for name, _, measured in self.results
         ]
-        alone = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
+        single = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
         if self.difference is not None:
-            alone = {"metrics": {"difference": plain(self.difference.metrics())}}
-        return {**head, **alone, "results": listed, "notes": list(notes)}
+            single = {"metrics": {"difference": plain(self.difference.metrics())}}
+        return {**head, **single, "results": listed, "notes": list(notes)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateReport(Evaluated):
-    """How saved boundaries do on labelled rows.
+    """Metrics of saved boundaries on a test set.
 
     Attributes
     ----------
     claims
-        Whether the target of each rule holds here.
+        Whether each rule misses its target on the test set.
     """
 
     results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
@@ -186,24 +188,24 @@ class EvaluateReport(Evaluated):
     difference: BoundaryDifference | None = None
 
     def payload(self) -> dict[str, Any]:
-        """See Evaluated."""
-        judged = [claim.said for claim in self.claims]
-        return self.in_json([*self._cautions(), *judged, *self._notes(), *self._which()])
+        """Return the JSON form (see Evaluated)."""
+        sentences = [claim.sentence for claim in self.claims]
+        return self.build_payload([*self._cautions(), *sentences, *self._notes(), *self._advice()])
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         table = replace(self._table(brief=False), brief=self._table(brief=True))
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         names = [name for name, _, _ in self.results]
         sentences = [
-            claim.said.removeprefix(f"{name}: ") for name, claim in zip(names, self.claims, strict=True)
+            claim.sentence.removeprefix(f"{name}: ") for name, claim in zip(names, self.claims, strict=True)
         ]
         size = f"{rows_of(first.rows)} ({count(first.positives)} positive{dropped})"
         return Document(
             title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
-            tables=[table, self._made()],
-            lead=self._which(),
+            tables=[table, self._rules_table()],
+            lead=self._advice(),
             cautions=self._cautions(),
             notes=self._notes(),
             figures=self._figures(),
@@ -211,21 +213,21 @@ class EvaluateReport(Evaluated):
         )
 
     def _table(self, *, brief: bool) -> Table:
-        """Rates and counts of each rule; differences have their intervals unless brief."""
+        """Build the table of rates and counts; differences have their intervals unless brief."""
         columns = [_column(measured) for _, _, measured in self.results]
         rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
         header = ("", *names_of(self.results))
         if self.difference is not None:
             header = (*header, HEADER)
-            beside = self._beside(self.difference, brief=brief)
-            rows = [(*row, cell) for row, cell in zip(rows, beside, strict=True)]
+            differences = self._difference_cells(self.difference, brief=brief)
+            rows = [(*row, cell) for row, cell in zip(rows, differences, strict=True)]
         targets = [measured.target_precision for _, _, measured in self.results]
         if any(targets):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
         return Table(title="", header=header, rows=rows)
 
-    def _made(self) -> Table:
-        """What the rules are."""
+    def _rules_table(self) -> Table:
+        """Build the table of the rules."""
         rows = [
             (
                 name,
@@ -238,8 +240,8 @@ class EvaluateReport(Evaluated):
         header = ("rule file", "algorithm", "target", "calibration set")
         return Table(title="", header=header, rows=rows, left=4, detail=True)
 
-    def _beside(self, difference: BoundaryDifference, *, brief: bool) -> tuple[str, ...]:
-        """The second less the first, in the order of _ROWS."""
+    def _difference_cells(self, difference: BoundaryDifference, *, brief: bool) -> tuple[str, ...]:
+        """Format the second less the first, in the order of _ROWS."""
         (_, _, first), (_, _, second) = self.results
         precision, recall, selected = difference.column(brief=brief)
         rates = second.fpr.value, first.fpr.value
@@ -247,8 +249,8 @@ class EvaluateReport(Evaluated):
         hits = f"{second.true_positives - first.true_positives:+,}"
         return precision, recall, fpr, selected, hits
 
-    def _worth(self) -> list[str]:
-        """What the further alerts of one of two hold."""
+    def _additional_alerts(self) -> list[str]:
+        """State how many of the additional alerts of one rule are positive."""
         difference = self.difference
         if difference is None or not (direction(difference.selected) and direction(difference.recall)):
             return []  # not significant
@@ -262,21 +264,21 @@ class EvaluateReport(Evaluated):
         ]
 
     def _cautions(self) -> list[str]:
-        """What these results triggered."""
-        return [*self._seen_before(), *self._on_labels(), *each_alone(self.results)]
+        """Collect the cautions of these results."""
+        return [*self._same_counts(), *self._label_cautions(), *uncorrected_tests(self.results)]
 
-    def _on_labels(self) -> list[str]:
-        """Why recall and the false-positive rate are not known, where they are not."""
+    def _label_cautions(self) -> list[str]:
+        """Caution why recall and the false-positive rate are unknown."""
         unknown = [(name, measured) for name, _, measured in self.results if measured.recall == UNKNOWN]
         return [
             f"{name}: no recall; {rows_of(measured.unlabelled)} without a label, and only "
             f"{count(measured.rows - measured.selected)} of the unflagged rows have one "
-            f"({LEAST_CLEARED} needed)."
+            f"({LEAST_UNFLAGGED} needed)."
             for name, measured in unknown
         ]
 
-    def _seen_before(self) -> list[str]:
-        """Which have the counts of their calibration set."""
+    def _same_counts(self) -> list[str]:
+        """Caution that a rule has the same counts as on its calibration set."""
         same = [
             name
             for name, artifact, measured in self.results
@@ -287,17 +289,17 @@ class EvaluateReport(Evaluated):
             f"{name} has the same counts here as on its calibration set: is this a test set?" for name in same
         ]
 
-    def _which(self) -> list[str]:
-        """Which to use, as far as these rows tell."""
+    def _advice(self) -> list[str]:
+        """State which rule to use, if the test set can decide."""
         named = names_of(self.results)
         broken = [name for name, claim in zip(named, self.claims, strict=True) if claim.kept is False]
         if broken == named:
             return ["Fit the rule again on current data."]
         if broken:
             return [f"Use {' or '.join(name for name in named if name not in broken)}."]
-        return [] if self.difference is None else self._which_of_two(self.difference)
+        return [] if self.difference is None else self._advice_for_two(self.difference)
 
-    def _which_of_two(self, difference: BoundaryDifference) -> list[str]:
+    def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
         if not direction(difference.selected) and not direction(difference.recall):
             return ["No significant difference: use the simpler rule."]
         (_, _, one), (_, _, other) = self.results
@@ -305,7 +307,7 @@ class EvaluateReport(Evaluated):
         return [f"Use {more} if its additional alerts are worth the work, else {less}."]
 
     def _figures(self) -> list[Figure]:
-        """Rates with their targets."""
+        """Build the figure of rates with their targets."""
         panels = []
         for kind in (ConstraintKind.PRECISION, ConstraintKind.RECALL):
             measured = [
@@ -316,7 +318,7 @@ class EvaluateReport(Evaluated):
         return [rates_figure(panels, self.parameters.confidence)]
 
     def _notes(self) -> list[str]:
-        return [*self._worth(), *([] if self._seen_before() else [UNSEEN])]
+        return [*self._additional_alerts(), *([] if self._same_counts() else [UNSEEN])]
 
 
 def _target(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
@@ -328,7 +330,7 @@ _ROWS = ("precision", "recall", "FPR", "flagged", "true positives")
 
 
 def _column(measured: MeasuredBoundary) -> tuple[str, ...]:
-    """The cells of one rule, in the order of _ROWS."""
+    """Format the cells of one rule, in the order of _ROWS."""
     return (
         interval(measured.precision),
         interval(measured.recall),

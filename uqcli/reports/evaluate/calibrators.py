@@ -1,4 +1,4 @@
-"""The report of ``uqcli evaluate`` on calibrators."""
+"""Report of ``uqcli evaluate`` on calibrators."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,
     comparison_table,
-    decided_by_single_rows,
-    first_by_brier,
+    losses_without_interval,
+    lowest_brier,
     meanings_table,
     ranked_table,
-    still_off,
+    remaining_error,
     verdict,
 )
 from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
     Evaluated,
-    each_alone,
     names_of,
+    uncorrected_tests,
 )
 from uqcli.reports.evaluate.difference import CalibratorDifference
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredCalibrator:
-    """What a calibrator makes of labelled rows.
+    """Metrics of a calibrator on a test set.
 
     Attributes
     ----------
     rows
         By weight.
     claim
-        Whether the stated errors hold; None if the rule file states none.
+        Claim of the stated error bounds; None if the rule file states none.
     """
 
     compared: Comparison
@@ -44,23 +44,23 @@ class MeasuredCalibrator:
     claim: Claim | None
 
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """Return the metrics by key."""
         broken = {} if self.claim is None else {"promise_broken": self.claim.broken}
         return {**self.compared.metrics(), "rows": self.rows, **broken}
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateCalibratorReport(Evaluated):
-    """How saved calibrators do on labelled rows.
+    """Metrics of saved calibrators on a test set.
 
     Attributes
     ----------
     resampling
-        Replicates of the intervals, and the seed.
+        Number of bootstrap replicates, and the seed.
     panels
-        Reliability before and after: of each part of a single calibrator, or of all rows for each of several.
+        Reliability before and after: of each part for a single calibrator, of all rows for each of several.
     claims
-        Whether the stated errors hold, of each rule file that states some.
+        Claims of the stated error bounds, for each rule file that states some.
     """
 
     resampling: tuple[int, int]
@@ -70,15 +70,15 @@ class EvaluateCalibratorReport(Evaluated):
     difference: CalibratorDifference | None = None
 
     def payload(self) -> dict[str, Any]:
-        """See Evaluated."""
+        """Return the JSON form (see Evaluated)."""
         replicates, seed = self.resampling
         parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
         sentences = [f"{name}: {verdict(measured.compared)}" for name, _, measured in self.results[:1]]
-        alone = sentences if len(self.results) == 1 else []
-        return self.in_json([*self._cautions(), *alone, *self._notes(), *self._which()], parameters)
+        single = sentences if len(self.results) == 1 else []
+        return self.build_payload([*self._cautions(), *single, *self._notes(), *self._advice()], parameters)
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         named = [
             (name, measured.compared)
             for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
@@ -90,11 +90,11 @@ class EvaluateCalibratorReport(Evaluated):
             tables = [self.difference.table(self._names()), replace(tables[0], detail=True)]
         positives = "" if self.source.positives is None else f" ({count(self.source.positives)} positive)"
         size = f"{rows_of(self.source.rows)}{positives}"
-        one = verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
+        headline = verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
         return Document(
-            title=f"{one} {size}",
+            title=f"{headline} {size}",
             tables=[*tables, meanings_table()],
-            lead=self._which(),
+            lead=self._advice(),
             cautions=self._cautions(),
             notes=self._notes(),
             figures=[before_and_after_figure(self.panels)],
@@ -102,26 +102,26 @@ class EvaluateCalibratorReport(Evaluated):
         )
 
     def _cautions(self) -> list[str]:
-        """What these rows triggered."""
-        off = [
+        """Collect the cautions of these results."""
+        remaining = [
             f"{name}: {sentence}"
             for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
-            for sentence in still_off(measured.compared)
+            for sentence in remaining_error(measured.compared)
         ]
-        broken = [claim.said for claim in self.claims if claim.kept is False]
-        return [*broken, *off, *each_alone(self.results)]
+        broken = [claim.sentence for claim in self.claims if claim.kept is False]
+        return [*broken, *remaining, *uncorrected_tests(self.results)]
 
-    def _which(self) -> list[str]:
-        """Which of two to use, as far as these rows tell."""
+    def _advice(self) -> list[str]:
+        """State which of two rules to use, if the test set can decide."""
         return [] if self.difference is None else self.difference.advice(self._names())
 
     def _notes(self) -> list[str]:
         named = list(zip(self._names(), (measured.compared for _, _, measured in self.results), strict=True))
         sentences = [f"{name}: {verdict(compared)}" for name, compared in named] if len(named) > 1 else []
-        several = [] if len(named) == 2 else first_by_brier(named, "evaluate two at a time to test it")
-        apart = [] if self.difference is None else self.difference.notes()
-        kept = [claim.said for claim in self.claims if claim.kept is not False]
-        return [*sentences, *kept, *apart, *several, *decided_by_single_rows(named), UNSEEN]
+        several = [] if len(named) == 2 else lowest_brier(named, "evaluate two at a time to test it")
+        untested = [] if self.difference is None else self.difference.notes()
+        consistent = [claim.sentence for claim in self.claims if claim.kept is not False]
+        return [*sentences, *consistent, *untested, *several, *losses_without_interval(named), UNSEEN]
 
     def _names(self) -> list[str]:
         return names_of(self.results)

@@ -1,4 +1,4 @@
-"""The report of ``uqcli evaluate`` on conformal sets."""
+"""Report of ``uqcli evaluate`` on prediction sets."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from uqcli.document import (
 from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
     Evaluated,
-    each_alone,
     intervals_in_words,
     names_of,
+    uncorrected_tests,
     verdicts,
 )
 from uqcli.reports.evaluate.difference import HEADER, SetDifference
@@ -41,27 +41,27 @@ if TYPE_CHECKING:
 _MOST_ROWS = 60
 _MOST_BARS = 40
 _IN_WORDS: Final = {"kept": "consistent with", "broken": "below"}
-"""A test cannot show that a guarantee holds, only that it does not."""
+"""Words of the verdicts; a test cannot show that a guarantee holds, only that it does not."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageTest:
-    """Tests of guaranteed coverage on labelled rows.
+    """Tests of the guaranteed coverage on a test set.
 
     Attributes
     ----------
     unit
-        What is guaranteed: ``class``, ``group``, ``target``, or empty for all rows.
+        Unit of the guarantee: ``class``, ``group``, ``target``, or empty for all rows.
     p_values
-        By name, of the one-sided test of its coverage, adjusted for all names (Holm). Empty where not judged.
+        P-values of one-sided tests of coverage by name, adjusted for all names (Holm). Empty if not tested.
     below
-        Those significantly below the guarantee, the worst first.
+        Names significantly below the guarantee, the worst first.
     worst
-        The name with the lowest p-value.
+        Name with the lowest p-value.
     classes_below
         Classes covered significantly less than all rows; they have no guarantee.
-    unjudged
-        Why the guarantee is not judged, other than for few rows.
+    untested_reason
+        Why the guarantee is not tested, apart from few rows.
     """
 
     unit: str
@@ -69,18 +69,18 @@ class CoverageTest:
     below: tuple[str, ...]
     worst: str | None
     classes_below: tuple[str, ...]
-    unjudged: str = ""
+    untested_reason: str = ""
 
     @property
     def verdict(self) -> str | None:
-        """Kept or broken; None where not judged."""
+        """``kept`` or ``broken``; None if not tested."""
         if not self.p_values:
             return None
         return "broken" if self.below else "kept"
 
     @property
     def broken(self) -> int | None:
-        """1 where it is rejected, 0 where not, None where not judged."""
+        """1 if the guarantee is rejected, 0 if not, None if not tested."""
         return None if self.verdict is None else int(self.verdict == "broken")
 
     @property
@@ -91,20 +91,20 @@ class CoverageTest:
 
 @dataclass(frozen=True, kw_only=True)
 class SetMetrics:
-    """What sets hold.
+    """Coverage and sizes of prediction sets on a test set.
 
     Attributes
     ----------
     coverage
-        Share of rows whose set holds their label.
+        Share of rows whose set contains the true class.
     empty
         Share of rows with an empty set.
     by_class, by_size, by_group
-        Coverage of the rows of a class, with a set of a size, of a group.
+        Coverage by class, by size of the set, and by group.
     sizes
         Rows by size of their set.
     target
-        Coverage and mean size where the classes are as frequent as in a target; None without one.
+        Coverage and mean size under the class priors of the target data; None without class weights.
     test
         Test of the guaranteed coverage.
     """
@@ -121,7 +121,7 @@ class SetMetrics:
     test: CoverageTest
 
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """Return the metrics by key."""
         metrics: dict[str, Metric] = {
             "coverage": self.coverage,
             "mean_set_size": self.mean_set_size,
@@ -142,21 +142,23 @@ class SetMetrics:
 
 
 Results = tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
-"""Artifact name, artifact and what its sets hold, in the order given."""
+"""Name, rule and metrics of each rule file, in the order of the command line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateConformalReport(Evaluated):
-    """How saved conformal sets do on labelled rows."""
+    """Metrics of saved prediction sets on a test set."""
 
     results: Results
     shifted: bool
     difference: SetDifference | None = None
 
     def payload(self) -> dict[str, Any]:
-        """See Evaluated; with verdicts."""
-        judged = [f"{name}: {_verdict(artifact, measured)}" for name, artifact, measured in self.results]
-        payload = self.in_json([*each_alone(self.results), *judged, *self._notes(), *_smaller(self.results)])
+        """Return the JSON form, with verdicts (see Evaluated)."""
+        sentences = [f"{name}: {_verdict(artifact, measured)}" for name, artifact, measured in self.results]
+        payload = self.build_payload(
+            [*uncorrected_tests(self.results), *sentences, *self._notes(), *_smaller_sets(self.results)]
+        )
         verdicts = [measured.test.verdict for _, _, measured in self.results]
         for result, verdict in zip(payload["results"], verdicts, strict=True):
             result["verdict"] = verdict
@@ -164,28 +166,28 @@ class EvaluateConformalReport(Evaluated):
         return payload
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         table = replace(self._table(brief=False), brief=self._table(brief=True))
-        tables = [table, self._made()]
+        tables = [table, self._rules_table()]
         units = {measured.test.unit for _, _, measured in self.results}
-        for what in ("class", "group", "size"):
-            covered = self._coverage_table(what)
+        for unit in ("class", "group", "size"):
+            covered = self._coverage_table(unit)
             if covered is not None:
-                tables.append(replace(covered, detail=what not in units))
+                tables.append(replace(covered, detail=unit not in units))
         sentences = [_verdict(artifact, measured) for _, artifact, measured in self.results]
         return Document(
             title=f"{verdicts(self.results, sentences)} {rows_of(self.source.rows)}, "
             f"{intervals_in_words(self.parameters)}",
             tables=tables,
-            lead=_smaller(self.results),
-            cautions=each_alone(self.results),
+            lead=_smaller_sets(self.results),
+            cautions=uncorrected_tests(self.results),
             notes=self._notes(),
             figures=[sets_figure(self.results, self.parameters.confidence)],
             claims=[_claim(*result) for result in self.results],
         )
 
     def _table(self, *, brief: bool) -> Table:
-        """Coverage and sizes of each rule's sets; differences have their intervals unless brief."""
+        """Build the table of coverage and sizes; differences have their intervals unless brief."""
         header = ("", *names_of(self.results))
         lines = [
             ("coverage", *(interval(measured.coverage) for _, _, measured in self.results)),
@@ -194,16 +196,16 @@ class EvaluateConformalReport(Evaluated):
         ]
         if self.difference is not None:
             header = (*header, HEADER)
-            beside = (*self.difference.column(brief=brief), "")
-            lines = [(*line, cell) for line, cell in zip(lines, beside, strict=True)]
+            differences = (*self.difference.column(brief=brief), "")
+            lines = [(*line, cell) for line, cell in zip(lines, differences, strict=True)]
         if self.shifted:
             targets = [measured.target for _, _, measured in self.results if measured.target is not None]
             lines.append(("coverage, target data", *(interval(covered) for covered, _ in targets)))
             lines.append(("mean set size, target data", *(f"{size:.3f}" for _, size in targets)))
         return Table(title="", header=header, rows=lines)
 
-    def _made(self) -> Table:
-        """What the rules are."""
+    def _rules_table(self) -> Table:
+        """Build the table of the rules."""
         rows = [
             (name, artifact.in_short(), rows_of(artifact.source.rows)) for name, artifact, _ in self.results
         ]
@@ -211,9 +213,9 @@ class EvaluateConformalReport(Evaluated):
             title="", header=("rule file", "sets", "calibration set"), rows=rows, left=3, detail=True
         )
 
-    def _coverage_table(self, what: str) -> Table | None:
+    def _coverage_table(self, unit: str) -> Table | None:
         parts = [
-            {"class": measured.by_class, "group": measured.by_group, "size": measured.by_size}[what]
+            {"class": measured.by_class, "group": measured.by_group, "size": measured.by_size}[unit]
             for _, _, measured in self.results
         ]
         names = list(dict.fromkeys(name for part in parts for name in part))
@@ -223,27 +225,27 @@ class EvaluateConformalReport(Evaluated):
             (printable(name), *(interval(part[name]) if name in part else "-" for part in parts))
             for name in names[:_MOST_ROWS]
         ]
-        header = (f"coverage by {what if what != 'size' else 'set size'}", *names_of(self.results))
+        header = (f"coverage by {unit if unit != 'size' else 'set size'}", *names_of(self.results))
         return Table(title="", header=header, rows=rows)
 
     def _notes(self) -> list[str]:
-        apart = [] if self.difference is None else self.difference.notes()
-        return [*apart, *_on_empty(self.results), UNSEEN]
+        untested = [] if self.difference is None else self.difference.notes()
+        return [*untested, *_empty_set_notes(self.results), UNSEEN]
 
 
 def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Claim:
-    """The guarantee, for those who read test results."""
+    """Build the claim of the guarantee, for JUnit."""
     verdict, unit = measured.test.verdict, measured.test.unit
     to = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
     return Claim(
         name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{to}",
         kept=None if verdict is None else verdict == "kept",
-        said=_verdict(artifact, measured),
+        sentence=_verdict(artifact, measured),
     )
 
 
 def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
-    """The guarantee, how many are significantly below it, and the worst of them."""
+    """State the guarantee, how many names are significantly below it, and the worst of them."""
     test, percent = measured.test, f"{100 * (1 - artifact.alpha):g} %"
     if artifact.unsealed:
         return f"coverage not tested: {artifact.unsealed}."
@@ -251,21 +253,21 @@ def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
         return _verdict_in_target(percent, measured)
     word = _IN_WORDS[test.verdict or "kept"]
     if test.unit == "":
-        return f"{word} {percent} coverage: {_covered(measured.coverage, test)}{_also(measured)}."
+        return f"{word} {percent} coverage: {_covered(measured.coverage, test)}{_classes_below(measured)}."
     unit = "group" if test.unit == "group" else "class"
     own = " (or its own)" if artifact.parameters.alpha_by_class else ""
     if test.worst is None:
         return f"{percent} coverage of each {unit}{own} not tested: no rows."
-    of = measured.by_group if test.unit == "group" else measured.by_class
+    by_name = measured.by_group if test.unit == "group" else measured.by_class
     below = f"{len(test.below)} of {len(test.p_values)} significantly below"
     return (
         f"{word} {percent} coverage of each {unit}{own}: {below}; worst is {unit} "
-        f"{printable(test.worst)}, {_covered(of[test.worst], test)}."
+        f"{printable(test.worst)}, {_covered(by_name[test.worst], test)}."
     )
 
 
-def _smaller(results: Results) -> list[str]:
-    """Whose sets are smaller, of two that are both consistent."""
+def _smaller_sets(results: Results) -> list[str]:
+    """State which of two rules has smaller sets, if both are consistent with their guarantees."""
     if len(results) != 2 or any(measured.test.verdict != "kept" for _, _, measured in results):
         return []
     sizes = [measured.mean_set_size for _, _, measured in results]
@@ -274,7 +276,7 @@ def _smaller(results: Results) -> list[str]:
     return [f"Use {names_of(results)[sizes.index(min(sizes))]}: its sets are smaller."]
 
 
-def _on_empty(results: Results) -> list[str]:
+def _empty_set_notes(results: Results) -> list[str]:
     if not any(measured.empty for _, _, measured in results):
         return []
     return ["apply --no-empty adds the most likely class to empty sets."]
@@ -285,20 +287,20 @@ def _covered(estimate: ExactEstimate, test: CoverageTest) -> str:
     return f"{100 * (estimate.value or 0):.1f} % covered ({p_text(test.worst_p)}{together})"
 
 
-def _also(measured: SetMetrics) -> str:
+def _classes_below(measured: SetMetrics) -> str:
     names = measured.test.classes_below
     if not names:
         return ""
-    shown = [f"{printable(name)} ({100 * (measured.by_class[name].value or 0):.1f} %)" for name in names[:5]]
+    texts = [f"{printable(name)} ({100 * (measured.by_class[name].value or 0):.1f} %)" for name in names[:5]]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     which = "classes" if len(names) > 1 else "class"
-    return f"; lower in {which} {', '.join(shown)}{more}, where nothing is guaranteed"
+    return f"; lower in {which} {', '.join(texts)}{more}, where nothing is guaranteed"
 
 
 def _verdict_in_target(percent: str, measured: SetMetrics) -> str:
     guarantee = f"{percent} coverage of target data"
-    if measured.test.unjudged:
-        return f"{guarantee} not tested: {measured.test.unjudged}; give class weights with --shift."
+    if measured.test.untested_reason:
+        return f"{guarantee} not tested: {measured.test.untested_reason}; give class weights with --shift."
     value = measured.coverage if measured.target is None else measured.target[0]
     covered = f"{100 * (value.value or 0):.1f} % covered"
     if measured.test.verdict is None:
@@ -307,7 +309,7 @@ def _verdict_in_target(percent: str, measured: SetMetrics) -> str:
 
 
 def sets_figure(results: Results, confidence: float) -> Figure:
-    """Sizes of the sets, and coverage by class with intervals, for one artifact or several."""
+    """Build the figure of set sizes and coverage by class, for one rule or several."""
 
     def draw(canvas: Canvas) -> None:
         sizes, classes = panels(canvas, [2, 3])
@@ -327,12 +329,12 @@ def sets_figure(results: Results, confidence: float) -> Figure:
 
 
 def _guarantees(results: Results) -> str:
-    """Whose coverage is guaranteed, in a caption."""
+    """State in a caption which coverage is guaranteed."""
     units = {measured.test.unit for _, _, measured in results}
     if "class" in units:
         return "Dashed: guaranteed coverage of each class."
-    whole = "Dashed: guaranteed coverage of all rows together. " if "" in units else ""
-    return f"{whole}No single class has a guarantee."
+    of_all_rows = "Dashed: guaranteed coverage of all rows together. " if "" in units else ""
+    return f"{of_all_rows}No single class has a guarantee."
 
 
 _COLOURS = (BLUE, RED, GREY, INK)
@@ -365,14 +367,14 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
     step = 0.6 / len(results)
     for at, (_, artifact, measured) in enumerate(results):
         shares = [measured.coverage, *(measured.by_class.get(name) for name in names)]
-        known = [
+        estimates = [
             (place, share)
             for place, share in enumerate(shares)
             if share is not None and share.value is not None
         ]
-        values = np.array([(share.value, share.low, share.high) for _, share in known])
+        values = np.array([(share.value, share.low, share.high) for _, share in estimates])
         ends = np.maximum([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]], 0)
-        centres = np.array([place for place, _ in known]) + (at + 0.5) * step - 0.3
+        centres = np.array([place for place, _ in estimates]) + (at + 0.5) * step - 0.3
         colour = _COLOURS[at % len(_COLOURS)]
         axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
         guaranteed = _guaranteed_at(artifact, measured.test.unit, names)
@@ -385,7 +387,7 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
 
 
 def _guaranteed_at(artifact: ConformalArtifact, unit: str, names: Sequence[str]) -> Mapping[int, float]:
-    """Promised coverage by place in the figure: of all rows first, then of each class."""
+    """Return the guaranteed coverage by place in the figure: of all rows first, then of each class."""
     if unit == "class":
         return {place: artifact.guaranteed_of(name) for place, name in enumerate(names, start=1)}
     return {0: 1 - artifact.alpha} if unit == "" else {}

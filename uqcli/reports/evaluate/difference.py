@@ -1,4 +1,4 @@
-"""Two models on the same rows: what the second does otherwise than the first."""
+"""Differences of two rules on the same test set."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class BoundaryDifference:
     Attributes
     ----------
     recall, precision
-        Differences of proportions; where one is undefined, None between -1 and 1.
+        Differences of proportions; if one is undefined, the value is None and the ends are -1 and 1.
     selected
-        In rows; the interval is of what is expected among as many rows drawn anew.
+        In rows; the interval is for the expected difference in a new sample of as many rows.
     recall_p, selected_p
-        Exact McNemar tests: among positive rows (None without any), and among all rows.
+        P-values of exact McNemar tests: on positive rows (None without any), and on all rows.
     disagreements, disagreements_positive
-        Rows that one of them selects and the other does not, and the positive ones among them.
+        Rows that only one of the two flags, and the positive rows among them.
     """
 
     recall: Estimate
@@ -43,11 +43,11 @@ class BoundaryDifference:
         return dict(vars(self))
 
     def column(self, *, brief: bool) -> tuple[str, str, str]:
-        """Beside the cells of the two: precision, recall, selected."""
+        """Format the differences of precision, recall and flagged rows."""
         return (
-            _tested(self.precision, "+.3f", brief=brief),
-            _tested(self.recall, "+.3f", self.recall_p, brief=brief),
-            _tested(self.selected, "+,.0f", self.selected_p, brief=brief),
+            _format(self.precision, "+.3f", brief=brief),
+            _format(self.recall, "+.3f", self.recall_p, brief=brief),
+            _format(self.selected, "+,.0f", self.selected_p, brief=brief),
         )
 
 
@@ -58,11 +58,11 @@ class CalibratorDifference:
     Attributes
     ----------
     compared
-        The first's probabilities as before, the second's as after.
+        Metrics of the first as before, of the second as after.
     paired
-        Whether both read the same rows; if not there is no interval.
+        Whether both read the same columns; if not, there is no interval.
     resampled
-        Whether intervals were asked for.
+        Whether intervals were requested.
     """
 
     compared: Comparison
@@ -74,17 +74,17 @@ class CalibratorDifference:
         return self.compared.difference
 
     def table(self, names: Sequence[str]) -> Table:
-        """The two side by side."""
+        """Build the table of the two side by side."""
         return comparison_table("After calibration", self.compared, (*names, HEADER))
 
     def notes(self) -> list[str]:
-        """Why a difference is not tested."""
+        """State why a difference is not tested."""
         if not self.paired:
             return [UNPAIRED]
         return [] if self.resampled else ["--bootstrap tests the difference."]
 
     def advice(self, names: Sequence[str]) -> list[str]:
-        """Which to use, where an interval tells the two apart."""
+        """State which of the two to use, by the intervals of the losses."""
         estimates = {loss: self.compared.difference[metric] for metric, loss in LOSSES_COMPARED.items()}
         lower: dict[str, list[str]] = {name: [] for name in names}
         for loss, estimate in estimates.items():
@@ -109,13 +109,13 @@ class SetDifference:
     Attributes
     ----------
     coverage
-        Without an interval where the two do not read the same rows.
+        Has no interval if the two read different columns.
     coverage_p
-        Exact McNemar test.
+        P-value of the exact McNemar test.
     disagreements
-        Rows whose label is in one of the two sets only.
+        Rows whose true class is in only one of the two sets.
     mean_set_size
-        In classes. It has no interval: sets may differ by any number of classes, on rows too rare to be seen.
+        In classes. It has no interval, since rare unseen rows may have sets of very different size.
     """
 
     coverage: Estimate
@@ -128,28 +128,28 @@ class SetDifference:
         return dict(vars(self))
 
     def column(self, *, brief: bool) -> tuple[str, str]:
-        """Beside the cells of the two: coverage, mean set size."""
-        coverage = _tested(self.coverage, "+.3f", self.coverage_p, brief=brief)
+        """Format the differences of coverage and mean set size."""
+        coverage = _format(self.coverage, "+.3f", self.coverage_p, brief=brief)
         return coverage, f"{self.mean_set_size.value:+.3f}"
 
     def notes(self) -> list[str]:
-        """Why the difference is not tested."""
+        """State why the difference is not tested."""
         return [UNPAIRED] if self.coverage_p is None else []
 
 
 LOSSES_COMPARED: Final[Mapping[str, str]] = MappingProxyType({"log_loss": "log loss", "brier": "Brier score"})
-"""Metrics of which a difference has an interval, and what they are called."""
+"""Names of the metrics whose difference has an interval."""
 
 
 def direction(estimate: Estimate) -> str:
-    """Higher or lower where the interval leaves 0 out, else nothing."""
+    """Return "higher" or "lower" if the interval excludes 0, else an empty text."""
     if estimate.low is None or estimate.high is None or estimate.low <= 0 <= estimate.high:
         return ""
     return "higher" if estimate.low > 0 else "lower"
 
 
-def _tested(estimate: Estimate, form: str, p_value: float | None = None, *, brief: bool) -> str:
-    """A difference, with its interval unless brief, and whether it is significant."""
+def _format(estimate: Estimate, form: str, p_value: float | None = None, *, brief: bool) -> str:
+    """Format a difference, with its interval unless brief, and its significance."""
     if estimate.value is None:
         return "-"
     ends = "" if brief else ends_of(estimate, form)

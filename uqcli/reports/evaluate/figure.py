@@ -1,4 +1,4 @@
-"""Precision and recall of boundaries with their intervals, side by side."""
+"""Figure of precision and recall of boundaries with their intervals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from uqcli.document import Estimate, Figure, printable
-from uqcli.reports.figures import BLUE, GREY, RED, line_by_line, panels
+from uqcli.reports.figures import BLUE, GREY, RED, label_lines, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class NamedRate:
-    """A rate of one rule file.
+    """A rate of one rule.
 
     Attributes
     ----------
     target
-        None if the rule has no target of this rate.
+        Target of the rate; None if the rule has another constraint.
     """
 
     name: str
@@ -30,12 +30,12 @@ class NamedRate:
 
 
 def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: float) -> Figure:
-    """A panel for each rate, in which every rule file has a line."""
+    """Build a figure with one panel per rate and one line per rule."""
     lines = len(rates[0][1])
 
     def draw(canvas: Canvas) -> None:
-        every = panels(canvas, [1] * len(rates), share_y=True)
-        for axes, (title, measured) in zip(every, rates, strict=True):
+        all_axes = panels(canvas, [1] * len(rates), share_y=True)
+        for axes, (title, measured) in zip(all_axes, rates, strict=True):
             _draw(axes, title, measured)
 
     names = ", ".join(printable(rate.name) for rate in rates[0][1])
@@ -54,19 +54,19 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: f
 
 def _draw(axes: Axes, title: str, measured: Sequence[NamedRate]) -> None:
     axes.set_title(title)
-    for place, shown in enumerate(measured):
-        low, high = shown.rate.low, shown.rate.high
-        if shown.target is not None:
-            axes.plot([shown.target] * 2, [place - 0.36, place + 0.36], color=RED, linewidth=2)
+    for place, named_rate in enumerate(measured):
+        low, high = named_rate.rate.low, named_rate.rate.high
+        if named_rate.target is not None:
+            axes.plot([named_rate.target] * 2, [place - 0.36, place + 0.36], color=RED, linewidth=2)
         if low is None or high is None:
             continue
-        if shown.rate.value is None:
+        if named_rate.rate.value is None:
             axes.plot([low, high], [place, place], color=GREY, linewidth=1.2, linestyle=(0, (2, 2)))
             continue
         axes.plot([low, high], [place, place], color=BLUE, linewidth=1.6)
-        axes.plot([shown.rate.value], [place], color=BLUE, marker="o", markersize=6)
+        axes.plot([named_rate.rate.value], [place], color=BLUE, marker="o", markersize=6)
     if any(rate.target is not None for rate in measured):
         axes.plot([], [], color=RED, linewidth=2, label="target")
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderpad=0)
-    line_by_line(axes, [rate.name for rate in measured])
+    label_lines(axes, [rate.name for rate in measured])
     axes.margins(x=0.08)

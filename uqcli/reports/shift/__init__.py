@@ -1,1 +1,1 @@
-"""Class weights of another class mix: what is said of them."""
+"""Report of ``uqcli shift``."""

@@ -1,4 +1,4 @@
-"""Class shares of source and target with their intervals, class by class."""
+"""Figure of class priors in source and target data with their intervals."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.document import Estimate, ExactEstimate, Figure, count
-from uqcli.reports.figures import BLUE, INK, line_by_line
+from uqcli.reports.figures import BLUE, INK, label_lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-_MOST: Final = 40
-"""Classes that are shown: those whose shares are farthest apart."""
+_MOST_CLASSES: Final = 40
+"""Most classes in the figure; those whose priors differ most are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassShare:
-    """How frequent a class is among the labelled rows, and how frequent it seems in the target."""
+    """Prior of a class in the source data, and its estimate in the target data."""
 
     name: str
     source: ExactEstimate
@@ -27,18 +27,20 @@ class ClassShare:
 
 
 def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
-    """A line for each class, in the classes' order."""
-    shown = _farthest(shares)
-    lines = len(shown)
+    """Build a figure with one line per class, in the order of the classes."""
+    chosen = _most_different(shares)
+    lines = len(chosen)
 
     def draw(canvas: Canvas) -> None:
         axes = canvas.subplots()
         for offset, colour, marker, name in ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target")):
-            for place, of_class in enumerate(shown):
+            for place, of_class in enumerate(chosen):
                 estimate: Estimate = getattr(of_class, name)
-                at = place + offset
+                position = place + offset
                 if estimate.low is not None and estimate.high is not None:
-                    axes.plot([estimate.low, estimate.high], [at, at], color=colour, linewidth=1.6)
+                    axes.plot(
+                        [estimate.low, estimate.high], [position, position], color=colour, linewidth=1.6
+                    )
                 style: dict[str, Any] = {
                     "color": colour,
                     "marker": marker,
@@ -46,8 +48,8 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
                     "linestyle": "",
                 }
                 value = math.nan if estimate.value is None else estimate.value
-                axes.plot([value], [at], label=name if place == 0 else None, **style)
-        line_by_line(axes, [share.name for share in shown])
+                axes.plot([value], [position], label=name if place == 0 else None, **style)
+        label_lines(axes, [share.name for share in chosen])
         axes.set(xlabel="prior", ylabel="class")
         axes.set_xlim(left=0)
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
@@ -66,7 +68,7 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     )
 
 
-def _farthest(shares: Sequence[ClassShare]) -> list[ClassShare]:
-    apart = [abs((share.target.value or 0.0) - (share.source.value or 0.0)) for share in shares]
-    chosen = sorted(range(len(shares)), key=lambda number: -apart[number])[:_MOST]
+def _most_different(shares: Sequence[ClassShare]) -> list[ClassShare]:
+    distances = [abs((share.target.value or 0.0) - (share.source.value or 0.0)) for share in shares]
+    chosen = sorted(range(len(shares)), key=lambda number: -distances[number])[:_MOST_CLASSES]
     return [shares[number] for number in sorted(chosen)]

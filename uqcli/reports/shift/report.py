@@ -1,4 +1,4 @@
-"""The report of ``uqcli shift``."""
+"""Report of ``uqcli shift``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from uqcli.document import (
 )
 from uqcli.methods.resampling import LEAST_OF_A_CLASS
 from uqcli.methods.shift.weights import ClassWeights
-from uqcli.reports.in_words import ESTIMATORS, named
+from uqcli.reports.in_words import ESTIMATORS, describe
 from uqcli.reports.shift.figure import ClassShare, shares_figure
 
 _UNCALIBRATED = 0.05
@@ -39,15 +39,15 @@ class ShiftReport(OneResult):
     Attributes
     ----------
     shift_p
-        P-value of "source and target are predicted alike"; None without target.
+        P-value of a test that source and target data have the same predicted classes; None without target.
     confidence
-        Of all intervals.
+        Confidence of all intervals.
     calibration
-        Mean over the classes of the ECE on the source.
+        Mean over the classes of the ECE on the source data.
     source_shares
-        Share of each class among the labelled rows, with its exact interval.
+        Prior of each class in the source data, with its exact interval.
     failed_draws
-        Draws without an estimate, which the intervals leave out.
+        Bootstrap draws without an estimate, which the intervals leave out.
     """
 
     source: Source
@@ -65,17 +65,17 @@ class ShiftReport(OneResult):
 
     @property
     def metrics(self) -> Metrics:
-        """P-value, conditioning, calibration, and the weight of each class."""
+        """P-value, condition, calibration error, and the weight and priors of each class."""
         metrics: dict[str, Metric] = {
             "shift_p": self.shift_p,
             "smallest_singular": None if self.found is None else self.found.smallest_singular,
             "condition": None if self.found is None else self.found.condition,
             "calibration_error": self.calibration,
         }
-        nothing: dict[str, Metric] = dict.fromkeys(self.classes)
-        metrics["weights"] = nothing if self.artifact is None else self.artifact.estimates()
+        undefined: dict[str, Metric] = dict.fromkeys(self.classes)
+        metrics["weights"] = undefined if self.artifact is None else self.artifact.estimates()
         metrics["target_prior"] = (
-            nothing
+            undefined
             if self.artifact is None
             else dict(zip(self.artifact.classes, self.artifact.target_prior, strict=True))
         )
@@ -86,15 +86,15 @@ class ShiftReport(OneResult):
 
     @property
     def class_shares(self) -> list[ClassShare]:
-        """How frequent each class is in source and target."""
+        """Priors of each class in source and target data."""
         targets = [_UNKNOWN] * len(self.classes)
         if self.artifact is not None:
             targets = self.artifact.target_shares()
-        every = zip(self.classes, self.source_shares, targets, strict=True)
-        return [ClassShare(name=name, source=source, target=target) for name, source, target in every]
+        columns = zip(self.classes, self.source_shares, targets, strict=True)
+        return [ClassShare(name=name, source=source, target=target) for name, source, target in columns]
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             **head_of("shift", self.source, self.parameters),
             "target": {"rows": self.target_rows},
@@ -103,7 +103,7 @@ class ShiftReport(OneResult):
         }
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         rows = f"{count(self.source.rows)} labelled rows"
         title = (
             f"Class weights ({self.parameters.estimator}) from {rows}, {count(self.target_rows)} unlabelled"
@@ -125,14 +125,14 @@ class ShiftReport(OneResult):
         return self.artifact is not None and self.artifact.interval is not None
 
     def _lead(self) -> list[str]:
-        """Whether the class priors differ."""
+        """State whether predicted classes differ significantly."""
         if self.shift_p is None:
             return []
         differ = "differ" if self.shift_p < 0.05 else "do not differ significantly"
         return [f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test)."]
 
     def _cautions(self) -> list[str]:
-        """What these rows triggered."""
+        """Collect the cautions of this result."""
         sentences = []
         if 0 < self.target_rows < LEAST_OF_A_CLASS * len(self.classes):
             sentences.append(f"fewer than {LEAST_OF_A_CLASS} unlabelled rows for each class: no intervals.")
@@ -157,7 +157,7 @@ class ShiftReport(OneResult):
 
     def _notes(self) -> list[str]:
         notes = [] if self.failure is None else [f"No class weights: {self.failure}."]
-        notes.append(f"{named(self.parameters.estimator, ESTIMATORS)}.")
+        notes.append(f"{describe(self.parameters.estimator, ESTIMATORS)}.")
         if self.artifact is not None:
             notes += [
                 "Above 1: the class is more frequent in the target data.",
@@ -170,20 +170,20 @@ class ShiftReport(OneResult):
         return notes
 
     def _significant(self, artifact: ShiftArtifact) -> list[str]:
-        """Which weights are not 1, each by its own interval."""
+        """List the classes whose interval of the weight excludes 1."""
         if not self._has_intervals:
             return []
-        apart = [
+        names = [
             printable(name)
             for name, estimate in artifact.estimates().items()
-            if isinstance(estimate, Estimate) and _leaves_out_one(estimate)
+            if isinstance(estimate, Estimate) and _excludes_one(estimate)
         ]
-        listed = ", ".join(apart[:_MOST_NAMED]) + (" and more" if len(apart) > _MOST_NAMED else "")
+        listed = ", ".join(names[:_MOST_NAMED]) + (" and more" if len(names) > _MOST_NAMED else "")
         sentences = [f"Weights whose {100 * self.confidence:g} % interval excludes 1: {listed or 'none'}."]
         if self.parameters.seed is not None:
             sentences.append(f"Seed {self.parameters.seed} affects: the intervals.")
         return sentences
 
 
-def _leaves_out_one(weight: Estimate) -> bool:
+def _excludes_one(weight: Estimate) -> bool:
     return weight.low is not None and weight.high is not None and not weight.low <= 1 <= weight.high

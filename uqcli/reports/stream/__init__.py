@@ -1,1 +1,1 @@
-"""Rows that pass through: what is said of them."""
+"""Reports of commands whose output is rows."""

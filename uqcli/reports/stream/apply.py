@@ -1,4 +1,4 @@
-"""The report of ``uqcli apply``."""
+"""Report of ``uqcli apply`` and ``uqcli uncertainty``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEANINGS: Final = (
     "entropy of the label, nats: high near 0.5",
     "how much knowing the probability would reduce that entropy, nats",
 )
-"""Of the columns of ``uqcli uncertainty``, in order; higher where less is certain, but for the score."""
+"""Meanings of the columns of ``uqcli uncertainty``, in order; except the score, higher is less certain."""
 
 _TITLES: Final = {
     "boundary": "Decisions for",
@@ -27,7 +27,7 @@ _TITLES: Final = {
 
 
 class ApplySource(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read: rows written, rows dropped, role to column name."""
+    """Inputs: rows written, rows dropped, column names by role."""
 
     rows: int
     dropped: int
@@ -35,7 +35,7 @@ class ApplySource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that shape the output."""
+    """Options that change the output."""
 
     kind: str | None
     columns: list[str]
@@ -43,7 +43,7 @@ class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def metrics_of(*, rows: int, selected: int | None, undecided: int) -> Metrics:
-    """Counts of the output by their contract names; ``selected`` is None where nothing is decided."""
+    """Return the counts of the output by key; ``selected`` is None if the rule makes no decisions."""
     if selected is None:
         return {"rows": rows, "undecided": undecided}
     return {
@@ -56,14 +56,14 @@ def metrics_of(*, rows: int, selected: int | None, undecided: int) -> Metrics:
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyReport(OneResult):
-    """What was written, by ``apply`` or another command that adds columns.
+    """Rows written by ``apply`` or another command that adds columns.
 
     Attributes
     ----------
     model
-        What was applied; None where there is no saved model.
+        The applied rule; None if the command has none.
     added_from
-        What columns were made of where there is none; with it their meanings are shown.
+        Source of the added columns if there is no rule.
     """
 
     command: str = "apply"
@@ -81,17 +81,17 @@ class ApplyReport(OneResult):
         return metrics_of(rows=self.source.rows, selected=self.selected, undecided=self.undecided)
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             **head_of(self.command, self.source, self.parameters),
             "metrics": dict(self.metrics),
         }
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         rows = self.source.rows
-        made = _TITLES.get(self.parameters.kind or "", "Columns added to")
-        title = f"{made} {rows_of(rows)}"
+        action = _TITLES.get(self.parameters.kind or "", "Columns added to")
+        title = f"{action} {rows_of(rows)}"
         if self.selected is not None:
             rate = f" ({100 * self.selected / rows:.2f} %)" if rows else ""
             title = f"{count(self.selected)} of {rows_of(rows)} flagged{rate}"
@@ -117,6 +117,6 @@ class ApplyReport(OneResult):
         )
 
     def _meanings(self) -> Table:
-        """What the added columns hold, by the names they got."""
+        """Build the table of the added columns and their meanings."""
         rows = list(zip(self.parameters.columns, _MEANINGS, strict=True))
         return Table(title="", header=("column", "meaning"), rows=rows, left=2)

@@ -1,4 +1,4 @@
-"""The report of ``uqcli simulate``."""
+"""Report of ``uqcli simulate``."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 def metrics_of(*, rows: int, positives: int) -> Metrics:
-    """Counts of the output by their contract names."""
+    """Return the counts of the output by key."""
     return {"rows": rows, "positives": positives, "positivity": positives / rows if rows else None}
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimulateReport(OneResult):
-    """What was written.
+    """Simulated rows.
 
     Attributes
     ----------
     parameters
-        Of the model, learned ones included; kind, rows and seed before them.
+        Kind, rows and seed, then the parameters of the model, including learned ones.
     curves
-        The share of positives to be expected at each score, of a posterior network.
+        Expected positive rate by score, for a posterior network.
     """
 
     parameters: Mapping[str, Any]
@@ -41,20 +41,24 @@ class SimulateReport(OneResult):
         return metrics_of(rows=self.parameters["rows"], positives=self.positives)
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         payload = {**head_of("simulate", {}, self.parameters), "metrics": dict(self.metrics)}
         return {**payload, "curves": [_as_json(curve) for curve in self.curves]} if self.curves else payload
 
     def document(self) -> Document:
-        """The readable form."""
-        rows, kind, given = self.parameters["rows"], self.parameters["kind"], self.parameters
+        """Return the readable form."""
+        rows, kind, parameters = self.parameters["rows"], self.parameters["kind"], self.parameters
         cells = (count(rows), count(self.positives), share(self.positives / rows if rows else None))
         table = Table(title="", header=("rows", "positive", "positive rate"), rows=[cells], left=0)
         figures = [_curves_figure(self.curves)] if self.curves else []
         settings = Table(
             title="",
             header=("setting", "value", "meaning"),
-            rows=[(name, _setting(given[name]), _MEANINGS[name]) for name in given if name in _MEANINGS],
+            rows=[
+                (name, _setting(parameters[name]), _MEANINGS[name])
+                for name in parameters
+                if name in _MEANINGS
+            ],
             words_last=True,
             detail=True,
         )
@@ -101,13 +105,13 @@ def _as_json(curve: ExpectedCurve) -> dict[str, Any]:
 
 
 def _curves_figure(curves: Sequence[ExpectedCurve]) -> Figure:
-    """What the same score means at each level of uncertainty [UB Theorem 3.1, fig. 3]."""
+    """Build the figure of the expected positive rate by score and uncertainty [UB Theorem 3.1, fig. 3]."""
 
     def draw(canvas: Canvas) -> None:
         axes = canvas.subplots()
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (4, 3)), label="score")
         for curve, colour in zip(curves, level_colours(len(curves)), strict=True):
-            marker = "o" if len(curve.score) <= 12 else ""  # few points are the scores that rows can have
+            marker = "o" if len(curve.score) <= 12 else ""  # a few points are all possible scores
             rows = "1 training row" if curve.evidence == 1 else f"{count(curve.evidence)} training rows"
             style = {"color": colour, "linewidth": 1.8, "marker": marker, "markersize": 4}
             axes.plot(curve.score, curve.positivity, label=f"gamma {curve.gamma:g} ({rows})", **style)

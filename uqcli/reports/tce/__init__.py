@@ -1,1 +1,1 @@
-"""Calibration errors: what is said of them."""
+"""Report of ``uqcli tce``."""

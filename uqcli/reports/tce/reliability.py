@@ -1,4 +1,4 @@
-"""Reliability diagrams [TCE sec. 3, fig. 1]: test-based, and the standard one beside it."""
+"""Figure of reliability diagrams [TCE sec. 3, fig. 1]: test-based and standard."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from uqcli.counts import Floats
 from uqcli.document import Figure
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
 from uqcli.methods.tce.diagram import Diagram, Histogram
-from uqcli.reports.figures import BLUE, GREY, INK, RED, is_narrow, wrapped
+from uqcli.reports.figures import BLUE, GREY, INK, RED, is_narrow, wrap_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ _MOST_LABELS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One part of the rows: a title, its bins, and what the diagrams show of them."""
+    """Bins and diagrams of all rows, a group or a class."""
 
     title: str
     bins: ScoreBins
@@ -32,17 +32,17 @@ class Panel:
 
 
 def reliability_figure(panels: Sequence[Panel]) -> Figure:
-    """Each panel a row: the test-based diagram with its bins and histogram, and the standard diagram."""
+    """Build a figure with one row per panel: the test-based and the standard diagram."""
 
     def draw(canvas: Canvas) -> None:
         rows = canvas.subfigures(len(panels), 1, squeeze=False)[:, 0]
         narrow = is_narrow(canvas)
         mosaic, ratios = (_STACKED, _STACKED_RATIOS) if narrow else (_ABREAST, _RATIOS)
         for row, panel in zip(rows, panels, strict=True):
-            title = wrapped(panel.title) if narrow else panel.title
+            title = wrap_title(panel.title) if narrow else panel.title
             row.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
             axes = row.subplot_mosaic(mosaic, empty_sentinel="none", **ratios)
-            _draw_panel(panel, axes, _top(panels), narrow=narrow)
+            _draw_panel(panel, axes, _axis_end(panels), narrow=narrow)
 
     titles = "; ".join(panel.title for panel in panels)
     title = f"Reliability diagrams: {titles}"
@@ -71,8 +71,8 @@ def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool) -> None:
     _standard(axes["standard"], panel, top)
 
 
-def _top(panels: Sequence[Panel]) -> float:
-    """Upper end of the axes of predictions and rates, of all panels alike: the highest of either."""
+def _axis_end(panels: Sequence[Panel]) -> float:
+    """Return the upper end of the axes of predictions and rates, the same in all panels."""
     rates = [panel.bins.rate[panel.bins.count > 0].max() for panel in panels]
     bars = [(panel.diagram.reliability.rate + panel.diagram.reliability.bars[1]).max() for panel in panels]
     return (
@@ -107,7 +107,7 @@ def _violins(axes: Axes, panel: Panel, top: float, *, inside: bool) -> None:
 
 
 def _outline(shape: Histogram) -> tuple[Floats, Floats]:
-    """Heights and half widths of a violin: the bin's histogram, smoothed a little."""
+    """Return the heights and half widths of a violin: the slightly smoothed histogram of a bin."""
     kernel = np.array([1.0, 3.0, 4.0, 3.0, 1.0])
     width = np.convolve(np.pad(shape.count.astype(np.float64), 2, mode="edge"), kernel / 12, "valid")
     cells = len(shape.count)

@@ -1,4 +1,4 @@
-"""The report of ``uqcli tce``."""
+"""Report of ``uqcli tce``."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from uqcli.document import (
     count,
     ends_of,
     head_of,
-    meant,
+    meaning_rows,
     p_text,
     plain,
     printable,
     share,
 )
 from uqcli.methods.tce.calibrated_labels import NullDistribution
-from uqcli.reports.in_words import BINNINGS, named
+from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.tce.reliability import Panel, reliability_figure
 from uqcli.reports.tce.results import ClassResult, GroupResult
-from uqcli.reports.tce.words import MUCH, advice, blind_below, in_words
+from uqcli.reports.tce.words import MANY_REJECTED, advice, detection_limit, in_words
 
 _MEANINGS: Final = {
     "calibration": {
@@ -60,15 +60,15 @@ _MEANINGS: Final = {
     },
 }
 _MAIN = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
-"""On a terminal."""
+"""Metrics on a terminal."""
 
-_SHOWN_OF_PARTS = ("tce", "ece", "ace", "brier", "log_loss")
+_PART_METRICS = ("tce", "ece", "ace", "brier", "log_loss")
 _MOST_PANELS = 4
 _MOST_NAMED = 12
 
 
 class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that shape the result."""
+    """Options that change the result."""
 
     binning: str
     bin_sizes: str | None
@@ -90,12 +90,12 @@ class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class TceReport(OneResult):
-    """Calibration errors of one column of scores or of many classes, and of groups of rows.
+    """Calibration errors of a score or of class probabilities, for all rows and for groups.
 
     Attributes
     ----------
     tce_at_group_sizes
-        Of all rows in bins as small as those of the groups, to compare them with; None without groups.
+        TCE of all rows with the bin sizes of the groups, for comparison; None without groups.
     """
 
     source: Source
@@ -107,12 +107,12 @@ class TceReport(OneResult):
 
     @property
     def multiclass(self) -> bool:
-        """Whether there is one set of probabilities for each class."""
+        """Whether the rows have class probabilities."""
         return self.parameters.classes is not None
 
     @property
     def metrics(self) -> Metrics:
-        """Errors of all rows; by class, by group and of the worst group where there are any."""
+        """Errors of all rows, by class, by group and of the worst group."""
         metrics: dict[str, Metric] = dict(self.whole.metrics)
         if self.multiclass:
             metrics["by_class"] = {
@@ -131,7 +131,7 @@ class TceReport(OneResult):
         return tested[0] if tested else None
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         payload: dict[str, Any] = {
             **head_of("tce", self.source, self.parameters),
             "metrics": plain(self.metrics),
@@ -159,64 +159,65 @@ class TceReport(OneResult):
         }
 
     def document(self) -> Document:
-        """The readable form."""
-        drawn = bool(self.whole.if_calibrated)
+        """Return the readable form."""
+        has_draws = bool(self.whole.if_calibrated)
         metrics = replace(_metrics_table(self.whole), brief=_main_table(self.whole))
         if self.multiclass:
             tables = [_classes_table(self.whole), replace(metrics, detail=True)]
         else:
-            title = f"Bins ({named(self.parameters.binning, BINNINGS)})"
+            title = f"Bins ({describe(self.parameters.binning, BINNINGS)})"
             tables = [metrics, _bins_table(title, self.whole.classes[0])]
         if self.groups:
             tables = [self._groups_table(), *(replace(table, detail=True) for table in tables)]
         positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
-        weighed = "" if self.whole.rows == self.source.rows else f" ({count(self.whole.rows)} by weight)"
-        much = _value(self.whole.metrics["tce"]) > 100 * MUCH
+        by_weight = "" if self.whole.rows == self.source.rows else f" ({count(self.whole.rows)} by weight)"
+        many_rejected = _value(self.whole.metrics["tce"]) > 100 * MANY_REJECTED
         return Document(
-            title=f"Calibration test of {count(self.source.rows)} rows{weighed}{positive}",
+            title=f"Calibration test of {count(self.source.rows)} rows{by_weight}{positive}",
             lead=self._lead(),
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
             next="calibrate {input} --method all"
-            if much and not (self.multiclass or self.groups or drawn)
+            if many_rejected and not (self.multiclass or self.groups or has_draws)
             else "",
             figures=[self._figure()],
         )
 
     def _lead(self) -> list[str]:
-        """What is rejected; of the worst class or group where there are any."""
+        """State how many predictions are rejected, of the worst class or group if there are any."""
         worst = _worst_first(self.whole.classes)[0]
-        sentence, name = in_words(worst, self.parameters.alpha)[0], f"class {_named(worst)}"
+        sentence, name = in_words(worst, self.parameters.alpha)[0], f"class {_part_name(worst)}"
         group = self._worst_group
         if group is not None:
             worst = _worst_first(group.classes)[0]
             sentence = in_words(worst, self.parameters.alpha)[0]
-            name = f"group {_named(group)}" + (f", class {_named(worst)}" if self.multiclass else "")
+            name = f"group {_part_name(group)}" + (f", class {_part_name(worst)}" if self.multiclass else "")
         return [f"Worst {name}: {sentence}" if self.multiclass or group is not None else sentence]
 
     def _cautions(self) -> list[str]:
-        """What these rows triggered."""
+        """Collect the cautions of this result."""
         small = [group for group in self.groups if not group.tested]
-        listed = ", ".join(f"{_named(group)} ({count(group.rows)} rows)" for group in small[:_MOST_NAMED])
+        listed = ", ".join(f"{_part_name(group)} ({count(group.rows)} rows)" for group in small[:_MOST_NAMED])
         more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
-        which = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
-        few = [f"{which} too small to test: {listed}{more}."] if small else []
-        blind = None if self.multiclass else blind_below(self.whole.classes[0])
-        if blind is not None:
-            few.append(
-                f"few {blind[0]}: the tests miss errors below about {100 * blind[1]:.0f} % of their rate."
+        subject = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
+        sentences = [f"{subject} too small to test: {listed}{more}."] if small else []
+        undetected = None if self.multiclass else detection_limit(self.whole.classes[0])
+        if undetected is not None:
+            rare, error = undetected
+            sentences.append(
+                f"few {rare}: the tests miss errors below about {100 * error:.0f} % of their rate."
             )
-        return [*few, *self.warnings]
+        return [*sentences, *self.warnings]
 
     def _notes(self) -> list[str]:
         level = self.parameters.alpha
         worst = _worst_first(self.whole.classes)[0]
         notes = in_words(worst, level)
         if self.groups:
-            notes[0] = f"All rows{f', class {_named(worst)}' if self.multiclass else ''}: {notes[0]}"
+            notes[0] = f"All rows{f', class {_part_name(worst)}' if self.multiclass else ''}: {notes[0]}"
         else:
-            del notes[0]  # the lead says it
+            del notes[0]  # the lead states it
         if self.multiclass:
             value = _value(self.whole.metrics["tce"])
             notes.append(
@@ -238,47 +239,49 @@ class TceReport(OneResult):
         return notes
 
     def _groups_table(self) -> Table:
-        everything = {**self.whole.metrics, "tce": self.tce_at_group_sizes}
+        metrics = {**self.whole.metrics, "tce": self.tce_at_group_sizes}
         tested = _worst_first([group for group in self.groups if group.tested])
         small = [group for group in self.groups if not group.tested]
         rows = [
-            ("(all rows)", count(self.whole.rows), *_shown(everything)),
-            *((_named(group), count(group.rows), *_shown(group.metrics)) for group in (*tested, *small)),
+            ("(all rows)", count(self.whole.rows), *_cells(metrics)),
+            *((_part_name(group), count(group.rows), *_cells(group.metrics)) for group in (*tested, *small)),
         ]
-        return Table(title="", header=("group", "rows", *_SHOWN_OF_PARTS), rows=rows)
+        return Table(title="", header=("group", "rows", *_PART_METRICS), rows=rows)
 
     def _figure(self) -> Figure:
         if self.multiclass:
             classes = _worst_first(self.whole.classes)[:_MOST_PANELS]
             return reliability_figure(
-                [_panel(f"Class {_named(label_class, 40)}", label_class) for label_class in classes]
+                [_panel(f"Class {_part_name(label_class, 40)}", label_class) for label_class in classes]
             )
         panels = [_panel("All rows" if self.groups else "", self.whole.classes[0])]
         for group in _worst_first([group for group in self.groups if group.tested])[: _MOST_PANELS - 1]:
-            panels.append(_panel(f"{self.parameters.by} = {_named(group, 40)}", group.classes[0]))
+            panels.append(_panel(f"{self.parameters.by} = {_part_name(group, 40)}", group.classes[0]))
         return reliability_figure(panels)
 
 
-def _named(part: GroupResult | ClassResult, most: int = 60) -> str:
+def _part_name(part: GroupResult | ClassResult, most: int = 60) -> str:
     return printable(str(part.name), most)
 
 
 def _panel(name: str, part: ClassResult) -> Panel:
-    facts = f"TCE {shown_metric('tce', part.metrics['tce'])}, ECE {shown_metric('ece', part.metrics['ece'])}"
+    facts = (
+        f"TCE {format_metric('tce', part.metrics['tce'])}, ECE {format_metric('ece', part.metrics['ece'])}"
+    )
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     title = f"{name}: {facts}; {rows}" if name else f"{facts}; {rows}"
     return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram)
 
 
 def _worst_first(parts: Sequence[Any]) -> list[Any]:
-    """Parts or classes by error: TCE, then ECE, highest first, then by name."""
+    """Sort groups or classes by TCE, then ECE, highest first, then by name."""
     return sorted(
         parts, key=lambda part: (-_value(part.metrics["tce"]), -_value(part.metrics["ece"]), part.name)
     )
 
 
 def _value(metric: Metric) -> float:
-    """A value to sort by; what is undefined comes last."""
+    """Return the value of a metric as a sort key; undefined values are lowest."""
     value = metric.value if isinstance(metric, Estimate) else metric
     return float(value) if isinstance(value, int | float) else -math.inf
 
@@ -322,64 +325,64 @@ def _bins_table(title: str, part: ClassResult) -> Table:
 
 
 def _classes_table(whole: GroupResult) -> Table:
-    every = [
+    lines = [
         ("(mean)", count(whole.rows), whole.metrics),
         *(
-            (_named(label_class), count(label_class.positives), label_class.metrics)
+            (_part_name(label_class), count(label_class.positives), label_class.metrics)
             for label_class in _worst_first(whole.classes)
         ),
     ]
-    rows = [(name, rows, *_shown(metrics)) for name, rows, metrics in every]
-    return Table(title="", header=("class", "rows", *_SHOWN_OF_PARTS), rows=rows)
+    rows = [(name, rows, *_cells(metrics)) for name, rows, metrics in lines]
+    return Table(title="", header=("class", "rows", *_PART_METRICS), rows=rows)
 
 
-def _shown(metrics: Metrics) -> list[str]:
-    return [shown_metric(name, metrics[name]) for name in _SHOWN_OF_PARTS]
+def _cells(metrics: Metrics) -> list[str]:
+    return [format_metric(name, metrics[name]) for name in _PART_METRICS]
 
 
 def _main_table(whole: GroupResult) -> Table:
-    """The metrics to look at first."""
-    drawn = whole.if_calibrated
+    """Build the table of the main metrics."""
+    nulls = whole.if_calibrated
     rows = []
     for name in _MAIN:
-        more = [""] * 2 if name not in drawn else _if_calibrated_cells(name, drawn[name])
-        rows.append([name, shown_metric(name, whole.metrics[name]), *(more if drawn else [])])
-    header = ["metric", "value", *(["if calibrated", "p"] if drawn else [])]
+        more = [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
+        rows.append([name, format_metric(name, whole.metrics[name]), *(more if nulls else [])])
+    header = ["metric", "value", *(["if calibrated", "p"] if nulls else [])]
     return Table(title="", header=header, rows=rows)
 
 
 def _metrics_table(whole: GroupResult) -> Table:
-    """Every metric, with what it comes to where the probabilities are right, if labels were drawn."""
-    drawn = whole.if_calibrated
+    """Build the table of all metrics, with their null distributions if labels were drawn."""
+    nulls = whole.if_calibrated
     rows = []
-    for kind, name, meaning in meant(_MEANINGS):
-        cells = [kind, name, shown_metric(name, whole.metrics[name])]
-        if drawn:
-            cells += [""] * 2 if name not in drawn else _if_calibrated_cells(name, drawn[name])
+    for kind, name, meaning in meaning_rows(_MEANINGS):
+        cells = [kind, name, format_metric(name, whole.metrics[name])]
+        if nulls:
+            cells += [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
         rows.append([*cells, meaning])
-    header = ["", "metric", "value", *(["if calibrated", "p"] if drawn else []), "meaning"]
+    header = ["", "metric", "value", *(["if calibrated", "p"] if nulls else []), "meaning"]
     return Table(title="", header=header, rows=rows, left=2, words_last=True)
 
 
-def shown_metric(name: str, metric: Metric) -> str:
-    """A metric with its interval, percentages with two decimals.
+def format_metric(name: str, metric: Metric) -> str:
+    """Format a metric with its interval; percentages have two decimals.
 
     Examples
     --------
-    >>> shown_metric("tce", 12.3456), shown_metric("ece", 0.5)
+    >>> format_metric("tce", 12.3456), format_metric("ece", 0.5)
     ('12.35 %', '0.5000')
     """
     unit = " %" if name.startswith("tce") and metric is not None else ""
     if isinstance(metric, Estimate):
         digits = ".2f" if name.startswith("tce") else ".4f"
-        return f"{_form(name, metric.value)}{unit}{ends_of(metric, digits)}"
+        return f"{_format(name, metric.value)}{unit}{ends_of(metric, digits)}"
     assert metric is None or isinstance(metric, int | float)  # not a group of metrics
-    return f"{_form(name, metric)}{unit}"
+    return f"{_format(name, metric)}{unit}"
 
 
 def _if_calibrated_cells(name: str, null: NullDistribution) -> list[str]:
-    return [f"{_form(name, null.mean)}, up to {_form(name, null.high)}", f"{null.p_value:.3g}"]
+    return [f"{_format(name, null.mean)}, up to {_format(name, null.high)}", f"{null.p_value:.3g}"]
 
 
-def _form(name: str, value: float | None) -> str:
+def _format(name: str, value: float | None) -> str:
     return f"{value:.2f}" if name.startswith("tce") and value is not None else share(value)

@@ -1,4 +1,4 @@
-"""What the report of ``uqcli tce`` says of: all rows, groups and classes."""
+"""Calibration errors of all rows, groups and classes, for the report of ``uqcli tce``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uqcli.methods.tce.diagram import Diagram
 
 @dataclass(frozen=True, kw_only=True)
 class ClassResult:
-    """Rows under one question: whether the label is this class; without name, whether it is positive."""
+    """Calibration of one class against the others; without name, of the positive class."""
 
     name: str | None
     positives: int
@@ -25,14 +25,14 @@ class ClassResult:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupResult:
-    """All rows (no name) or one group, by weight; its metrics are means over the classes.
+    """Calibration of all rows (no name) or one group, by weight; metrics are means over the classes.
 
     Attributes
     ----------
     tested
-        Whether it is large enough for tests to say something.
+        Whether it has enough rows for the tests.
     if_calibrated
-        What errors come to where the probabilities are right; empty without draws.
+        Null distributions of errors, for calibrated probabilities; empty without draws.
     """
 
     name: str | None

@@ -1,4 +1,4 @@
-"""What calibration tests say of some rows, in sentences."""
+"""Sentences on the results of calibration tests."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from uqcli.counts import Ints
 from uqcli.methods.tce.calibration_error import ScoreBins
 from uqcli.reports.tce.results import ClassResult
 
-MUCH = 0.2
-"""Share of rejected predictions above which the report says what to do; true probabilities reach 0.15."""
+MANY_REJECTED = 0.2
+"""Share of rejected predictions above which the report gives advice; true probabilities reach 0.15."""
 
 _NEARLY_ALL = 0.75
-"""Share of all rows from which on a range of scores tells nobody where to look."""
+"""Share of all rows above which a range of scores is too wide to be useful."""
 
-_BLIND = 0.25
-"""Relative error of a rate from which on the report says that smaller ones cannot be seen."""
+_DETECTION_LIMIT = 0.25
+"""Relative error of a rate above which the report cautions that the tests miss smaller ones."""
 
 
 def in_words(part: ClassResult, alpha: float) -> list[str]:
-    """Say how many predictions are rejected and where most of them are; then where the others are."""
-    total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
-    percent = f"{_percent(against, total)} of predictions are rejected (level {alpha:g})"
+    """State how many predictions are rejected, where most of them are, and where the others are."""
+    total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
+    percent = f"{_percent(rejected, total)} of predictions are rejected (level {alpha:g})"
     sides = sorted(
         [("too high", part.rejected.too_high), ("too low", part.rejected.too_low)],
         key=lambda side: -int(side[1].sum()),
     )
-    where = [(name, rows, _where(part.bins, rows, name)) for name, rows in sides if rows.any()]
+    where = [(name, rows, _location(part.bins, rows, name)) for name, rows in sides if rows.any()]
     if not where:
         return [f"{percent}."]
     if len(where) == 1:
@@ -38,14 +38,14 @@ def in_words(part: ClassResult, alpha: float) -> list[str]:
 
 
 def advice(part: ClassResult) -> list[str]:
-    """How far predictions are off, where many are rejected."""
-    total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
-    if against <= MUCH * total:
+    """State the mean error if many predictions are rejected."""
+    total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
+    if rejected <= MANY_REJECTED * total:
         return []
     bins = part.bins
-    off = np.abs(bins.mean_score * bins.count - bins.positives)[bins.count > 0]
+    errors = np.abs(bins.mean_score * bins.count - bins.positives)[bins.count > 0]
     return [
-        f"Mean error over all rows: {100 * float(off.sum()) / total:.2g} points.",
+        f"Mean error over all rows: {100 * float(errors.sum()) / total:.2g} points.",
         "With many rows, small errors are significant.",
     ]
 
@@ -55,20 +55,20 @@ def _percent(rows: int, total: int) -> str:
     return "less than 0.1 %" if 0 < share_of_all < 0.05 else f"{share_of_all:.1f} %"
 
 
-def _where(bins: ScoreBins, erring: Ints, side: str) -> str:
-    """The fewest neighbouring bins that hold most of some rows, and what is true of all rows in them."""
+def _location(bins: ScoreBins, rejected: Ints, side: str) -> str:
+    """Describe the shortest run of bins with most of the rejected rows, with its mean score and rate."""
     filled = np.flatnonzero(bins.count)
-    first, last = _shortest_run(erring[filled].tolist())
+    first, last = _shortest_run(rejected[filled].tolist())
     run = filled[first : last + 1]
-    if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # where most rows are is no place to look
-        off = np.where(erring > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
-        farthest = np.array([off.argmax()])
-        return f"throughout, most {_between(bins, farthest)}{_there(bins, farthest, side)}"
-    return f"{_between(bins, run)}{_there(bins, run, side)}"
+    if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # too wide a range to be useful
+        errors = np.where(rejected > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
+        farthest = np.array([errors.argmax()])
+        return f"throughout, most {_score_range(bins, farthest)}{_rates(bins, farthest, side)}"
+    return f"{_score_range(bins, run)}{_rates(bins, run, side)}"
 
 
-def _between(bins: ScoreBins, run: Ints) -> str:
-    """The scores of neighbouring bins."""
+def _score_range(bins: ScoreBins, run: Ints) -> str:
+    """Format the score range of neighbouring bins."""
     low, high = float(bins.low[run[0]]), float(bins.high[run[-1]])
     return {
         (True, True): "over the whole range",
@@ -78,8 +78,8 @@ def _between(bins: ScoreBins, run: Ints) -> str:
     }[low == 0, high == 1]
 
 
-def _there(bins: ScoreBins, run: Ints, side: str) -> str:
-    """What is predicted and what is true of all rows in some bins; says so where the other side prevails."""
+def _rates(bins: ScoreBins, run: Ints, side: str) -> str:
+    """Format the mean score and positive rate of bins; note if all rows together err to the other side."""
     rows = int(bins.count[run].sum())
     mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
     rate = int(bins.positives[run].sum()) / rows
@@ -87,28 +87,28 @@ def _there(bins: ScoreBins, run: Ints, side: str) -> str:
     return f" ({others}mean score {100 * mean:.3g} %, positive {100 * rate:.3g} %)"
 
 
-def blind_below(part: ClassResult) -> tuple[str, float] | None:
-    """What is rare, and the least relative error of its rate that a bin shows; None where that is small."""
+def detection_limit(part: ClassResult) -> tuple[str, float] | None:
+    """Return the rare label and the least relative error of its rate that the tests detect; None if small."""
     bins = part.bins
     filled = bins.count > 0
-    rows, hits = bins.count[filled], bins.positives[filled]
-    rate = int(hits.sum()) / int(rows.sum())
+    rows, positives = bins.count[filled], bins.positives[filled]
+    rate = int(positives.sum()) / int(rows.sum())
     if not 0 < rate < 1:
         return None
     name, rare = ("positives", rate) if rate <= 0.5 else ("negatives", 1 - rate)
     least = 2 * math.sqrt((1 - rare) / (rare * float(np.median(rows))))
-    return (name, least) if least >= _BLIND else None
+    return (name, least) if least >= _DETECTION_LIMIT else None
 
 
 def _shortest_run(rows: list[int]) -> tuple[int, int]:
-    """First and last place of the fewest neighbours that hold four fifths of all rows, the fullest such."""
-    best, first, inside = (len(rows) + 1, 0, 0), 0, 0
+    """Return first and last index of the shortest run with four fifths of all rows; ties: the fullest."""
+    best, first, rows_in_run = (len(rows) + 1, 0, 0), 0, 0
     for last, more in enumerate(rows):
-        inside += more
-        while 5 * (inside - rows[first]) >= 4 * sum(rows):
-            inside -= rows[first]
+        rows_in_run += more
+        while 5 * (rows_in_run - rows[first]) >= 4 * sum(rows):
+            rows_in_run -= rows[first]
             first += 1
-        if 5 * inside >= 4 * sum(rows):
-            best = min(best, (last - first + 1, -inside, first))
+        if 5 * rows_in_run >= 4 * sum(rows):
+            best = min(best, (last - first + 1, -rows_in_run, first))
     length, _, start = best
     return start, start + length - 1

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.oracles import permutation as oracle
 from uqcli.counts import LOWEST, CellRow, Cells
 from uqcli.defaults import FOLDS
-from uqcli.methods.boundary.constraint import the_constraint
+from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.boundary.ranking import permutation
 from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid, Curve, gain_of
 
@@ -104,22 +104,22 @@ def test_blocks_have_enough_rows_and_permutations_move_them():
 
 def test_draws_from_billions_are_near_the_hypergeometric_law():
     good, bad, sample = (np.full(2000, value) for value in (3 * 10**9, 10**9, 10**6))
-    cells_of = permutation._drawn(good, bad, sample, np.random.default_rng(0))
+    cells_of = permutation._draw_sample(good, bad, sample, np.random.default_rng(0))
     assert cells_of.mean() == pytest.approx(750_000, abs=40)
     assert cells_of.std() == pytest.approx((10**6 * 0.75 * 0.25) ** 0.5, rel=0.05)
 
 
 def test_alerts_at_a_bound_are_those_of_the_single_threshold():
     curve = Curve.summed(np.array([2, 1, 3, 4]), np.array([2, 0, 2, 0]))
-    assert curve.alerts_at(the_constraint(precision="0.6")) == 3
-    assert curve.recall(the_constraint(precision="0.6")) == 1
-    assert curve.recall(the_constraint(precision="0.9")) == 0.5
-    assert curve.alerts_at(the_constraint(max_selected="1")) is None
+    assert curve.alerts_at(constraint_from(precision="0.6")) == 3
+    assert curve.recall(constraint_from(precision="0.6")) == 1
+    assert curve.recall(constraint_from(precision="0.9")) == 0.5
+    assert curve.alerts_at(constraint_from(max_selected="1")) is None
 
 
 @pytest.mark.parametrize("informative", [True, False])
 def test_the_permutation_test_is_significant_exactly_for_informative_uncertainty(informative):
-    gain = gain_of(cells_of(1, 3000, informative), the_constraint(precision="0.6"), 0)
+    gain = gain_of(cells_of(1, 3000, informative), constraint_from(precision="0.6"), 0)
     assert (gain.p_value == 0.01) == informative
     assert (gain.equal_alerts.value - gain.placebo > 0.01) == informative
     assert gain.equal_alerts.low <= gain.equal_alerts.value <= gain.equal_alerts.high
@@ -127,22 +127,22 @@ def test_the_permutation_test_is_significant_exactly_for_informative_uncertainty
 
 
 def test_the_same_seed_gives_the_same_gain():
-    cells, bound = cells_of(1, 300, True), the_constraint(precision="0.6")
+    cells, bound = cells_of(1, 300, True), constraint_from(precision="0.6")
     assert gain_of(cells, bound, 0, permutations=9) == gain_of(cells, bound, 0, permutations=9)
     assert gain_of(cells, bound, 0, permutations=9) != gain_of(cells, bound, 1, permutations=9)
 
 
 def test_both_p_values_count_the_rows_themselves():
     count = np.array([[5, 9, 7, 12, 20], [0, 0, 0, 0, 0]])
-    gain = gain_of(as_shared(count, count // 2), the_constraint(precision="0.3"), 0, permutations=19)
+    gain = gain_of(as_shared(count, count // 2), constraint_from(precision="0.3"), 0, permutations=19)
     assert (gain.p_value, gain.p_hurts) == (1, 1)  # no uncertainties can be exchanged
-    gain = gain_of(cells_of(3, 200, False), the_constraint(precision="0.5"), 0, permutations=19)
+    gain = gain_of(cells_of(3, 200, False), constraint_from(precision="0.5"), 0, permutations=19)
     assert gain.p_value + gain.p_hurts >= 1.05 - 1e-12
 
 
 def test_gains_under_a_utility_are_also_in_its_unit():
     cells = cells_of(1, 1000, True)
-    gain = gain_of(cells, the_constraint(gain="10", cost="2.5"), 0, permutations=1)
+    gain = gain_of(cells, constraint_from(gain="10", cost="2.5"), 0, permutations=1)
     hits = 12.5 * cells.positives
     for of_value, of_recall in (
         (gain.value_equal_alerts.value, gain.equal_alerts.value),
@@ -156,12 +156,12 @@ def test_gains_under_a_utility_are_also_in_its_unit():
     ]
     assert gain.value.value == pytest.approx(best[0] - best[1])
     assert gain.value.low <= gain.value.value <= gain.value.high
-    assert gain_of(cells, the_constraint(precision="0.6"), 0, permutations=1).value is None
+    assert gain_of(cells, constraint_from(precision="0.6"), 0, permutations=1).value is None
 
 
 def test_there_is_no_test_if_the_single_threshold_misses_the_bound():
     count = np.array([[5, 9], [5, 9]])
-    assert gain_of(as_shared(count, count // 2), the_constraint(precision="1"), 0) is None
+    assert gain_of(as_shared(count, count // 2), constraint_from(precision="1"), 0) is None
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])
@@ -170,6 +170,6 @@ def test_a_few_rows_have_a_result(size):
     count[0, :size] = 1
     positives = np.zeros_like(count)
     positives[0, size - 1] = 1
-    gain = gain_of(as_shared(count, positives), the_constraint(precision="0.5"), 0)
+    gain = gain_of(as_shared(count, positives), constraint_from(precision="0.5"), 0)
     assert gain.p_value == 1
     assert np.isfinite([gain.equal_alerts.low, gain.equal_alerts.high, gain.placebo]).all()

@@ -19,7 +19,7 @@ from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
-from uqcli.engines.local.read.source import OpenedInput, tell_of_reading
+from uqcli.engines.local.read.source import OpenedInput, report_reading
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.repeats import WeightSummary
@@ -96,7 +96,7 @@ class LocalBatches:
                     self._positives += 0 if positive is None else int(np.count_nonzero(positive))
                     if weights is not None:
                         weights.add_rows(checked.rows)
-                    tell_of_reading(sources, number, checker.rows)
+                    report_reading(sources, number, checker.rows)
                     yield checked, checker.rows
                 self._rows_of.append(checker.rows - before)
                 rows_read(source.origin.name, checker.rows - before)
@@ -129,7 +129,7 @@ class LocalBatches:
                     for batch in ahead(source.batches(columns, start, self._most)):
                         with reading(source.origin):
                             checked = checker.check(batch).usable()
-                        tell_of_reading(sources, number, begin + checker.rows)
+                        report_reading(sources, number, begin + checker.rows)
                         yield checked, begin + checker.rows
                 start = max(0, start - rows)
 
@@ -146,7 +146,7 @@ class LocalBatches:
 def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
     """Open the inputs, and check that each has every required column."""
     with ExitStack() as stack:
-        read = replace(request.read, needed=request.roles.wanted())
+        read = replace(request.read, needed=request.roles.requested_columns())
         sources = stack.enter_context(open_sources(origins_of(request), read))
         roles = request.roles.expanded(sources[0].columns, sources[0].origin.shown)
         for source in sources:

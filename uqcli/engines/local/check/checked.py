@@ -48,5 +48,5 @@ class CheckedRows:
 
     def placed(self) -> Rows:
         """Return the rows with their positions over all inputs."""
-        kept = np.arange(len(self.rows)) if self.kept is None else self.kept
-        return replace(self.rows, position=self.first_row + kept)
+        positions = np.arange(len(self.rows)) if self.kept is None else self.kept
+        return replace(self.rows, position=self.first_row + positions)

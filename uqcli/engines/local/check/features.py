@@ -106,5 +106,5 @@ def infinite_numbers(series: pl.Series) -> Bools:
 
 def _level_numbers(text: pl.Series, levels: Sequence[str]) -> Floats:
     numbers = {level: float(number) for number, level in enumerate(levels)}
-    known = text.replace_strict(numbers, default=float(len(levels)), return_dtype=pl.Float64)
-    return known.set(text.is_null(), -1.0).to_numpy()
+    codes = text.replace_strict(numbers, default=float(len(levels)), return_dtype=pl.Float64)
+    return codes.set(text.is_null(), -1.0).to_numpy()

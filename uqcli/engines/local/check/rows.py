@@ -98,9 +98,9 @@ class RowChecker:
                 self._note(batch, feature.name, _INFINITE, infinite)
                 valid &= ~infinite
         if batch.short is not None:
-            whole = valid.copy()
+            complete = valid.copy()
             valid &= ~batch.short
-            self._note(batch, "", "too short (fewer fields than the header)", whole & batch.short)
+            self._note(batch, "", "too short (fewer fields than the header)", complete & batch.short)
         if roles.classes:
             self._probabilities(batch, numbers, valid)
             # probabilities are clipped here once, so that rounding never gives values outside [0, 1]

@@ -14,7 +14,7 @@ import numpy as np
 from uqcli.counts import ValueCounts, run_starts
 from uqcli.defaults import SORTED_ROWS
 from uqcli.engines.local.ahead import parallel_map
-from uqcli.engines.local.count.kept import KeptRows
+from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.keys import least_keys
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_part, merged, pooled
@@ -22,7 +22,7 @@ from uqcli.engines.protocol import Partition
 from uqcli.kernels.pava import isotonic_sums
 
 
-def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
+def isotonic_by(rows: CachedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Return the isotonic blocks of a column in each part, then of all rows; each at its first value."""
     width, bins = rows.column(role).width, rows.parts(by)
     blocks: list[list[KeyCounts]] = [[] for _ in range(bins + (bins > 1))]
@@ -39,11 +39,11 @@ def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, 
             blocks, parallel_map(lambda counts: _blocks(counts, width), sets), strict=True
         ):
             blocks_of_bin.append(fitted)
-    whole, *parts = [_fitted(merged(block)).as_values() for block in blocks]
-    return (*parts, whole) if bins > 1 else (whole, whole)
+    total, *parts = [_fitted(merged(block)).as_values() for block in blocks]
+    return (*parts, total) if bins > 1 else (total, total)
 
 
-def _slices(rows: KeptRows, role: str) -> list[int | None]:
+def _slices(rows: CachedRows, role: str) -> list[int | None]:
     """Return the keys that cut the column into slices of about equal size; None at either end."""
     column = rows.column(role)
     parts = -(-rows.size // SORTED_ROWS)
@@ -59,7 +59,7 @@ def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
     inside = np.ones(len(keys), dtype=np.bool_) if low is None else keys >= low
     if high is not None:
         inside &= keys < high
-    return part.only(np.flatnonzero(inside))
+    return part.select(np.flatnonzero(inside))
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:

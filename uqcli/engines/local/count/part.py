@@ -83,7 +83,7 @@ class Part:
             amounts={role: change(values) for role, values in self.amounts.items()},
         )
 
-    def only(self, places: Ints) -> Part:
+    def select(self, places: Ints) -> Part:
         """Select rows by ascending indices."""
         return self.with_columns(lambda column: column[places], np.searchsorted(places, self.cuts))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqcli.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
-from uqcli.engines.local.count.kept import KeptRows
+from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.keys import Keys, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.protocol import Partition
@@ -52,7 +52,7 @@ class KeyCounts:
     positives: Ints
     sums: Ints | None = None
 
-    def only(self, keys: Bools) -> KeyCounts:
+    def select(self, keys: Bools) -> KeyCounts:
         """Select keys."""
         return KeyCounts(
             key=self.key[keys],
@@ -83,7 +83,7 @@ def keys_by_part(part: Part, role: str) -> list[KeyRows]:
     ]
 
 
-def pooled_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
+def pooled_by(rows: CachedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Compute the exact tie-pooled counts of a column in each group."""
     width = rows.column(role).width
     collected = list(rows.each(lambda part: keys_by_part(part, role), (role,), by))

@@ -17,7 +17,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
-from uqcli.engines.local.count.kept import ColumnFacts, KeptRows
+from uqcli.engines.local.count.cached import CachedRows, ColumnFacts
 from uqcli.engines.local.count.keys import Keys, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
@@ -160,7 +160,7 @@ class _Split:
 
         Parameters
         ----------
-        held, cut : bool, shape (ranges,)
+        nonempty, cut : bool, shape (ranges,)
             Non-empty ranges, and those to split, none of which is a single key.
         """
         size = max(LEAST_PARTS, most // int(np.count_nonzero(cut)))
@@ -194,12 +194,12 @@ class _Split:
         number = np.arange(len(start)) - np.repeat(self._first, self.parts)
         begin = start.view(unsigned) + (number.astype(unsigned) << shift.astype(unsigned))
         last = begin + (np.left_shift(unsigned(1), shift.astype(unsigned)) - unsigned(1))
-        whole = np.repeat(self.parts, self.parts) == 1
+        unsplit = np.repeat(self.parts, self.parts) == 1
         is_last = number == np.repeat(self.parts, self.parts) - 1
         return replace(
             ranges,
             starts=begin.view(start.dtype),
-            ends=np.where(whole | is_last, end, last.view(end.dtype)),
+            ends=np.where(unsplit | is_last, end, last.view(end.dtype)),
             splits=(*ranges.splits, self),
         )
 
@@ -289,20 +289,20 @@ class _Table:
             sums=None if sums is None else sums[..., order],
         )
 
-    def wanted(self, mask: Bools) -> Bools:
+    def selected_ranges(self, mask: Bools) -> Bools:
         """Return the closed ranges selected by a mask over ``counts``; bool, shape (ranges,)."""
         number = np.concatenate([self.closed, np.full(len(self.inside.key), -1)])[self._order]
         named = number[mask]
-        wanted = np.zeros(self.ranges.size, dtype=np.bool_)
-        wanted[named[named >= 0]] = True
-        return wanted
+        selected = np.zeros(self.ranges.size, dtype=np.bool_)
+        selected[named[named >= 0]] = True
+        return selected
 
     def with_open(self, more: Bools, inside: KeyCounts) -> _Table:
         """Open further ranges; ``inside`` contains at least their keys."""
         if not more.any():
             return self
         here = more[self.ranges.numbers(inside.key)]
-        return replace(self, opened=self.opened | more, inside=merged([self.inside, inside.only(here)]))
+        return replace(self, opened=self.opened | more, inside=merged([self.inside, inside.select(here)]))
 
     def with_single(self, single: Bools, key: Keys) -> _Table:
         """Open ranges whose rows all have a single key; shapes (ranges,)."""
@@ -317,12 +317,12 @@ class _Table:
         return self.with_open(more, inside)
 
 
-def count_ranges(rows: KeptRows, role: str, by: Partition, unsettled: RangeQuery) -> tuple[RangeCounts, ...]:
+def count_ranges(rows: CachedRows, role: str, by: Partition, query: RangeQuery) -> tuple[RangeCounts, ...]:
     """Return the counts of a column in each group, then of all rows, exact wherever a query needs it.
 
     Parameters
     ----------
-    unsettled
+    query
         Query: from the counts so far (of each group, then of all rows) to the ranges to open; repeated until
         it names none.
     """
@@ -330,16 +330,16 @@ def count_ranges(rows: KeptRows, role: str, by: Partition, unsettled: RangeQuery
     if rows.size <= max(ROWS_PER_PART, parts * LEAST_RANGES):
         return RangeCounts.of_parts(pooled_by(rows, role, by))
     column = rows.column(role)
-    whole = Ranges.over(column, max(LEAST_RANGES, CELLS // max(4, parts)))
-    counter = _Counter(role=role, by=by, parts=parts, ranges=_Cut.of(whole))
+    total = Ranges.over(column, max(LEAST_RANGES, CELLS // max(4, parts)))
+    counter = _Counter(role=role, by=by, parts=parts, ranges=_Cut.of(total))
     tables = _first(rows, counter)
     while True:
         counts = [table.counts() for table in tables]
-        masks = unsettled(counts)
-        wanted = [table.wanted(mask) for table, mask in zip(tables, masks, strict=True)]
-        if not any(mask.any() for mask in wanted):
+        masks = query(counts)
+        selected = [table.selected_ranges(mask) for table, mask in zip(tables, masks, strict=True)]
+        if not any(mask.any() for mask in selected):
             return tuple(counts)
-        counter, tables = _opened(rows, counter, tables, wanted)
+        counter, tables = _opened(rows, counter, tables, selected)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -378,13 +378,13 @@ class _Counter:
             First index and end of each run of flagged ranges.
         """
         if len(runs) <= _FEW:
-            part = part.only(np.flatnonzero(self._between(part.keys[self.role], runs)))
+            part = part.select(np.flatnonzero(self._between(part.keys[self.role], runs)))
         numbers = self.ranges.numbers(part.keys[self.role])
         is_flagged = np.empty(part.rows, dtype=np.bool_)
         for flagged, sides in zip(flags, part.sides(), strict=True):
             for rows in sides:
                 is_flagged[rows] = flagged[numbers[rows]]
-        return keys_by_part(part.only(np.flatnonzero(is_flagged)), self.role)
+        return keys_by_part(part.select(np.flatnonzero(is_flagged)), self.role)
 
     def _between(self, keys: Keys, runs: Ints) -> Bools:
         """Whether each key is in one of a few runs of ranges, of shape (runs, 2)."""
@@ -394,7 +394,7 @@ class _Counter:
         return inside
 
 
-def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
+def _first(rows: CachedRows, counter: _Counter) -> list[_Table]:
     """Count all ranges, none opened."""
     amounts = len(rows.request.roles.amounts)
     shape = 1 + amounts, 2, counter.parts, counter.ranges.size
@@ -435,14 +435,14 @@ def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
 
 
 def _opened(
-    rows: KeptRows, counter: _Counter, tables: Sequence[_Table], wanted: Sequence[Bools]
+    rows: CachedRows, counter: _Counter, tables: Sequence[_Table], selected: Sequence[Bools]
 ) -> tuple[_Counter, list[_Table]]:
     """Open ranges, or split the largest if their rows exceed the memory limit."""
-    size, flags = _asked(tables, wanted)
+    size, flags = _ranges_to_open(tables, selected)
     if size.sum() > COLLECTED_ROWS:  # a value shared by many rows needs no collecting
         single, key = _single_keys(rows, counter)
         tables = [table.with_single(single, key) for table in tables]
-        size, flags = _asked(tables, wanted)
+        size, flags = _ranges_to_open(tables, selected)
     if size.sum() > COLLECTED_ROWS:
         large = size > COLLECTED_ROWS // np.count_nonzero(size)
         return _refined(rows, counter, tables, large)
@@ -455,34 +455,34 @@ def _opened(
     collected = list(rows.each(inside, (counter.role,), counter.by))
     width = counter.ranges.starts.dtype
     pooled_keys = [pooled(parts, width) for parts in zip(*collected, strict=True)]
-    *bins, whole = tables
+    *bins, total = tables
     bins = [table.with_open(*opening) for table, *opening in zip(bins, flags, pooled_keys, strict=True)]
-    whole = whole.with_open(wanted[-1] & ~whole.opened, merged([table.inside for table in bins]))
-    return counter, [*bins, whole]
+    total = total.with_open(selected[-1] & ~total.opened, merged([table.inside for table in bins]))
+    return counter, [*bins, total]
 
 
 def _refined(
-    rows: KeptRows, counter: _Counter, tables: Sequence[_Table], large: Bools
+    rows: CachedRows, counter: _Counter, tables: Sequence[_Table], large: Bools
 ) -> tuple[_Counter, list[_Table]]:
     """Split ranges, and count their rows again."""
     split = _Split.of(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.parts))
     finer = replace(counter, ranges=split.cut(counter.ranges))
-    again = _first(rows, finer)
+    recounted = _first(rows, finer)
     return finer, [
         replace(new, opened=np.repeat(old.opened, split.parts), inside=old.inside)
-        for old, new in zip(tables, again, strict=True)
+        for old, new in zip(tables, recounted, strict=True)
     ]
 
 
-def _asked(tables: Sequence[_Table], wanted: Sequence[Bools]) -> tuple[Ints, Bools]:
+def _ranges_to_open(tables: Sequence[_Table], selected: Sequence[Bools]) -> tuple[Ints, Bools]:
     """Count rows in the ranges to open, and name these by group; shapes (ranges,) and (bins, ranges)."""
     *bins, _ = tables
-    *of_bins, of_whole = wanted
+    *of_bins, of_whole = selected
     flags = np.stack([(mine | of_whole) & ~table.opened for mine, table in zip(of_bins, bins, strict=True)])
     return np.where(flags, np.stack([table.count for table in bins]), 0).sum(axis=0), flags
 
 
-def _single_keys(rows: KeptRows, counter: _Counter) -> tuple[Bools, Keys]:
+def _single_keys(rows: CachedRows, counter: _Counter) -> tuple[Bools, Keys]:
     """Return the mask of ranges with a single key, and that key; shapes (ranges,)."""
     ranges = counter.ranges
     if ranges.splits:  # after splits, a range may be one key wide

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from uqcli.counts import Ints, RangeCounts, ValueCounts, holding_of_parts
+from uqcli.counts import Ints, RangeCounts, ValueCounts, containing_ranks
+from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.isotonic import isotonic_by
-from uqcli.engines.local.count.kept import KeptRows
 from uqcli.engines.local.count.keys import values_of
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
@@ -22,7 +22,7 @@ class LocalTable:
     """Counts of rows, in memory that does not grow with the files (see uqcli.engines.protocol.Table)."""
 
     def __init__(self, request: DataRequest) -> None:
-        self._rows = KeptRows(request)
+        self._rows = CachedRows(request)
 
     @property
     def facts(self) -> SourceFacts:
@@ -37,12 +37,12 @@ class LocalTable:
         self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each group, exact at given ranks."""
-        unsettled = partial(holding_of_parts, ranks=ranks)
-        return tuple(group.counts for group in self.counted(by, unsettled, role)[:-1])
+        query = partial(containing_ranks, ranks=ranks)
+        return tuple(group.counts for group in self.counted(by, query, role)[:-1])
 
-    def counted(self, by: Partition, unsettled: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
+    def counted(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each group, then of all rows."""
-        return count_ranges(self._rows, role, by, unsettled)
+        return count_ranges(self._rows, role, by, query)
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
         """Compute the exact tie-pooled counts of a column in each group."""

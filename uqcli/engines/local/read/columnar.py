@@ -96,13 +96,13 @@ class ColumnarSource:
         with reading(self.origin):
             batches = self._of_parquet if self.origin.format is FileFormat.PARQUET else self._of_arrow
             for row, batch in batches(columns, start, most):
-                wanted = batch if columns is None else batch.select(columns)
-                wanted.validate(full=True)
-                schema = with_text_only(wanted.schema)
+                selected = batch if columns is None else batch.select(columns)
+                selected.validate(full=True)
+                schema = with_text_only(selected.schema)
                 # keep the same object if nothing is left out
-                if schema is not wanted.schema:
-                    wanted = wanted.from_arrays(wanted.columns, schema=schema)
-                yield row, wanted
+                if schema is not selected.schema:
+                    selected = selected.from_arrays(selected.columns, schema=schema)
+                yield row, selected
 
     def _of_parquet(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
         import pyarrow.parquet as pq
@@ -152,8 +152,8 @@ class ColumnarSource:
 
         options = None
         if self.origin.is_remote and columns:
-            wanted = [at for at, name in enumerate(self._schema.names) if name in columns]
-            options = pa.ipc.IpcReadOptions(included_fields=wanted)
+            indices = [at for at, name in enumerate(self._schema.names) if name in columns]
+            options = pa.ipc.IpcReadOptions(included_fields=indices)
         with self._content.mapped() as mapped:
             if mapped.size() >= 6 and mapped.read(6) == b"ARROW1":
                 reader = pa.ipc.open_file(mapped, options=options)
@@ -167,7 +167,7 @@ class ColumnarSource:
 def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | None) -> Iterator[list[int]]:
     """Return the row groups to fetch together: as many as fit a number of bytes of the needed columns."""
     part: list[int] = []
-    held = 0
+    part_size = 0
     for row_group in groups:
         group = metadata.row_group(row_group)
         chunks = [group.column(at) for at in range(group.num_columns)]
@@ -176,11 +176,11 @@ def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | No
             for chunk in chunks
             if columns is None or chunk.path_in_schema.partition(".")[0] in columns
         )
-        if part and held + size > GROUP_BYTES:
+        if part and part_size + size > GROUP_BYTES:
             yield part
-            part, held = [], 0
+            part, part_size = [], 0
         part.append(row_group)
-        held += size
+        part_size += size
     if part:
         yield part
 

@@ -328,8 +328,8 @@ def _block(text: bytes, line_ends: Ints, first_row: int, dialect: CsvDialect) ->
     blank = ends == starts
     if blank.any():
         lines = zip(starts[~blank].tolist(), (line_ends[~blank] + 1).tolist(), strict=True)
-        kept = b"".join(text[start:end] for start, end in lines)
-        return _block(kept, _record_ends(kept), first_row, dialect)
+        content = b"".join(text[start:end] for start, end in lines)
+        return _block(content, _record_ends(content), first_row, dialect)
     fields = _count_fields(text, starts, ends, dialect, first_row)
     return CsvBlock(dialect=dialect, text=text, starts=starts, ends=ends, fields=fields, first_row=first_row)
 

@@ -43,7 +43,7 @@ def _found(header: str, delimiter: str, needed: Sequence[str]) -> int:
     except csv.Error:
         return 0
     others = set(_OTHERS) - {delimiter}
-    whole = [name for name in columns if name in needed or not set(name) & others]
+    plausible = [name for name in columns if name in needed or not set(name) & others]
     return sum(
-        any(name == pattern or fnmatch.fnmatchcase(name, pattern) for name in whole) for pattern in needed
+        any(name == pattern or fnmatch.fnmatchcase(name, pattern) for name in plausible) for pattern in needed
     )

@@ -16,7 +16,7 @@ def digest_of(origins: tuple[Origin, ...]) -> str:
     """Compute the SHA-256 of the inputs' bytes in order, as hexadecimal digits.
 
     Compressed text counts decompressed, so that a pipe and a file of the same rows are equal. Streams must be
-    kept (see ``streams_kept``). A data frame counts as its Arrow stream.
+    kept (see ``reusable_streams``). A data frame counts as its Arrow stream.
     """
     seen = hashlib.sha256()
     for origin in origins:

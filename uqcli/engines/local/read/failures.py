@@ -121,7 +121,7 @@ def _named(origin: Origin) -> tuple[str, str]:
 def _remedy(origin: Origin) -> str:
     if isinstance(origin, InputFrame):
         return "cast its columns to types that Parquet supports"
-    with suppress(OSError, DataError):  # it may be gone by now
+    with suppress(OSError, DataError):  # it may be deleted by now
         if origin.regular and origin.content is not None and origin.content.size() == 0:
             return "the file is empty: check what wrote it"
     return "check that it was written to its end"

@@ -236,22 +236,26 @@ def _spelled(key: str) -> bytes:
     return json.dumps(key, ensure_ascii=False).encode()
 
 
-def _holds(wanted: pl.DataType, found: pl.DataType) -> bool:
+def _holds(expected: pl.DataType, found: pl.DataType) -> bool:
     """Whether a nested type can represent values of another; numbers and texts are left to polars."""
     if isinstance(found, pl.Struct):
-        fields = {field.name: field.dtype for field in wanted.fields} if isinstance(wanted, pl.Struct) else {}
+        fields = (
+            {field.name: field.dtype for field in expected.fields} if isinstance(expected, pl.Struct) else {}
+        )
         return all(
-            field.name in fields and _holds(_made(fields[field.name]), _made(field.dtype))
+            field.name in fields and _holds(_as_instance(fields[field.name]), _as_instance(field.dtype))
             for field in found.fields
         )
     if isinstance(found, pl.List):
-        return isinstance(wanted, pl.List) and _holds(_made(wanted.inner), _made(found.inner))
-    return isinstance(found, pl.Null) or not isinstance(wanted, pl.Null | pl.Struct | pl.List)
+        return isinstance(expected, pl.List) and _holds(
+            _as_instance(expected.inner), _as_instance(found.inner)
+        )
+    return isinstance(found, pl.Null) or not isinstance(expected, pl.Null | pl.Struct | pl.List)
 
 
-def _made(kind: Any) -> pl.DataType:
-    made: pl.DataType = kind() if isinstance(kind, type) else kind
-    return made
+def _as_instance(kind: Any) -> pl.DataType:
+    dtype: pl.DataType = kind() if isinstance(kind, type) else kind
+    return dtype
 
 
 def _no_number(text: str) -> NoReturn:
@@ -299,16 +303,16 @@ def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]
 def _trimmed(text: bytes, name: str, row: int) -> bytes:
     """Strip blank lines and surrounding blanks; check that each line is in braces."""
     require_utf8(text, name, f"the text after data row {row}")
-    if _stands_clean(text):
+    if _has_only_objects(text):
         return text
     lines = [line.strip(_BLANK) for line in text.split(b"\n")]
     text = b"".join(line + b"\n" for line in lines if line)
-    if not _stands_clean(text):
+    if not _has_only_objects(text):
         JsonBlock(name=name, text=text, first_row=row)._explain("a line is no object")
     return text
 
 
-def _stands_clean(text: bytes) -> bool:
+def _has_only_objects(text: bytes) -> bool:
     """Whether every line begins and ends with a brace."""
     buffer = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero(buffer == _NEWLINE)

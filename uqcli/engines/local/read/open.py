@@ -31,11 +31,11 @@ def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tu
     """Open inputs for one pass; spooled copies are deleted when the block ends."""
     with ExitStack() as stack:
         sources = tuple(_open(origin, options, stack) for origin in origins)
-        _ask_side_by_side(sources)
+        _read_beginnings(sources)
         yield tuple(source for source in sources if not _is_empty(source)) or sources
 
 
-def _ask_side_by_side(sources: Sequence[OpenedInput]) -> None:
+def _read_beginnings(sources: Sequence[OpenedInput]) -> None:
     """Read the beginning of all objects in parallel, since each request has latency."""
     far = [one for one in sources if isinstance(one.origin, InputFile) and one.origin.is_remote]
     if len(far) > 1:

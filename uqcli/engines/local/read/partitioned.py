@@ -36,15 +36,15 @@ def with_keys(frame: pl.DataFrame, rows: int, keys: Keys, columns: Sequence[str]
     frame
         Columns of the file.
     rows
-        Number of rows, which a frame without columns does not know.
+        Number of rows, since a frame without columns has none.
     """
     if not keys:
         return frame
-    wanted = dict.fromkeys(columns)
+    selected = dict.fromkeys(columns)
     return pl.DataFrame(
         {
             name: pl.repeat(keys[name], rows, dtype=pl.String, eager=True) if name in keys else frame[name]
-            for name in wanted
+            for name in selected
         }
     )
 
@@ -90,11 +90,11 @@ def block_with_keys(block: CsvBlock, dialect: CsvDialect, keys: Keys) -> CsvBloc
     ends = np.cumsum(pc.binary_length(lines).to_numpy(zero_copy_only=False)).astype(np.int64)
     marks = pc.binary_length(block.line_ends()).to_numpy(zero_copy_only=False).astype(np.int64)
     shift = np.cumsum(marks)
-    whole = pc.binary_join_element_wise(lines, block.line_ends(), bytes_of(b""))
+    lines_with_ends = pc.binary_join_element_wise(lines, block.line_ends(), bytes_of(b""))
     return replace(
         block,
         dialect=dialect,
-        text=b"".join(whole.to_pylist()),
+        text=b"".join(lines_with_ends.to_pylist()),
         starts=np.concatenate([[0], (ends + shift)[:-1]]).astype(np.int64),
         ends=ends + shift - marks,
         fields=np.full(block.rows, len(dialect.columns), dtype=np.int64),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import Origin
-from uqcli.running.progress import tell
+from uqcli.running.progress import report_progress
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,9 +65,9 @@ class Batch:
         return self.origin.place(self.first_row + at)
 
 
-def tell_of_reading(sources: Sequence[OpenedInput], number: int, rows: int) -> None:
+def report_reading(sources: Sequence[OpenedInput], number: int, rows: int) -> None:
     """Report the progress of reading, within the input of a given number."""
-    tell("reading", rows, "rows", (number + sources[number].share) / len(sources))
+    report_progress("reading", rows, "rows", (number + sources[number].share) / len(sources))
 
 
 class OpenedInput(Protocol):

@@ -27,7 +27,7 @@ _HEAD: Final = 1 << 20
 _PATIENCE: Final = 0.2
 """Seconds of silence after which the bytes received so far are processed."""
 _LOOK_UP: Final = 0.1
-"""Seconds between checks whether the consumer of a silent stream has gone."""
+"""Seconds between checks whether the consumer of a silent stream has closed."""
 
 
 class _Arriving:
@@ -126,7 +126,7 @@ _copies: ContextVar[_Copies | None] = ContextVar("copies", default=None)
 
 
 @contextmanager
-def streams_kept() -> Iterator[None]:
+def reusable_streams() -> Iterator[None]:
     """Allow repeated reads of streams, from copies that are deleted when the block ends."""
     with ExitStack() as stack:
         token = _copies.set(_Copies(stack))
@@ -151,7 +151,7 @@ def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]
     with reading(file):
         copies = _copies.get()
         stream = stack.enter_context(bytes_of(file)) if copies is None else copies.open(file, stack)
-        if file.told:
+        if file.stated:
             return file, stream
         start = filled(stream, len(_PARQUET_START))
         file_format = FileFormat.PARQUET if start == _PARQUET_START else file.format
@@ -177,8 +177,8 @@ class _Rejoined:
         """Read some bytes; none at the end."""
         if not self._start:
             return self._stream.read(size)
-        given, self._start = self._start[:size], self._start[size:]
-        return given
+        piece, self._start = self._start[:size], self._start[size:]
+        return piece
 
 
 def _room_for_a_copy(stack: ExitStack) -> Path:

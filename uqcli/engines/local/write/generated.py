@@ -31,7 +31,7 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: De
     schema = _table(empty).schema
     form = CsvForm(delimiter=named.delimiter, line_end=b"\n", header=None, added=0)
     output_format = format_of(output.place, output.file_format)
-    with open_sink(output.place, output_format, schema, form, output.held) as sink:
+    with open_sink(output.place, output_format, schema, form, output.queue) as sink:
         for frame in frames:
             sink.write(_table(frame))
 

@@ -235,7 +235,7 @@ class ColumnarSink:
 
 @contextmanager
 def open_sink(
-    output: str, output_format: FileFormat, schema: pa.Schema, form: CsvForm, held: OutputQueue | None = None
+    output: str, output_format: FileFormat, schema: pa.Schema, form: CsvForm, queue: OutputQueue | None = None
 ) -> Iterator[Sink]:
     """Open an output for rows; a regular file appears, or is queued, only if the block succeeds.
 
@@ -244,7 +244,7 @@ def open_sink(
     DataError
         The target cannot be written.
     """
-    with open_output(output, held) as stream:
+    with open_output(output, queue) as stream:
         if output_format is FileFormat.CSV:
             with _compressed(stream, facts_of_name(output).compression) as text:
                 yield CsvSink(text, schema.names, form)

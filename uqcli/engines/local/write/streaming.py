@@ -21,7 +21,7 @@ from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.failures import reading, writing
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.engines.local.read.json_source import JsonSource
-from uqcli.engines.local.read.source import Batch, Block, OpenedInput, tell_of_reading
+from uqcli.engines.local.read.source import Batch, Block, OpenedInput, report_reading
 from uqcli.engines.local.write.layout import Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, open_sink
 from uqcli.engines.protocol import ColumnType, StreamFacts, StreamRequest
@@ -45,7 +45,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     layout = plan_layout(sources, request, output_format)
     facts = StreamFacts(rows=0, selected=0, dropped=0, undecided=0)
     form = _csv_form(sources, request, layout)
-    with open_sink(output.place, output_format, layout.schema, form, output.held) as sink:
+    with open_sink(output.place, output_format, layout.schema, form, output.queue) as sink:
         first_row = 0
         for number, source in enumerate(sources):
             checker = RowChecker(
@@ -63,7 +63,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
                 with writing(source.origin, output_format):
                     _write(sink, source, block, part, layout, overwrite=request.overwrite)
                 facts = _add(facts, part)
-                tell_of_reading(sources, number, first_row + row)
+                report_reading(sources, number, first_row + row)
             rows_read(source.origin.name, row)
             first_row += row
     return facts

@@ -32,12 +32,12 @@ def shared_edges(counts: ValueCounts, bins: int) -> Floats:
     return np.sort(np.concatenate([counts.value[_at_ranks(row, bins)] for row in _rows(counts)]))
 
 
-def held_by_shared(counts: RangeCounts, bins: int) -> Bools:
+def ranges_for_shared_edges(counts: RangeCounts, bins: int) -> Bools:
     """Return the mask of the ranges that contain these ranks; bool, shape (m,)."""
-    held = np.zeros(len(counts.value), dtype=np.bool_)
+    mask = np.zeros(len(counts.value), dtype=np.bool_)
     for row in _rows(counts):
-        held[_at_ranks(row, bins)] = True
-    return held
+        mask[_at_ranks(row, bins)] = True
+    return mask
 
 
 def _rows(counts: ValueCounts | RangeCounts) -> tuple[Ints, Ints]:

@@ -40,9 +40,9 @@ def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
     chosen = bin_frontier(gains)
     true_positives: Ints = np.zeros(chosen.shape[1], dtype=np.int64)
     selected: Ints = np.zeros(chosen.shape[1], dtype=np.int64)
-    for run, taken in zip(runs, chosen, strict=True):
-        true_positives += run.true_positives[taken]
-        selected += run.selected[taken]
+    for run, tops in zip(runs, chosen, strict=True):
+        true_positives += run.true_positives[tops]
+        selected += run.selected[tops]
     best = goal.best_of(true_positives, selected)
     return None if best is None else tuple(int(top) for top in chosen[:, best])
 

@@ -28,7 +28,7 @@ def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
     return None if best is None else (len(row.count) - int(with_positives[best]),)
 
 
-def unsettled_by_threshold(counts: RangeCounts, goal: Goal) -> Bools:
+def ranges_for_threshold(counts: RangeCounts, goal: Goal) -> Bools:
     """Name the score ranges to open until the best single threshold is known.
 
     These are the ranges in which a threshold could equal the best one between ranges, if all positive rows of

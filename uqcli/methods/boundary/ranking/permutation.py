@@ -24,7 +24,7 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.draws_of_cells import digest_of, folds_of
 from uqcli.methods.boundary.ranking.smoothing import Layout, nested_of_draws
 from uqcli.methods.resampling import resample
-from uqcli.running.progress import followed
+from uqcli.running.progress import with_progress
 
 PERMUTATIONS: Final = 100
 """Permutations per uncertainty compared, including the identity."""
@@ -154,31 +154,31 @@ class CrossValidatedGrid:
         own = np.stack([self.positives, self.count - self.positives]).reshape(2, *shape)
         block = _blocks(own.sum(axis=(0, 1, 2)))
         kinds = own.sum(axis=2).transpose(2, 0, 1).reshape(self.length, -1)  # by score cell, label and fold
-        given = np.zeros((shape[1], draws, kinds.size), dtype=np.int64)
+        dealt = np.zeros((shape[1], draws, kinds.size), dtype=np.int64)
         left = _sums_by(block, own.sum(axis=(0, 1)))[:, None].repeat(draws, axis=1)
         for places, blocks in _in_turn(kinds, block):
-            wanted = np.broadcast_to(kinds.ravel()[places], (draws, len(places))).copy()
+            sizes = np.broadcast_to(kinds.ravel()[places], (draws, len(places))).copy()
             remaining = left[:, :, blocks]
             for bin_number in range(shape[1] - 1):
                 others = remaining[bin_number + 1 :].sum(axis=0)
-                taken = _drawn(remaining[bin_number], others, wanted, random)
-                given[bin_number][:, places] = taken
-                wanted -= taken
-            given[-1][:, places] = wanted
-            left[:, :, blocks] = remaining - given[:, :, places]
-        by_kind = given.reshape(shape[1], draws, self.length, 2, FOLDS).transpose(3, 1, 4, 0, 2)
+                sample = _draw_sample(remaining[bin_number], others, sizes, random)
+                dealt[bin_number][:, places] = sample
+                sizes -= sample
+            dealt[-1][:, places] = sizes
+            left[:, :, blocks] = remaining - dealt[:, :, places]
+        by_kind = dealt.reshape(shape[1], draws, self.length, 2, FOLDS).transpose(3, 1, 4, 0, 2)
         positives, negatives = by_kind.reshape(2, draws, FOLDS, -1)
         return positives + negatives, positives
 
 
 def _blocks(rows: Ints) -> Ints:
     """Return the block of each score cell: runs with enough rows; a remainder joins the last block."""
-    block, number, held = np.zeros(len(rows), dtype=np.int64), 0, 0
+    block, number, rows_in_block = np.zeros(len(rows), dtype=np.int64), 0, 0
     for cell, count in enumerate(rows.tolist()):
         block[cell] = number
-        held += count
-        if held >= _LIKE:
-            number, held = number + 1, 0
+        rows_in_block += count
+        if rows_in_block >= _LIKE:
+            number, rows_in_block = number + 1, 0
     return np.minimum(block, max(number - 1, 0))
 
 
@@ -199,18 +199,18 @@ def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
         yield places[here], of_block[here]
 
 
-def _drawn(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
+def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
     """Draw the good among a sample (hypergeometric; normal approximation for a billion or more)."""
     large = np.maximum(good, bad) > _MOST_DRAWN_FROM
     if not large.any():
         return random.hypergeometric(good, bad, sample)
     few = [np.where(large, 1, number) for number in (good, bad, sample)]
-    drawn = random.hypergeometric(*few)
+    counts = random.hypergeometric(*few)
     total = np.maximum(good + bad, 2)
     share = good / total
     error = np.sqrt(sample * share * (1 - share) * (total - sample) / (total - 1))
     near = np.rint(sample * share + error * random.standard_normal(good.shape)).astype(np.int64)
-    return np.where(large, np.clip(near, np.maximum(sample - bad, 0), np.minimum(sample, good)), drawn)
+    return np.where(large, np.clip(near, np.maximum(sample - bad, 0), np.minimum(sample, good)), counts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,15 +260,15 @@ class Curve:
 
     def alerts_at(self, constraint: Constraint) -> int | None:
         """Find the best number of groups under a constraint; None if infeasible."""
-        whole = CellRow(lower=LOWEST_EDGE, count=self.alerts[-1:], positives=self.hits[-1:])
-        goal = constraint.goal(Cells(uncertainty_edges=np.empty(0), rows=(whole,)))
+        all_alerts = CellRow(lower=LOWEST_EDGE, count=self.alerts[-1:], positives=self.hits[-1:])
+        goal = constraint.goal(Cells(uncertainty_edges=np.empty(0), rows=(all_alerts,)))
         best = goal.best_of(self.hits[1:], self.alerts[1:])
         return None if best is None else best + 1
 
 
-def gain(ours: Curve, other: Curve, alerts: int) -> float:
+def gain(own: Curve, other: Curve, alerts: int) -> float:
     """Compute the gain in recall over another curve, averaged around a number of alerts."""
-    more = ours.hits_of(_FACTORS * alerts) - other.hits_of(_FACTORS * alerts)
+    more = own.hits_of(_FACTORS * alerts) - other.hits_of(_FACTORS * alerts)
     return float(more.mean()) / int(other.hits[-1])
 
 
@@ -289,11 +289,13 @@ def gain_of(
         return None
     alerts = int(rows.by_score.alerts[at])
     observed = gain(rows.by_rank, rows.by_score, alerts)
-    drawn: list[float] = []
-    for first in followed(range(0, permutations, _AT_ONCE), "permutations", -(-permutations // _AT_ONCE)):
+    draws: list[float] = []
+    for first in with_progress(
+        range(0, permutations, _AT_ONCE), "permutations", -(-permutations // _AT_ONCE)
+    ):
         random = generator(seed, Purpose.PLACEBO, table, first)
-        drawn += rows.gained(*rows.permutations(min(_AT_ONCE, permutations - first), random), alerts)
-    gains = np.array(drawn)
+        draws += rows.gained(*rows.permutations(min(_AT_ONCE, permutations - first), random), alerts)
+    gains = np.array(draws)
     at_alerts, at_bound, *in_value = _resampled(rows, constraint, alerts, (seed, table))
     found = Gain(
         equal_alerts=_estimate(observed, at_alerts, _AT_ALERTS),
@@ -313,12 +315,12 @@ def gain_of(
     )
 
 
-def _more_recall(ours: Curve, other: Curve, constraint: Constraint) -> float:
-    return ours.recall(constraint) - other.recall(constraint)
+def _more_recall(own: Curve, other: Curve, constraint: Constraint) -> float:
+    return own.recall(constraint) - other.recall(constraint)
 
 
-def _more_value(ours: Curve, other: Curve, constraint: Constraint) -> float:
-    return float(ours.value(constraint) - other.value(constraint))
+def _more_value(own: Curve, other: Curve, constraint: Constraint) -> float:
+    return float(own.value(constraint) - other.value(constraint))
 
 
 def _times(estimate: Estimate, factor: float) -> Estimate:
@@ -340,12 +342,12 @@ def _resampled(
     seed, table = key
     measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
     gains: list[list[float]] = []
-    for number in followed(range(RESAMPLINGS), "resampling", RESAMPLINGS):
+    for number in with_progress(range(RESAMPLINGS), "resampling", RESAMPLINGS):
         hits, misses = np.split(resample(labelled, generator(seed, Purpose.BOOTSTRAP, table, number)), 2)
         if hits.any():
-            ours, other = (Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders)
+            own, other = (Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders)
             gains.append(
-                [gain(ours, other, alerts), *(measure(ours, other, constraint) for measure in measures)]
+                [gain(own, other, alerts), *(measure(own, other, constraint) for measure in measures)]
             )
     return list(np.array(gains).T)
 
@@ -355,7 +357,7 @@ def _sums(number: Ints, amount: Ints) -> Ints:
     return np.bincount(number, weights=amount).astype(np.int64)
 
 
-def _estimate(value: float, drawn: Floats, outside: int) -> Estimate:
+def _estimate(value: float, draws: Floats, outside: int) -> Estimate:
     """Estimate whose interval leaves ``outside`` draws at or beyond either end."""
-    ordered = np.sort(drawn)
+    ordered = np.sort(draws)
     return Estimate(value=value, low=float(ordered[outside - 1]), high=float(ordered[-outside]))

@@ -95,7 +95,7 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""
-        if len(self.trees) > 1:  # the mean is 0 or 1 only if every tree says so
+        if len(self.trees) > 1:  # the mean is 0 or 1 only if every tree predicts it
             return ()
         return [step for leaf in self.trees[0].leaves for step in leaf.calibration.steps()]
 

@@ -80,13 +80,13 @@ class _Store:
         free = self._free.get(column)
         if free is None or free.dtype != values.dtype or len(free) < len(values):
             free = np.empty(max(_PIECE, len(values)), dtype=values.dtype)
-        taken, self._free[column] = free[: len(values)], free[len(values) :]
-        taken[:] = values
-        return taken
+        array, self._free[column] = free[: len(values)], free[len(values) :]
+        array[:] = values
+        return array
 
 
 @dataclass
-class KeptRows:
+class CachedRows:
     """The rows of a request, without those of weight 0.
 
     Columns are cached up to a number of bytes; inputs that can be read only once are cached whatever their
@@ -97,11 +97,11 @@ class KeptRows:
     _parts: list[Part] = field(default_factory=list)
     _columns: dict[str, ColumnFacts] = field(default_factory=dict)
     _batches: LocalBatches | None = None
-    _kept: int = 0
+    _cached: int = 0
     _beyond: int = 0
     _by: Partition = WHOLE
     _let_go: bool = False
-    _said: SourceFacts | None = None
+    _facts: SourceFacts | None = None
     _used: dict[str | None, set[int]] = field(default_factory=dict)
 
     @property
@@ -184,9 +184,9 @@ class KeptRows:
 
     def _forget(self) -> None:
         """Drop the cache, but keep the facts of the first pass."""
-        self._said = self._read().facts
+        self._facts = self._read().facts
         self._parts, self._columns, self._batches = [], {}, None
-        self._kept = self._beyond = 0
+        self._cached = self._beyond = 0
         self._by, self._let_go, self._used = WHOLE, False, {}
 
     def _all(self, by: Partition) -> Iterator[Part]:
@@ -197,7 +197,7 @@ class KeptRows:
         again = 0
         batches = self._read()
         division = self._division(by, keep=False)
-        for part, _ in self._parts_of(batches.rest(self._kept)):
+        for part, _ in self._parts_of(batches.rest(self._cached)):
             again += part.rows
             aligned = self._aligned(part)
             yield division.of(aligned) if by.divides else aligned
@@ -218,12 +218,12 @@ class KeptRows:
             used += part.bytes
             if not self._beyond and (used <= KEPT_BYTES or not batches.repeatable):
                 self._parts.append(store.part(part))
-                self._kept = end
+                self._cached = end
             else:
                 self._beyond += part.rows
         if not self._parts and not self._beyond:
             raise refusals.no_weight()
-        if self._said not in (None, batches.facts):
+        if self._facts not in (None, batches.facts):
             raise refusals.inputs_changed()
         self._parts = [self._aligned(part) for part in self._parts]
         self._batches = batches

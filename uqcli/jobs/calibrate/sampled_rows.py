@@ -23,7 +23,7 @@ def rows_of(counts: ValueCounts) -> Rows:
     )
 
 
-def drawn_from(counts: ValueCounts, seed: int) -> ValueCounts:
+def sample_of(counts: ValueCounts, seed: int) -> ValueCounts:
     """Sample without replacement as many rows as are measured at most; fewer are all kept."""
     rows = counts.rows
     if rows <= MEASURED_ROWS:
@@ -32,12 +32,12 @@ def drawn_from(counts: ValueCounts, seed: int) -> ValueCounts:
     rank = np.sort(random.choice(rows, MEASURED_ROWS, replace=False, shuffle=False))
     # for each score the negative rows come first
     place = places_of(counts.count, rank)
-    taken, first = np.unique(place, return_index=True)
-    before = sums_before(counts.count, taken)
-    negative = rank - before[np.searchsorted(taken, place)] < (counts.count - counts.positives)[place]
+    places, first = np.unique(place, return_index=True)
+    before = sums_before(counts.count, places)
+    negative = rank - before[np.searchsorted(places, place)] < (counts.count - counts.positives)[place]
     count = np.diff(first, append=len(rank))
     negatives = np.add.reduceat(negative, first, dtype=np.int64)
-    return ValueCounts(value=counts.value[taken], count=count, positives=count - negatives)
+    return ValueCounts(value=counts.value[places], count=count, positives=count - negatives)
 
 
 def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
@@ -48,16 +48,16 @@ def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
     int64, shape (parts, m)
         Multiplicity of each distinct row in each fold.
     """
-    weight = rows.counted()
+    weight = rows.weights()
     if are_copies(rows):
         order = random.permutation(len(weight))
         last = np.cumsum(weight[order])
         # fold of the row's middle
         part = np.minimum((2 * last - weight[order]) * parts // (2 * last[-1]), parts - 1)
-        whole = np.zeros((parts, len(weight)), dtype=np.int64)
-        whole[part, order] = weight[order]
-        if whole.any(axis=1).all():
-            return whole
+        dealt = np.zeros((parts, len(weight)), dtype=np.int64)
+        dealt[part, order] = weight[order]
+        if dealt.any(axis=1).all():
+            return dealt
     return split_into_folds(weight, parts, random)
 
 

@@ -1,7 +1,7 @@
-"""After a run that failed, the reports asked for say so: an old one never outlives it.
+"""Reports of a failed run: replace the requested reports by the error, so that no old report stays.
 
-Which reports were asked for is known as far as the command line, environment and configuration could be read.
-Nothing is written to a place that another word of the line names, nor over an artifact.
+The report names come from the parts of command line, environment and configuration that could be parsed. A
+report never overwrites a rule file, or a file that another argument names.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ from uqcli.errors import UqcliError
 from uqcli.reports.failure import Failure, failed_report
 
 _SUFFIXES: Final = frozenset({".html", ".md", ".json", ".xml", ".prom"})
-_MOST_OF_AN_ARTIFACT: Final = 200
-"""Bytes in which an artifact has said that it is one."""
+_HEADER_BYTES: Final = 200
+"""First bytes of a rule file, which contain its format version."""
 
 
 @dataclass
 class _Run:
-    """What the run was asked for.
+    """Requested reports of a run.
 
     Attributes
     ----------
     words
-        All that may name something to read or to write.
-    told
-        Whether reports of this run have been written, with what became of it.
+        Arguments and option values that may name a file.
+    written
+        Whether the reports of this run have been written.
     """
 
     command: str = ""
     reports: tuple[str, ...] = ()
     json: bool = False
     words: tuple[str, ...] = ()
-    told: bool = False
+    written: bool = False
 
 
 _run = _Run()
 
 
-def begin(arguments: Sequence[str]) -> None:
-    """Take from the words of a command line what can be told before it is parsed."""
+def find_reports(arguments: Sequence[str]) -> None:
+    """Find the reports that a command line requests, before it is parsed."""
     global _run  # noqa: PLW0603
     command = next((argument for argument in arguments if not argument.startswith("-")), "")
     variable = os.environ.get(f"UQCLI_{command}_REPORT".upper().replace("-", "_"))
@@ -68,15 +68,15 @@ def begin(arguments: Sequence[str]) -> None:
     _run = _Run(command=command, reports=tuple(reports), json=json, words=tuple(words))
 
 
-def ask(command: str, typed: Mapping[str, Any], configured: Mapping[str, Any]) -> None:
-    """Note the options of a command line that has been parsed; those that were typed win."""
+def record_options(command: str, typed: Mapping[str, Any], configured: Mapping[str, Any]) -> None:
+    """Record the options of a parsed command line; typed options override configured ones."""
     options = {**configured, **typed}
-    given = options.get("report") or []
-    reports = [given] if isinstance(given, str) else list(given)
+    requested = options.get("report") or []
+    reports = [requested] if isinstance(requested, str) else list(requested)
     _run.command = command
     _run.reports = tuple(dict.fromkeys([*reports, *(() if "report" in options else _run.reports)]))
     _run.json = str(options.get("json", "")).strip().lower() in ("1", "true", "t", "yes", "y", "on")
-    if str(options.get("output", "")) == "-":  # standard output is for results
+    if str(options.get("output", "")) == "-":  # standard output has the results
         _run.json = False
     _run.words += tuple(word for name, value in options.items() if name != "report" for word in _texts(value))
 
@@ -85,24 +85,24 @@ def _texts(value: Any) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
 
 
-def printing() -> None:
-    """Say that JSON goes to standard output from now on: nothing is said there after it."""
+def skip_json_error() -> None:
+    """Print no error as JSON any more: the report itself goes to standard output."""
     _run.json = False
 
 
-def told() -> None:
-    """Say that the reports of this run are written, whatever its exit code will be."""
-    _run.told = True
+def mark_written() -> None:
+    """Record that the reports of this run are written."""
+    _run.written = True
 
 
-def tell(error: UqcliError) -> bool:
-    """Write the reports of a run that ended with an error, unless they tell of it already.
+def write_failure(error: UqcliError) -> bool:
+    """Write the error to the requested reports, unless they are already written.
 
     Returns
     -------
-    Whether nothing has told of this run before.
+    Whether no report of this run was written before.
     """
-    if _run.told or error.exit_code == 0:
+    if _run.written or error.exit_code == 0:
         return False
     failure = Failure.of(_run.command, error)
     _write(failure, stores=True)
@@ -113,13 +113,13 @@ def tell(error: UqcliError) -> bool:
     return True
 
 
-def tell_of_signal(exit_code: int, word: str) -> None:
-    """Do the same where a signal ends the run; safe to call from another thread."""
+def write_signal_failure(exit_code: int, word: str) -> None:
+    """Write the reports of a run that a signal ends; safe to call from another thread."""
     failure = Failure(command=_run.command, exit_code=exit_code, found=f"the run was {word}")
     with suppress(Exception):
         if _run.reports:
             _write(failure, stores=False)
-        if _run.json and not _run.told:
+        if _run.json and not _run.written:
             text = failed_report(failure, ".json").encode("utf-8", "backslashreplace")
             _, writable, _ = select.select([], [1], [], 0)
             if writable and len(text) <= select.PIPE_BUF:  # never wait for a reader
@@ -127,7 +127,7 @@ def tell_of_signal(exit_code: int, word: str) -> None:
 
 
 def _write(failure: Failure, *, stores: bool) -> None:
-    taken = _taken(_run.words)
+    other_files = _other_files(_run.words)
     for name in dict.fromkeys(_run.reports):
         suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122  names may be any bytes
         if suffix not in _SUFFIXES:
@@ -139,19 +139,19 @@ def _write(failure: Failure, *, stores: bool) -> None:
                     from uqcli.stores.output import write_bytes
 
                     write_bytes(name, content)
-            elif not taken & _identities(name) and not _is_artifact(name):
+            elif not other_files & _identities(name) and not _is_artifact(name):
                 _replace(os.path.realpath(name), content)
 
 
-def _taken(words: Iterable[str]) -> set[Hashable]:
-    """What all other words may stand for."""
+def _other_files(words: Iterable[str]) -> set[Hashable]:
+    """Return the identities of all files that other arguments may name."""
     names = set(words)
     for word in words:
         if glob.has_magic(word):
             with suppress(OSError, ValueError):
                 names.update(glob.glob(word, recursive=True))  # noqa: PTH207
     identities = {identity for name in names if name for identity in _identities(name)}
-    for stream in (0, 1):  # an input may come by a redirection
+    for stream in (0, 1):  # the shell may redirect an input
         with suppress(OSError):
             facts = os.fstat(stream)
             identities |= {(facts.st_dev, facts.st_ino)} if stat.S_ISREG(facts.st_mode) else set()
@@ -159,7 +159,7 @@ def _taken(words: Iterable[str]) -> set[Hashable]:
 
 
 def _identities(name: str) -> set[Hashable]:
-    """What makes a place one, whatever its names."""
+    """Return the path and the inode of a file, equal for all its names."""
     identities: set[Hashable] = set()
     with suppress(OSError, ValueError):
         identities.add(os.path.realpath(name))
@@ -169,20 +169,20 @@ def _identities(name: str) -> set[Hashable]:
 
 
 def _is_artifact(name: str) -> bool:
-    """Whether a JSON file says that it is a saved model."""
+    """Whether a file is a rule file."""
     with suppress(OSError, ValueError), open(name, "rb") as stream:  # noqa: PTH123
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-            return b'"format_version"' in stream.read(_MOST_OF_AN_ARTIFACT)
+            return b'"format_version"' in stream.read(_HEADER_BYTES)
     return False
 
 
 def _replace(path: str, content: bytes) -> None:
-    """Write a file whole, or where that cannot be done remove or change the old one. It takes no locks."""
+    """Write a file atomically, else remove or overwrite the old one; takes no locks."""
     old: os.stat_result | None = None
     with suppress(FileNotFoundError):
         old = os.stat(path)  # noqa: PTH116
     if old is not None and not stat.S_ISREG(old.st_mode):
-        return  # a device or a FIFO keeps nothing
+        return  # a device or a FIFO has no old report
     place = Path(path)
     temporary = os.path.join(place.parent, f".{place.name[:100]}.{secrets.token_hex(6)}.tmp")  # noqa: PTH118
     try:
@@ -198,6 +198,6 @@ def _replace(path: str, content: bytes) -> None:
         with suppress(FileNotFoundError):
             try:
                 os.unlink(path)  # noqa: PTH108
-            except OSError:  # the directory is not ours to change, the file may be
+            except OSError:  # the directory is read-only, the file may be writable
                 if old is not None and old.st_nlink == 1:
                     place.write_bytes(content)

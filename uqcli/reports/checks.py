@@ -1,4 +1,4 @@
-"""Gates: conditions on metrics that fail a pipeline."""
+"""Checks: conditions of ``--fail-if`` on metrics, which fail a run."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _MOST_NAMES = 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gate:
-    """One condition: a dotted path, an operator, a number."""
+class Check:
+    """A condition: the dotted path of a metric, an operator, a number."""
 
     path: str
     operator: str
@@ -37,17 +37,17 @@ class Gate:
     text: str
 
 
-def parse_gate(text: str) -> Gate:
+def parse_check(text: str) -> Check:
     """Read ``METRIC OP VALUE``.
 
     Raises
     ------
     UsageError
-        It has another form.
+        The text has another form.
 
     Examples
     --------
-    >>> parse_gate("precision.low < 0.7").path
+    >>> parse_check("precision.low < 0.7").path
     'precision.low'
     """
     match = _FORM.fullmatch(text)
@@ -56,7 +56,7 @@ def parse_gate(text: str) -> Gate:
         raise UsageError(
             f"--fail-if '{text}' cannot be read", expected="METRIC OP VALUE such as 'precision.low < 0.7'"
         )
-    return Gate(path=match[1], operator=match[2], value=value, text=text.strip())
+    return Check(path=match[1], operator=match[2], value=value, text=text.strip())
 
 
 def _finite(text: str) -> float | None:
@@ -68,101 +68,103 @@ def _finite(text: str) -> float | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgedGate:
-    """A gate and the metric it tests.
+class CheckResult:
+    """A check and the metric that it tests.
 
     Attributes
     ----------
     artifact
-        Whose metrics; '' of a single result or of all together.
+        Name of the rule file with the metric; '' for a single result or for all together.
     actual
-        The metric; None where it is undefined, which also fails the run.
+        Value of the metric; None if undefined, which also fails the check.
     """
 
-    gate: Gate
+    check: Check
     artifact: str
     actual: float | None
 
     @property
     def fails(self) -> bool:
-        """Whether the run fails by it."""
-        return self.actual is None or _COMPARE[self.gate.operator](self.actual, self.gate.value)
+        """Whether the check failed."""
+        return self.actual is None or _COMPARE[self.check.operator](self.actual, self.check.value)
 
     @property
     def message(self) -> str:
-        """What is said where it fails."""
+        """Error line of a failed check."""
         where = f" in {self.artifact}" if self.artifact else ""
         if self.actual is None:
-            return f"gate: check failed{where}: {self.gate.text} ({self.gate.path} is undefined)"
-        return f"gate: check failed{where}: {self.gate.text} ({self.gate.path} is {self.actual:.6g})"
+            return f"gate: check failed{where}: {self.check.text} ({self.check.path} is undefined)"
+        return f"gate: check failed{where}: {self.check.text} ({self.check.path} is {self.actual:.6g})"
 
     @property
     def in_words(self) -> str:
-        """What is said of it on pages where it fails."""
+        """Sentence on pages for a failed check."""
         where = f" of {self.artifact}" if self.artifact else ""
         value = "undefined" if self.actual is None else f"{self.actual:.6g}"
-        return (
-            f"Check failed: {self.gate.text}{where} ({self.gate.path} is {value}). No rule file was written."
-        )
+        condition, path = self.check.text, self.check.path
+        return f"Check failed: {condition}{where} ({path} is {value}). No rule file was written."
 
     @property
     def result(self) -> Literal["passed", "failed", "undefined"]:
-        """What became of the run by it."""
+        """Result of the check for the table."""
         if self.actual is None:
             return "undefined"
         return "failed" if self.fails else "passed"
 
 
-def _shown(actual: float | None) -> str:
+def _format(actual: float | None) -> str:
     return "-" if actual is None else f"{actual:.6g}"
 
 
-def gates_table(judged: Sequence[JudgedGate]) -> Table:
-    """What was demanded and what became of it."""
-    rows = [(gate.gate.text, gate.artifact or "all", _shown(gate.actual), gate.result) for gate in judged]
+def checks_table(results: Sequence[CheckResult]) -> Table:
+    """Build the table of the checks."""
+    rows = [
+        (result.check.text, result.artifact or "all", _format(result.actual), result.result)
+        for result in results
+    ]
     header = ("fail if", "of", "value", "result")
     return Table(title="Checks", header=header, rows=rows, left=2, words_last=True)
 
 
-def judged_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> list[JudgedGate]:
-    """Judge every gate by the metrics it is about.
+def apply_checks(checks: Sequence[Check], by_artifact: Mapping[str, Metrics]) -> list[CheckResult]:
+    """Apply each check to its metrics.
 
-    Metrics under '' beside those of artifacts are of all of them together.
+    Metrics under '' beside those of rules are about all of them together.
 
     Raises
     ------
     UsageError
-        A gate names a metric that does not exist.
+        A check names a metric that does not exist.
     """
     return [
-        JudgedGate(gate=gate, artifact=artifact, actual=_look_up(gate, metrics))
-        for gate in gates
-        for artifact, metrics in _asked(gate, by_artifact).items()
+        CheckResult(check=check, artifact=artifact, actual=_look_up(check, metrics))
+        for check in checks
+        for artifact, metrics in _metrics_to_check(check, by_artifact).items()
     ]
 
 
-def _asked(gate: Gate, by_artifact: Mapping[str, Metrics]) -> Mapping[str, Metrics]:
-    """Whom a gate is about: all artifacts together if they have the metric so, else each of them."""
+def _metrics_to_check(check: Check, by_artifact: Mapping[str, Metrics]) -> Mapping[str, Metrics]:
+    """Return the metrics to check: of all rules together if these have the path, else of each rule."""
     together = by_artifact.get("")
     if together is None or len(by_artifact) == 1:
         return by_artifact
-    if _at(gate.path, together) is not _NOTHING:
+    if _metric_at(check.path, together) is not _NOTHING:
         return {"": together}
     return {name: {**together, **metrics} for name, metrics in by_artifact.items() if name}
 
 
-def _look_up(gate: Gate, metrics: Metrics) -> float | None:
-    metric = _at(gate.path, metrics)
+def _look_up(check: Check, metrics: Metrics) -> float | None:
+    metric = _metric_at(check.path, metrics)
     if isinstance(metric, Estimate):
         return metric.value
     if isinstance(metric, Mapping):
         raise UsageError(
-            f"--fail-if: '{gate.path}' is a group of metrics",
-            expected=f"one of {_listing(f'{gate.path}.{path}' for path in _paths(metric))}",
+            f"--fail-if: '{check.path}' is a group of metrics",
+            expected=f"one of {_listing(f'{check.path}.{path}' for path in _paths(metric))}",
         )
     if metric is _NOTHING:
         raise UsageError(
-            f"--fail-if: no metric '{gate.path}'", expected=f"one of {_listing(_paths(metrics))}"
+            f"--fail-if: no metric '{check.path}'", expected=f"one of {_listing(_paths(metrics))}"
         )
     return None if metric is None else float(metric)
 
@@ -170,9 +172,9 @@ def _look_up(gate: Gate, metrics: Metrics) -> float | None:
 _NOTHING: Final = object()
 
 
-def _at(path: str, value: Any) -> Any:
-    """What a dotted path leads to, or _NOTHING; names may hold dots themselves."""
-    if not path or (value is None and path in ("value", "low", "high")):  # what is undefined has no ends
+def _metric_at(path: str, value: Any) -> Any:
+    """Look up a dotted path, _NOTHING if it does not exist; names may contain dots."""
+    if not path or (value is None and path in ("value", "low", "high")):  # an undefined estimate has no ends
         return value
     if isinstance(value, Estimate):
         if path not in ("value", "low", "high"):
@@ -181,7 +183,7 @@ def _at(path: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         for name, inner in value.items():
             if path == name or path.startswith(f"{name}."):
-                metric = _at(path[len(name) + 1 :], inner)
+                metric = _metric_at(path[len(name) + 1 :], inner)
                 if metric is not _NOTHING:
                     return metric
     return _NOTHING

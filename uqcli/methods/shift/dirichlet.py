@@ -20,7 +20,7 @@ UNSEEN_IN_TARGET = 0.5
 """Rows per class that are added to the target."""
 
 
-def drawn_shares(count: Ints, unseen: float, random: np.random.Generator) -> Floats:
+def draw_shares(count: Ints, unseen: float, random: np.random.Generator) -> Floats:
     """Draw shares from a Dirichlet distribution.
 
     Parameters
@@ -34,12 +34,12 @@ def drawn_shares(count: Ints, unseen: float, random: np.random.Generator) -> Flo
     return shares
 
 
-def drawn_labels(count: Ints, random: np.random.Generator) -> Floats:
+def draw_labels(count: Ints, random: np.random.Generator) -> Floats:
     """Draw class priors, with one row divided among the classes; shape (C,)."""
-    return drawn_shares(count, 1 / len(count), random)
+    return draw_shares(count, 1 / len(count), random)
 
 
-def drawn_confusion(joint: Ints, random: np.random.Generator) -> Matrix:
+def draw_confusion(joint: Ints, random: np.random.Generator) -> Matrix:
     """Draw the joint distribution of prediction and label.
 
     Parameters
@@ -49,11 +49,11 @@ def drawn_confusion(joint: Ints, random: np.random.Generator) -> Matrix:
     """
     size = len(joint)
     mass = random.standard_gamma(joint + 1 / size)
-    confusion: Matrix = mass / mass.sum(axis=0) * drawn_labels(joint.sum(axis=0), random)
+    confusion: Matrix = mass / mass.sum(axis=0) * draw_labels(joint.sum(axis=0), random)
     return confusion
 
 
-def drawn_mean_confusion(
+def draw_mean_confusion(
     shares: Matrix, label: Ints, count: Ints, classes: int, random: np.random.Generator
 ) -> Matrix:
     """Draw the joint distribution if each row counts for all predicted classes in proportion (soft).
@@ -69,5 +69,5 @@ def drawn_mean_confusion(
         of_label = label == number
         mass[:, number] += np.einsum("ij,i->j", shares[of_label], weight[of_label])
     labels = np.bincount(label, count, classes).astype(np.int64)
-    confusion: Matrix = mass / mass.sum(axis=0) * drawn_labels(labels, random)
+    confusion: Matrix = mass / mass.sum(axis=0) * draw_labels(labels, random)
     return confusion

@@ -1,4 +1,4 @@
-"""The command line of a run as pages repeat it: what was asked for, without what shapes no result."""
+"""Command line of a run for its pages, without options that do not change results."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
-from uqcli.stores.address import shown_address
+from uqcli.stores.address import safe_address
 
-_LEFT_OUT: Final = frozenset(
+_OMITTED: Final = frozenset(
     {"output", "report", "plot", "json", "quiet", "threads", "engine", "spark", "debug"}
 )
-"""Where results go, and how the program runs."""
+"""Options for outputs and for running the program."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
-    """A command, what was typed, and what was configured."""
+class CommandLine:
+    """A command line: the command, its typed part and the configured options."""
 
     command: str
     typed: str
     configured: str
 
 
-_line: ContextVar[Line] = ContextVar("line")
+_line: ContextVar[CommandLine] = ContextVar("line")
 
 
-def remember(
+def record_line(
     command: str, parameters: Iterable[Any], typed: Mapping[str, Any], configured: Mapping[str, Any]
 ) -> None:
-    """Keep the line of this run.
+    """Record the command line of this run.
 
     Parameters
     ----------
     parameters
-        Of the command.
+        Parameters of the command.
     typed, configured
-        Options and arguments by name; of ``configured`` what nobody typed.
+        Values of options and arguments by name; ``configured`` has only options that were not typed.
     """
     by_name = {str(parameter.name): parameter for parameter in parameters}
     arguments = [
@@ -52,25 +52,27 @@ def remember(
         options, arguments = [], [*options, "--", *arguments]  # names that look like options
     words = ["uqcli", command, *arguments, *options]
     _line.set(
-        Line(command=command, typed=shlex.join(words), configured=shlex.join(_options(by_name, configured)))
+        CommandLine(
+            command=command, typed=shlex.join(words), configured=shlex.join(_options(by_name, configured))
+        )
     )
 
 
-def line_of_this_run() -> Line:
-    """What was remembered last."""
+def current_line() -> CommandLine:
+    """Return the command line recorded last."""
     return _line.get()
 
 
-def _options(by_name: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+def _options(by_name: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
     words = []
-    for name, value in given.items():
+    for name, value in values.items():
         option = by_name[name]
-        if option.param_type_name == "option" and name not in _LEFT_OUT:
-            known_as = next(name for name in option.opts if name.startswith("--"))
-            words += [known_as] if option.is_flag else [w for text in _texts(value) for w in (known_as, text)]
+        if option.param_type_name == "option" and name not in _OMITTED:
+            flag = next(name for name in option.opts if name.startswith("--"))
+            words += [flag] if option.is_flag else [w for text in _texts(value) for w in (flag, text)]
     return words
 
 
 def _texts(value: Any) -> list[str]:
     texts = [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
-    return [shown_address(text) for text in texts]
+    return [safe_address(text) for text in texts]

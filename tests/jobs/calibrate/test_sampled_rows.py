@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uqcli.counts import ValueCounts
-from uqcli.jobs.calibrate import drawn_rows
-from uqcli.jobs.calibrate.drawn_rows import drawn_from, split_into_folds
+from uqcli.jobs.calibrate import sampled_rows
+from uqcli.jobs.calibrate.sampled_rows import sample_of, split_into_folds
 
 
 @settings(max_examples=50)
@@ -24,13 +24,13 @@ def test_folds_contain_every_row_once_and_have_equal_sizes(weights, parts, seed)
 
 
 def test_rows_are_drawn_without_replacement_in_proportion(monkeypatch):
-    monkeypatch.setattr(drawn_rows, "MEASURED_ROWS", 600)
+    monkeypatch.setattr(sampled_rows, "MEASURED_ROWS", 600)
     random = np.random.default_rng(0)
     count = random.integers(1, 9, 400)
     counts = ValueCounts(
         value=np.sort(random.random(400)), count=count, positives=random.binomial(count, 0.3)
     )
-    draws = [drawn_from(counts, seed) for seed in range(200)]
+    draws = [sample_of(counts, seed) for seed in range(200)]
     positions = [np.searchsorted(counts.value, counts_drawn.value) for counts_drawn in draws]
     taken, hits = np.zeros((2, 400), dtype=np.int64)
     for counts_drawn, position in zip(draws, positions, strict=True):
@@ -46,4 +46,4 @@ def test_rows_are_drawn_without_replacement_in_proportion(monkeypatch):
     error = np.sqrt(200 * counts.count * share * (1 - share))
     assert (np.abs(taken - 200 * share * counts.count) < 5 * error + 1).all()
     assert abs(hits.sum() / taken.sum() - counts.positives.sum() / counts.rows) < 0.01
-    assert drawn_from(replace(counts, count=np.ones_like(count)), 0).rows == 400
+    assert sample_of(replace(counts, count=np.ones_like(count)), 0).rows == 400
