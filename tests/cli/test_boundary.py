@@ -538,9 +538,17 @@ def test_a_share_of_alerts_warns_of_new_data(compared_rows, uqcli):
     assert "about half of such rules flag more than this share of new data" in shown
 
 
-def test_a_count_that_may_be_meant_as_a_share_is_pointed_out(compared_rows, uqcli):
-    report = uqcli("boundary", compared_rows, "--uncertainty", "useful", "--max-selected", "1", "--json").json
-    assert any("write 1% for a share" in note for note in report["notes"])
+def test_a_count_that_may_be_meant_as_a_share_is_pointed_out(tmp_path, uqcli):
+    sample_frame(rows=10000).write_csv(tmp_path / "rows.csv")
+    report = uqcli("boundary", tmp_path / "rows.csv", "--max-selected", "9", "--algorithm", "st", "--json").json
+    assert any("write 9% for a share" in note for note in report["notes"])
+
+
+def test_a_rule_on_few_alerts_is_pointed_out(tmp_path, uqcli):
+    sample_frame(rows=200).write_csv(tmp_path / "rows.csv")
+    report = uqcli("boundary", tmp_path / "rows.csv", "--precision", "0.8", "--json").json
+    assert report["metrics"]["selected"] < 30
+    assert any(f"rests on {report['metrics']['selected']} alerts" in note for note in report["notes"])
 
 
 def test_algorithms_that_miss_more_often_than_not_say_so(compared_rows, uqcli):

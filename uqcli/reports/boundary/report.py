@@ -49,6 +49,8 @@ from uqcli.reports.positivity import Drawn, positive_rate_figure
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
 TOGETHER = "The thresholds meet the target together, not in each uncertainty bin."
+_FEW_ALERTS = 30
+"""Alerts below which a precision on the calibration set says little."""
 TOO_FEW = "One threshold: too few alerts to choose bins."
 NO_GAIN = "One threshold: no clear gain from uncertainty bins."
 _CROSS_VALIDATED = (
@@ -334,6 +336,10 @@ class BoundaryReport(OneResult):
         constraint, boundary, expected = self.constraint, self.chosen.found, self.chosen.expected
         if boundary is None or self.certification is not None:
             return []
+        if constraint.kind is ConstraintKind.PRECISION and boundary.fit.selected < _FEW_ALERTS:
+            return [
+                f"the rule rests on {boundary.fit.selected} alerts; its precision on new data is unknown."
+            ]
         if self.cautious is not None:
             often = "some" if constraint.margin else "about half of"
             return [f"{often} such rules miss on new data (one in six with --margin 1)."]
@@ -382,7 +388,7 @@ class BoundaryReport(OneResult):
         if self.score_only and self.score_only.found:
             rows.append(("single threshold", *fit_cells(self.score_only.found.fit)))
         if self.certification and self.certification.uncertified:
-            rows.append(("uncertified", *fit_cells(self.certification.uncertified.fit)))
+            rows.append(("without the test", *fit_cells(self.certification.uncertified.fit)))
         return Table(title="", header=header, rows=rows)
 
     def _times(self) -> list[str]:
