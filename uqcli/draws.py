@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.counts import Floats, Ints
-from uqcli.defaults import MOST_SEED
+from uqcli.defaults import MAX_SEED
 from uqcli.errors import UsageError
 
 BLOCK = 1 << 16
@@ -115,10 +115,10 @@ def check_seed(seed: int) -> None:
     Raises
     ------
     UsageError
-        Not a whole number from 0 to ``MOST_SEED``.
+        Not a whole number from 0 to ``MAX_SEED``.
     """
-    if not isinstance(seed, int | np.integer) or not 0 <= seed <= MOST_SEED:
-        raise UsageError(f"seed {seed}", expected=f"a whole number from 0 to {MOST_SEED}")
+    if not isinstance(seed, int | np.integer) or not 0 <= seed <= MAX_SEED:
+        raise UsageError(f"seed {seed}", expected=f"a whole number from 0 to {MAX_SEED}")
 
 
 def generator(seed: int, purpose: Purpose, *key: int) -> np.random.Generator:

@@ -14,7 +14,7 @@ from uqcli.cli.config import COMMANDS
 
 BROWSER = "/usr/bin/chromium"
 SAMPLE = Path(__file__).parents[2] / "sample_data"
-LEAST_TEXT = 11
+MIN_TEXT = 11
 """Smallest size of text in figures, in pixels."""
 
 PAGES = {
@@ -106,7 +106,7 @@ def test_pages_fit_the_screen_and_are_legible(pages, browser, width, scheme):
             "messages": list(messages),
             "requests beside the page": requests[1:],
             "wider than the screen": max(0, page.evaluate("document.documentElement.scrollWidth") - width),
-            "small text in figures": [size for size in sizes if size < LEAST_TEXT],
+            "small text in figures": [size for size in sizes if size < MIN_TEXT],
             "figures without text": page.locator("figure").count() > 0 and not sizes,
             "dark ink on dark": page.evaluate("getComputedStyle(document.body).color")
             == page.evaluate("getComputedStyle(document.body).backgroundColor"),

@@ -272,7 +272,7 @@ def test_smoothed_boundaries_need_no_more_than_their_thresholds(engine, source, 
                 rows.optimum(Algorithm.SMOOTH),
                 optimise(rows.one_row, Algorithm.SMOOTH, rows.constraint),
             ]
-            optima.append(replace(rows, least_bins=2).optimum(Algorithm.SMOOTH))
+            optima.append(replace(rows, min_bins=2).optimum(Algorithm.SMOOTH))
             results.append(
                 [optimum.found and (optimum.found.thresholds, optimum.found.fit) for optimum in optima]
             )

@@ -108,7 +108,7 @@ def test_grouped_counts_give_no_caution(seed, digits, levels, rate):
 
 
 def test_a_sample_is_the_same_in_any_order_of_rows(monkeypatch):
-    monkeypatch.setattr("uqcli.repeats.MOST_SAMPLED", 100)
+    monkeypatch.setattr("uqcli.repeats.MAX_SAMPLED", 100)
     score, uncertainty, label = draw_rows(3, 2000)
     summaries = []
     for seed in range(4):

@@ -15,7 +15,7 @@ from uqcli.methods.tce.diagram import Reliability, reliability
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.rows import Rows
 
-_MOST_PANELS = 9
+_MAX_PANELS = 9
 
 
 def panels(
@@ -42,7 +42,7 @@ def panels(
             before=_reliability(rows.counts(before, places)),
             after=_reliability(rows.counts(after, places)),
         )
-        for name, places in weighty[:_MOST_PANELS]
+        for name, places in weighty[:_MAX_PANELS]
     )
 
 

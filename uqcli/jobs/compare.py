@@ -16,7 +16,7 @@ from uqcli.methods.bin.registry import BinSizes, rule_of
 from uqcli.methods.evaluate.paired import SIDES, PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.evaluate.ranking import auc, average_precision
-from uqcli.methods.resampling import LEAST_OF_A_CLASS, least_replicates, studentised_interval
+from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
 from uqcli.methods.tce.calibration_error import (
     ScoreBins,
     brier,
@@ -65,9 +65,9 @@ Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
     estimates = pairs.with_errors()
     keys = [(side, name) for side in SIDES for name in _WITH_INTERVALS if name in estimates]
-    if pairs.least_of_a_class < LEAST_OF_A_CLASS:
+    if pairs.min_class_rows < MIN_CLASS_ROWS:
         return dict.fromkeys(keys)
-    replicates = max(plan.replicates, least_replicates(plan.confidence))
+    replicates = max(plan.replicates, min_replicates(plan.confidence))
     draws = [
         pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, number)).with_errors()
         for number in with_progress(range(replicates), "resampling", replicates)

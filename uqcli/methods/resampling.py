@@ -14,7 +14,7 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
 
-LEAST_OF_A_CLASS = 10
+MIN_CLASS_ROWS = 10
 """Rows of each class below which intervals of ranking and loss metrics are invalid."""
 
 
@@ -119,12 +119,12 @@ def tail_of(replicates: int, confidence: float) -> int | None:
     return left_out if left_out >= 0 else None
 
 
-def least_replicates(confidence: float) -> int:
+def min_replicates(confidence: float) -> int:
     """Return the minimum number of resamplings for a confidence.
 
     Examples
     --------
-    >>> least_replicates(0.95)
+    >>> min_replicates(0.95)
     39
     """
     return math.ceil(2 / (1 - confidence) - 1e-9) - 1

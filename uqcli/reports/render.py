@@ -112,7 +112,7 @@ def _printed(
     return "\n".join(line.rstrip() for line in capture.get().split("\n"))
 
 
-def _rich_table(table: Table, most_lines: int) -> RichTable:
+def _rich_table(table: Table, max_lines: int) -> RichTable:
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -124,7 +124,7 @@ def _rich_table(table: Table, most_lines: int) -> RichTable:
     for at, name in enumerate(table.header):
         justify: JustifyMethod = "left" if table.holds_words(at) else "right"
         rich_table.add_column(Text(visible(name)), justify=justify, overflow="fold")
-    rows = table.rows if len(table.rows) <= most_lines else table.rows[: most_lines - 1]
+    rows = table.rows if len(table.rows) <= max_lines else table.rows[: max_lines - 1]
     for row in rows:
         rich_table.add_row(*(Text(visible(cell)) for cell in row))
     if len(rows) < len(table.rows):

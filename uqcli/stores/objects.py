@@ -110,7 +110,7 @@ class _Ranges(io.RawIOBase):
         with store_errors(self._name):
             piece = memoryview(self._handle.read_at(size, self._next))
         self._next += size
-        self._most = min(4 * self._most, limits.MOST_BYTES)
+        self._most = min(4 * self._most, limits.MAX_BYTES)
         if len(piece) < size:
             raise DataError(
                 f"'{self._name}' ends after {self._next - size + len(piece)} bytes",

@@ -96,14 +96,14 @@ class _DeniedError(Exception):
 
 def _upload(path: Path, address: Address, target: str) -> None:
     size = path.stat().st_size
-    if address.scheme == "s3" and size > limits.MOST_COPIED:
+    if address.scheme == "s3" and size > limits.MAX_COPIED:
         raise DataError(
             f"cannot write '{target}': it has {size} bytes",
-            expected=f"at most {limits.MOST_COPIED}",
+            expected=f"at most {limits.MAX_COPIED}",
             remedy="write a local file and upload it, or apply the rule to parts of the rows",
         )
     store = filesystem_of(address)
-    if address.scheme == "s3" and size <= limits.MOST_PUT:
+    if address.scheme == "s3" and size <= limits.MAX_PUT:
         # in a thread of its own, so that no signal interrupts between its two calls
         with ThreadPoolExecutor(1) as executor:
             executor.submit(_put, path.read_bytes(), store, address, target).result()
@@ -142,7 +142,7 @@ def _send(path: Path, store: pf.FileSystem, waiting: str, kind: dict[str, str] |
         path.open("rb") as source,
         store.open_output_stream(waiting, compression=None, metadata=kind) as sink,
     ):
-        while piece := source.read(limits.MOST_BYTES):
+        while piece := source.read(limits.MAX_BYTES):
             sink.write(piece)
 
 

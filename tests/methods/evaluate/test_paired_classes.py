@@ -46,7 +46,7 @@ def test_two_classes_equal_one_score():
             assert metrics[name][side].value == pytest.approx(expected[name][side].value)
             assert metrics[name][side].error == pytest.approx(expected[name][side].error)
     assert many.rows_apart() == pytest.approx(one.rows_apart())
-    assert many.least_of_a_class == one.least_of_a_class
+    assert many.min_class_rows == one.min_class_rows
 
 
 def test_pairs_are_pooled_and_resampled_by_row():

@@ -75,7 +75,7 @@ class MethodOptions:
     )
     grid: str | None = option("GRID.json", "Use a saved grid instead of rows.")
     frontier: str | None = option("FILE", "Save recall by alerts (.csv, .parquet).")
-    seed: int = option("S", "Seed of the splits.", defaults.SEED, min=0, max=defaults.MOST_SEED)
+    seed: int = option("S", "Seed of the splits.", defaults.SEED, min=0, max=defaults.MAX_SEED)
 
 
 def boundary(

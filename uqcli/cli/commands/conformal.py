@@ -56,7 +56,7 @@ class SetOptions:
         "FILE", "label-shift: unlabelled new data, instead of --shift (repeatable)."
     )
     no_randomize: bool = flag("aps: larger sets without random draws.")
-    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
+    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MAX_SEED)
 
 
 def conformal(

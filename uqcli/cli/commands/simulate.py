@@ -68,8 +68,8 @@ class DrawOptions:
 
     panel: ClassVar = None
 
-    rows: int = option("N", "Rows to draw.", defaults.SIMULATED_ROWS, min=0, max=defaults.MOST_ROWS)
-    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
+    rows: int = option("N", "Rows to draw.", defaults.SIMULATED_ROWS, min=0, max=defaults.MAX_ROWS)
+    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MAX_SEED)
 
 
 def simulate(

@@ -19,7 +19,7 @@ from uqcli.engines.protocol import Partition, RangeQuery
 from uqcli.engines.spark.cells import Counter, ExpressionCounter, FunctionCounter
 from uqcli.engines.spark.check import CheckedFrame
 from uqcli.engines.spark.pooling import (
-    MOST_VALUES,
+    MAX_VALUES,
     counting_frame,
     no_counts,
     parts_of,
@@ -34,7 +34,7 @@ from uqcli.engines.spark.session import spark_errors
 CELLS = 1 << 17
 """Total number of cells of all parts, each a collected row of five numbers."""
 
-LEAST_CELLS = 64
+MIN_CELLS = 64
 """Minimum number of cells per part."""
 
 _SURELY = 1.25
@@ -113,9 +113,9 @@ def count_ranges(
         Whether workers cannot run Python functions.
     """
     number = parts_of(checked, by)
-    if checked.rows <= max(ROWS_PER_PART, number * LEAST_CELLS):
+    if checked.rows <= max(ROWS_PER_PART, number * MIN_CELLS):
         return RangeCounts.of_parts(pooled_by(checked, role, by))
-    size = max(LEAST_CELLS, CELLS // number)
+    size = max(MIN_CELLS, CELLS // number)
     counter: Counter = (ExpressionCounter if expressions else FunctionCounter).over(
         checked.spans[role], size, number, list(checked.amounts)
     )
@@ -204,7 +204,7 @@ def _opened(
         size[part.cell[is_flagged]] += part.count[is_flagged]
     # every pass reads all rows again: one pass suffices if there are few distinct values; half the limit per
     # pass, since its last cell exceeds it
-    rounds = np.cumsum(size) // (MOST_VALUES // 2) if distinct > MOST_VALUES else np.zeros_like(size)
+    rounds = np.cumsum(size) // (MAX_VALUES // 2) if distinct > MAX_VALUES else np.zeros_like(size)
     opened = list(parts)
     for number in np.unique(rounds[size > 0]).tolist():
         now = [cells[rounds[cells] == number] for cells in flags]

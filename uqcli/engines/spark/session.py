@@ -36,7 +36,7 @@ _PORT: Final = 15002
 _LOCAL: Final = ""
 """Key of the local server among the sessions."""
 
-_MOST_CHARACTERS: Final = 300
+_MAX_CHARACTERS: Final = 300
 """Maximum length of a cluster's error message."""
 
 _sessions: dict[str, SparkSession] = {}
@@ -269,4 +269,4 @@ def _cause(error: Exception) -> str:
         line = named[-1]
     else:
         line = lines[0] if lines else type(error).__name__
-    return line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]} ..."
+    return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS]} ..."

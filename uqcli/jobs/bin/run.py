@@ -13,7 +13,7 @@ from uqcli.artifacts.grid import GridArtifact, GridParameters, grid_artifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Binning
 from uqcli.counts import Bools, Cells, RangeCounts
-from uqcli.defaults import MOST_ROWS
+from uqcli.defaults import MAX_ROWS
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
@@ -153,8 +153,8 @@ def merge_grids(names: Sequence[str]) -> BinResult:
         count=_added([grid.count for grid in (first, *others)]),
         positives=_added([grid.positives for grid in (first, *others)]),
     )
-    if sum(map(sum, merged.count)) > MOST_ROWS:
-        raise DataError(f"the grids add up to more than {MOST_ROWS} rows", expected="fewer rows by weight")
+    if sum(map(sum, merged.count)) > MAX_ROWS:
+        raise DataError(f"the grids add up to more than {MAX_ROWS} rows", expected="fewer rows by weight")
     return _result(merged, [], None)
 
 

@@ -85,7 +85,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     with reusable_streams():  # the rows are read twice
         gains, calibration_set = compared(request, constraint)
         if gains[0].verdict == "helps":
-            calibration_set = replace(calibration_set, least_bins=2)
+            calibration_set = replace(calibration_set, min_bins=2)
         return _found(request.looking_at(gains[0].uncertainty), constraint, mix, gains, calibration_set)
 
 

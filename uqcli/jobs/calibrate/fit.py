@@ -82,7 +82,7 @@ class CalibrationOptions:
         if not 1 <= self.scale.undersampled <= 1e9:
             raise UsageError(f"undersampled {self.scale.undersampled:g}", expected="a number from 1 to 1e9")
         check_size("n_bins", self.n_bins)
-        check_size("uncertainty_bins", self.uncertainty_bins, defaults.MOST_UNCERTAINTY_BINS)
+        check_size("uncertainty_bins", self.uncertainty_bins, defaults.MAX_UNCERTAINTY_BINS)
         check_size("min_leaf", self.min_leaf)
         check_seed(self.seed)
         check_confidence(self.confidence)

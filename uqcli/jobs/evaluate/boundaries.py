@@ -29,7 +29,7 @@ from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import (
-    LEAST_UNFLAGGED,
+    MIN_UNFLAGGED,
     UNKNOWN,
     EvaluateParameters,
     EvaluateReport,
@@ -131,7 +131,7 @@ def _measured(
 
     def of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
         """Estimate a share of all rows; unknown if rows that are not flagged have no labels."""
-        if unlabelled and tally.rows - selected < LEAST_UNFLAGGED:
+        if unlabelled and tally.rows - selected < MIN_UNFLAGGED:
             return UNKNOWN
         return proportion_estimate(successes, trials, confidence)
 

@@ -28,7 +28,7 @@ from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
-from uqcli.methods.resampling import LEAST_OF_A_CLASS
+from uqcli.methods.resampling import MIN_CLASS_ROWS
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.comparison import Comparison, value_of
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
@@ -180,7 +180,7 @@ def _difference(
 
 def resampled_losses(pairs: Pairs, plan: ResamplingPlan) -> Metrics:
     """Compute the differences with intervals; none if few rows differ, where 95 % intervals covered 47 %."""
-    if pairs.rows_apart() < LEAST_OF_A_CLASS:
+    if pairs.rows_apart() < MIN_CLASS_ROWS:
         return {}
     difference = compare(pairs, plan).difference
     return {name: difference[name] for name in LOSSES_COMPARED}

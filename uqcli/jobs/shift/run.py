@@ -30,7 +30,7 @@ from uqcli.jobs.shift.evidence import (
     PredictedClasses,
 )
 from uqcli.methods.bin.edges import even_edges
-from uqcli.methods.resampling import LEAST_OF_A_CLASS, least_replicates, percentile_interval, tail_of
+from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, percentile_interval, tail_of
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
 from uqcli.reports.shift.report import ShiftReport
@@ -222,7 +222,7 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
 def _replicates(sides: _Sides, request: ShiftRequest) -> int:
     """Return the number of draws; by default only if fast: for counts, or for few rows."""
     target = sides.target
-    if target is not None and target.source.rows < LEAST_OF_A_CLASS * len(target.classes):
+    if target is not None and target.source.rows < MIN_CLASS_ROWS * len(target.classes):
         return 0  # no valid interval exists
     if request.bootstrap is not None:
         return request.bootstrap
@@ -235,7 +235,7 @@ def _draws(
 ) -> list[BootstrapDraw | None]:
     """Return the estimates from bootstrap draws; None for a draw without an estimate."""
     results: list[BootstrapDraw | None] = []
-    draws = max(replicates, least_replicates(request.confidence)) if replicates else 0
+    draws = max(replicates, min_replicates(request.confidence)) if replicates else 0
     for number in with_progress(range(draws), "drawing class weights", draws):
         try:
             results.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), weights))

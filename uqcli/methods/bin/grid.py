@@ -21,7 +21,7 @@ from uqcli.counts import (
     of_all_rows,
     places_by_bin,
 )
-from uqcli.defaults import MOST_CELLS, MOST_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
+from uqcli.defaults import MAX_CELLS, MAX_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.methods.bin.block_sizes import BlockSizes
@@ -59,13 +59,13 @@ class GridSpec:
         UsageError
             A number of bins, or of cells, is out of range.
         """
-        cells = check_size("uncertainty bins", self.uncertainty_bins, MOST_UNCERTAINTY_BINS)
+        cells = check_size("uncertainty bins", self.uncertainty_bins, MAX_UNCERTAINTY_BINS)
         if self.score_bins is not None:
             cells *= check_size("score bins", self.score_bins)
-        if cells > MOST_CELLS:
+        if cells > MAX_CELLS:
             raise UsageError(
                 f"{self.uncertainty_bins} uncertainty bins x {self.score_bins} score bins",
-                expected=f"at most {MOST_CELLS} cells",
+                expected=f"at most {MAX_CELLS} cells",
             )
 
 

@@ -19,7 +19,7 @@ from uqcli.methods.boundary.draws_of_cells import folds_of
 from uqcli.methods.boundary.runs import TopRuns, top_runs
 
 BINS: Final = (1, 2, 4, 8)
-_LEAST_ALERTS: Final = 100
+_MIN_ALERTS: Final = 100
 _OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
 _FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
 """Factors on the requested bound, so that the choice does not depend on one value."""
@@ -54,7 +54,7 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
     constraint = replace(constraint, margin=Fraction(0))  # chosen at the bound itself
     one_bin = cells.joined(1)
     tops = single_threshold(one_bin, constraint.goal(one_bin))
-    if tops is None or int(top_runs(one_bin.rows[0]).selected[tops[0]]) < _LEAST_ALERTS:
+    if tops is None or int(top_runs(one_bin.rows[0]).selected[tops[0]]) < _MIN_ALERTS:
         return ()
     numbers = [bins for bins in BINS if len(cells.rows) % bins == 0]
     gains = np.zeros((len(numbers), FOLDS))

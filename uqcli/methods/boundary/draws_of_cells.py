@@ -11,10 +11,10 @@ from uqcli.counts import Cells, Floats, Ints
 from uqcli.defaults import FOLDS
 from uqcli.draws import Purpose, digest, generator
 
-_MOST_COPIES: Final = 6
+_MAX_COPIES: Final = 6
 """Maximum multiplicity of a row in a bootstrap sample; larger Poisson counts are merged into it."""
 
-_COPIES: Final = np.array([math.exp(-1) / math.factorial(k) for k in range(_MOST_COPIES)])
+_COPIES: Final = np.array([math.exp(-1) / math.factorial(k) for k in range(_MAX_COPIES)])
 
 
 def digest_of(cells: Cells) -> int:
@@ -48,7 +48,7 @@ def resampled(cells: Cells, seed: int, draws: int) -> tuple[Ints, Ints]:
         random = generator(seed, Purpose.EXPECT, table, draw)
         positives, negatives = (random.multinomial(label, shares) for label in labels)
         for place, copies in ((0, positives + negatives), (1, positives)):
-            sample[place, draw] = copies @ np.arange(_MOST_COPIES + 1)
+            sample[place, draw] = copies @ np.arange(_MAX_COPIES + 1)
             rest[place, draw] = copies[:, 0]
     return sample, rest
 

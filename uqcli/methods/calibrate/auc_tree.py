@@ -18,8 +18,8 @@ from uqcli.methods.calibrate.tree import TreeMatrix, TreeOptions
 from uqcli.rows import Rows
 
 _CANDIDATES = 32
-_LEAST_GAIN = 1e-4
-_LEAST_VARIANCE = 1e-6
+_MIN_GAIN = 1e-4
+_MIN_VARIANCE = 1e-6
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 
 
@@ -80,7 +80,7 @@ def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
     unsplit = [_side(rows, np.ones(len(rows), dtype=np.bool_))]
     if unsplit[0] is None:
         return None
-    best = _Split(auc=calibrated_auc([unsplit[0]]) + _LEAST_GAIN, column=-1, threshold=0.0)
+    best = _Split(auc=calibrated_auc([unsplit[0]]) + _MIN_GAIN, column=-1, threshold=0.0)
     for column in range(rank.shape[1]):
         value = rank[:, column]
         for threshold in _candidates(value, weight):
@@ -118,7 +118,7 @@ def _side(rows: Rows, inside: Bools) -> tuple[_Normal, _Normal] | None:
             return None
         mean = float((weight * log_odds).sum() / size)
         variance = float((weight * (log_odds - mean) ** 2).sum() / size)
-        normals.append(_Normal(size=size, mean=mean, variance=max(variance, _LEAST_VARIANCE)))
+        normals.append(_Normal(size=size, mean=mean, variance=max(variance, _MIN_VARIANCE)))
     return normals[0], normals[1]
 
 

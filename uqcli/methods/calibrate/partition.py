@@ -9,7 +9,7 @@ import numpy as np
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
-_MOST_NAMED = 4
+_MAX_NAMED = 4
 
 
 def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]) -> Ints:
@@ -101,5 +101,5 @@ def _answer(node: Node, went_left: bool, levels: Sequence[str] | None) -> str:
     chosen = set(node.levels or ())
     named = [level for level in levels if (level in chosen) == went_left]
     named += ["(other)"] if node.other_left == went_left else []
-    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-    return f"{node.feature} in {{{', '.join(named[:_MOST_NAMED])}{more}}}{missing}"
+    more = f" and {len(named) - _MAX_NAMED} more" if len(named) > _MAX_NAMED else ""
+    return f"{node.feature} in {{{', '.join(named[:_MAX_NAMED])}{more}}}{missing}"

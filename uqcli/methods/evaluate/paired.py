@@ -96,7 +96,7 @@ class PairedCounts:
         )
 
     @property
-    def least_of_a_class(self) -> int:
+    def min_class_rows(self) -> int:
         """Number of rows of the minority class."""
         return min(int(self.positives.sum()), int(self.negatives.sum()))
 

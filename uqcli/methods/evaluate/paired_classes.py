@@ -39,7 +39,7 @@ class PairedClassCounts:
         return cls(before=first, after=second, label=paired.label, count=paired.count)
 
     @property
-    def least_of_a_class(self) -> int:
+    def min_class_rows(self) -> int:
         """Number of rows of the rarest class."""
         rows = np.bincount(self.label, weights=self.count, minlength=self.before.shape[1])
         return int(rows.min())

@@ -18,7 +18,7 @@ _CLIP = 1e-12
 _COARSE, _TOGETHER = 4096, 128
 """Minimum pooled values of the first fit, and values per pooled value if many; one step then suffices."""
 
-_MOST_STEPS = 30
+_MAX_STEPS = 30
 _FAR, _SMALL_STEP = 20.0, 1e-6
 
 
@@ -150,7 +150,7 @@ def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
     """Take Newton steps from nearby starting values, all fits in one pass; None without convergence."""
     settled: list[Floats | None] = [None] * len(starts)
     moving = {number: start.copy() for number, start in enumerate(starts)}
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if not moving:
             break
         derivatives = _derivatives(values, list(moving.values()))

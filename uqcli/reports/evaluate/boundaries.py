@@ -40,7 +40,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
 
 
-LEAST_UNFLAGGED: Final = 100
+MIN_UNFLAGGED: Final = 100
 """Least unflagged rows with a label for recall and the false-positive rate, if some rows have no label."""
 
 UNKNOWN: Final = Estimate(value=None, low=None, high=None)
@@ -273,7 +273,7 @@ class EvaluateReport(Evaluated):
         return [
             f"{name}: no recall; {rows_of(measured.unlabelled)} without a label, and only "
             f"{count(measured.rows - measured.selected)} of the unflagged rows have one "
-            f"({LEAST_UNFLAGGED} needed)."
+            f"({MIN_UNFLAGGED} needed)."
             for name, measured in unknown
         ]
 

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-_MOST_ROWS = 60
-_MOST_BARS = 40
+_MAX_ROWS = 60
+_MAX_BARS = 40
 _IN_WORDS: Final = {"kept": "consistent with", "broken": "below"}
 """Words of the verdicts; a test cannot show that a guarantee holds, only that it does not."""
 
@@ -223,7 +223,7 @@ class EvaluateConformalReport(Evaluated):
             return None
         rows = [
             (printable(name), *(interval(part[name]) if name in part else "-" for part in parts))
-            for name in names[:_MOST_ROWS]
+            for name in names[:_MAX_ROWS]
         ]
         header = (f"coverage by {unit if unit != 'size' else 'set size'}", *names_of(self.results))
         return Table(title="", header=header, rows=rows)
@@ -362,7 +362,7 @@ def _draw_sizes(axes: Axes, results: Results) -> None:
 
 
 def _draw_coverage(axes: Axes, results: Results) -> None:
-    names = results[0][1].classes[:_MOST_BARS]
+    names = results[0][1].classes[:_MAX_BARS]
     labels = ["all", *(printable(name, 20) for name in names)]
     step = 0.6 / len(results)
     for at, (_, artifact, measured) in enumerate(results):

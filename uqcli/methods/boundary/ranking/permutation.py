@@ -35,7 +35,7 @@ _LIKE: Final = 20
 _AT_ONCE: Final = 25
 """Permutations that are ranked in one batch."""
 
-_MOST_DRAWN_FROM: Final = 10**9 - 1
+_MAX_DRAWN_FROM: Final = 10**9 - 1
 """Maximum population from which numpy draws without replacement."""
 
 _FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
@@ -201,7 +201,7 @@ def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
     """Draw the good among a sample (hypergeometric; normal approximation for a billion or more)."""
-    large = np.maximum(good, bad) > _MOST_DRAWN_FROM
+    large = np.maximum(good, bad) > _MAX_DRAWN_FROM
     if not large.any():
         return random.hypergeometric(good, bad, sample)
     few = [np.where(large, 1, number) for number in (good, bad, sample)]

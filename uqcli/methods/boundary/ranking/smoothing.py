@@ -26,7 +26,7 @@ _PRIOR_ROWS = 100.0
 """Weight of the smoothed rate against a cell's own rate, in rows."""
 
 _NEAREST = 1e-9
-_MOST_PLACES = 2048
+_MAX_PLACES = 2048
 """Number of cells per row up to which each is smoothed separately."""
 
 
@@ -258,7 +258,7 @@ def _correction(beyond: Floats, count: Ints, width: Floats) -> Floats:
     width : float64, shape (draws, 1, 1)
     """
     size = beyond.shape[-1]
-    groups = min(size, _MOST_PLACES)
+    groups = min(size, _MAX_PLACES)
     rows = count.astype(np.float64)
     if groups < size:
         starts = -(-np.arange(groups) * size // groups)

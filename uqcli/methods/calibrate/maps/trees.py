@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from uqcli.counts import Floats, Ints
     from uqcli.methods.calibrate.scale import Scale
 
-_MOST_TREES = 3
+_MAX_TREES = 3
 """Maximum number of trees in the tables."""
 
 
@@ -105,7 +105,7 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         several = len(self.trees) > 1
         return [
             leaves_table(f"Leaves of tree {at} of {len(self.trees)}" if several else "Leaves", tree.leaves)
-            for at, tree in enumerate(self.trees[:_MOST_TREES], start=1)
+            for at, tree in enumerate(self.trees[:_MAX_TREES], start=1)
         ]
 
 
