@@ -76,7 +76,7 @@ ALPHA: Final = 0.05
 MAX_DEPTH: Final = 3
 MIN_LEAF: Final = 500
 BOOTSTRAP: Final = 200
-"""Bootstrap resamplings where intervals are part of the result: percentile ends cover 95 % to a tenth."""
+"""Bootstrap resamples where intervals are part of the result: percentile ends cover 95 % to a tenth."""
 
 MAX_REPLICATES: Final = 1_000_000
 BOOTSTRAP_ROWS: Final = 50_000

@@ -1,6 +1,6 @@
 """Random numbers keyed by seed and purpose, so that no draw depends on chunks or threads.
 
-Splits, folds and resamplings are drawn over pooled rows in sorted order, so row order has no effect either.
+Splits, folds and resamples are drawn over pooled rows in sorted order, so row order has no effect either.
 Randomised prediction sets and simulations are keyed by row position.
 """
 

@@ -15,7 +15,7 @@ from uqcli.cli.config import COMMANDS
 BROWSER = "/usr/bin/chromium"
 SAMPLE = Path(__file__).parents[2] / "sample_data"
 MIN_TEXT = 11
-"""Smallest size of text in figures, in pixels."""
+"""Smallest legible size of text in figures, in pixels."""
 
 PAGES = {
     "boundary": "boundary digits_holdout.csv --precision 0.7 --compare --frontier frontier.csv -o b.json",
@@ -50,11 +50,11 @@ HOSTILE = ("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "'\"&" +
 TEXT_SIZES = """() => [...document.querySelectorAll("svg [id^=text_] g[transform*=scale]")].flatMap(
   glyphs => {
     const picture = glyphs.closest("svg"), width = picture.getBoundingClientRect().width
-    if (!width) return []  // the other width's drawing
+    if (!width) return []  // a figure for the other width
     const scale = Number(glyphs.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1])
     return [100 * scale * width / picture.viewBox.baseVal.width]
 })"""
-"""Script that returns the sizes of texts in figures in pixels; texts are shapes, scaled by 100."""
+"""Script that returns text sizes in figures, in pixels. Figures draw text as shapes, scaled by 100."""
 
 
 def test_every_command_that_reports_has_a_page():

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from tests.engines.conftest import AGAIN
+from tests.engines.conftest import REREAD_PARTS
 from uqcli.choices import EngineName, OnInvalid
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns, Destination, Partition, StreamRequest
@@ -172,7 +172,9 @@ def test_a_column_of_any_type_is_read_as_from_a_file(any_engine, tmp_path, role)
 def test_tables_of_a_column_of_any_type_are_those_of_a_file(engine, variant, tmp_path, role):
     query = table_query(engine)
     # where rows come in parts, each type is tried under one of the two limits
-    tried = COLUMNS if variant == EngineName.POLARS else dict(list(TYPES.items())[variant == AGAIN :: 2])
+    tried = (
+        COLUMNS if variant == EngineName.POLARS else dict(list(TYPES.items())[variant == REREAD_PARTS :: 2])
+    )
     for column in tried.values():
         request = DataRequest(
             inputs=(), frame=frame_with(x=column), roles=CASES[role], on_invalid=OnInvalid.DROP

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.engines.conftest import AGAIN, FRAME, ON_SPARK, TIGHT
+from tests.engines.conftest import FRAME, ON_SPARK, REREAD_PARTS, SMALL_PARTS
 from tests.oracles import counting
 from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.properties.array_table import ArrayTable
@@ -202,9 +202,9 @@ CROWDED = {
 @pytest.fixture
 def larger_parts(engine, variant, monkeypatch):
     """Set parts to 20 rows where limits are small: each opened range reads all parts."""
-    if variant in (TIGHT, AGAIN):
+    if variant in (SMALL_PARTS, REREAD_PARTS):
         monkeypatch.setattr(cached, "ROWS_PER_PART", 20)
-    if variant == AGAIN:
+    if variant == REREAD_PARTS:
         monkeypatch.setattr(cached, "KEPT_BYTES", 400)
 
 
@@ -212,7 +212,7 @@ def larger_parts(engine, variant, monkeypatch):
 @pytest.mark.parametrize("name", CROWDED)
 def test_values_crowded_anywhere_are_counted_as_by_hand(engine, variant, tmp_path, name):
     random = np.random.default_rng(7)
-    size = {**dict.fromkeys((*ON_SPARK, AGAIN), 60), TIGHT: 120}.get(variant, 300)
+    size = {**dict.fromkeys((*ON_SPARK, REREAD_PARTS), 60), SMALL_PARTS: 120}.get(variant, 300)
     score = CROWDED[name](random.random(size))
     data = [(float(s), float(random.random()), bool(random.random() < 0.4), 1) for s in score]
     table = table_with(engine, write_inputs(frame(data), tmp_path, group=20), data)
@@ -382,7 +382,7 @@ def test_weights_of_zero_only_are_refused(engine, source, tmp_path):
 @pytest.mark.usefixtures("larger_parts")
 def test_the_best_threshold_is_found_among_many_scores(engine, variant, source, tmp_path):
     random = np.random.default_rng(3)
-    for seed in range({**dict.fromkeys(ON_SPARK, 1), AGAIN: 2, TIGHT: 3}.get(variant, 8)):
+    for seed in range({**dict.fromkeys(ON_SPARK, 1), REREAD_PARTS: 2, SMALL_PARTS: 3}.get(variant, 8)):
         score = random.random(150)
         label = random.random(150) < score ** (seed % 3 + 1)
         data = [(*row, 1) for row in zip(score.tolist(), score.tolist(), label.tolist(), strict=True)]
@@ -436,7 +436,7 @@ def test_a_file_that_changes_while_it_is_read_is_reported(engine, variant, tmp_p
     table = table_of(engine, inputs)
     expected = count_triples(table.pooled(WHOLE)[0])
     frame(data[:20]).write_parquet(inputs["inputs"][0])
-    if variant in (AGAIN, *ON_SPARK):
+    if variant in (REREAD_PARTS, *ON_SPARK):
         with pytest.raises(DataError, match="changed while they were read"):
             table.pooled(WHOLE)
     else:

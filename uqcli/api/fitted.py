@@ -100,7 +100,7 @@ class Fitted(Generic[ModelT]):
         return {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in added.types}
 
     def _measured(
-        self, inputs: Mapping[str, Column | None], label: Column, weight: Column | None, **how: Any
+        self, inputs: Mapping[str, Column | None], label: Column, weight: Column | None, **options: Any
     ) -> Evaluation:
         """Evaluate the rule on labelled rows.
 
@@ -108,7 +108,7 @@ class Fitted(Generic[ModelT]):
         ----------
         inputs
             As in ``_added``.
-        **how
+        **options
             Attributes of ``EvaluateRequest``.
         """
         columns = self.artifact.source.columns
@@ -128,7 +128,7 @@ class Fitted(Generic[ModelT]):
             artifacts=(str(self.artifact.kind),),
             models=(self.artifact,),
             columns=named,
-            **how,
+            **options,
         )
         return Evaluation(report=run(request).report)
 

@@ -41,7 +41,7 @@ Pairs = PairedCounts | PairedClassCounts
 
 
 def compare(pairs: Pairs, plan: ResamplingPlan) -> Comparison:
-    """Measure both sets of probabilities, on the same bootstrap resamplings."""
+    """Measure both sets of probabilities, on the same bootstrap resamples."""
     if isinstance(pairs, PairedClassCounts):
         before, after = _metrics_of_classes(pairs)
     else:
@@ -82,8 +82,8 @@ def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
 
 def _with_intervals(side: str, values: Values, intervals: Intervals) -> dict[str, Metric]:
     metrics: dict[str, Metric] = dict(values)
-    for of_side, name in intervals:
-        if of_side == side:
+    for interval_side, name in intervals:
+        if interval_side == side:
             low, high = _in_range(side, name, intervals[side, name])
             metrics[name] = Estimate(value=values[name], low=low, high=high)
     return metrics

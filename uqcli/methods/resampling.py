@@ -107,7 +107,7 @@ def _distance(value: float, draw: float, error: float) -> float:
 
 
 def percentile_interval(resampled: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """Compute the percentile interval; None if there are too few resamplings."""
+    """Compute the percentile interval; None if there are too few resamples."""
     ordered = sorted(resampled)
     tail = tail_of(len(ordered), confidence)
     return None if tail is None else (ordered[tail], ordered[-1 - tail])
@@ -120,7 +120,7 @@ def tail_of(replicates: int, confidence: float) -> int | None:
 
 
 def min_replicates(confidence: float) -> int:
-    """Return the minimum number of resamplings for a confidence.
+    """Return the minimum number of resamples for a confidence.
 
     Examples
     --------

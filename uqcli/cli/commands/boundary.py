@@ -101,7 +101,7 @@ def boundary(
     constraints = tuple(with_margin(bound, method.margin) for bound in constraints_from(**asdict(constraint)))
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
     places = _places(written.output, constraints)
-    table = _table(method.frontier)
+    table = _frontier_file(method.frontier)
     provenance = check_outputs(
         reporting, places, reads=reads, running=running, plot=plotting.plot, table=table
     )
@@ -136,8 +136,8 @@ def boundary(
         )
 
 
-def _table(place: str | None) -> str | None:
-    """Check the name of a table, whose ending sets the format.
+def _frontier_file(place: str | None) -> str | None:
+    """Check the file name of the frontier, whose ending sets the format.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def _places(output: str | None, constraints: tuple[Constraint, ...]) -> str | tu
 
 
 def _refuse_row_options(inputs: list[str] | None, method: MethodOptions) -> None:
-    """Refuse inputs and options of bins with a saved grid, which replaces rows and bins."""
+    """Refuse inputs and binning options with a saved grid, which replaces rows and bins."""
     if method.grid is None:
         return
     options = {

@@ -102,12 +102,12 @@ def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     UsageError, DataError, ArtifactError, MissingExtraError
         An option is invalid, a score is not a probability, or rows or class weights cannot be read.
     """
-    how, data = request.calibration, _with_roles(request)
+    options, data = request.calibration, _with_roles(request)
     target = None
     if request.shift is not None:
         target = mix_of(load_shift(request.shift), data.positive_value)
     _check(request, target)
-    calibrator = (_fitted_on_counts if how.method in SCORE_FITS else _fitted_on_rows)(data, request)
+    calibrator = (_fitted_on_counts if options.method in SCORE_FITS else _fitted_on_rows)(data, request)
     return FittedCalibrator(
         artifact=artifact_of(calibrator.fitted, calibrator.source, request, data, target),
         fitted=calibrator.fitted,
@@ -127,19 +127,19 @@ def artifact_of(
     target: TargetMix | None,
 ) -> CalibratorArtifact:
     """Build the rule file of a fitted map."""
-    how = request.calibration
+    options = request.calibration
     return CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=source,
         parameters=parameters_of(
-            how,
+            options,
             request.features or request.partition,
             on_invalid=data.on_invalid,
             positive=data.positive_value,
         ),
-        method=how.method,
-        logit=how.scale.real,
-        undersampled=how.scale.undersampled,
+        method=options.method,
+        logit=options.scale.real,
+        undersampled=options.scale.undersampled,
         calibration=fitted.map,
         weights=None if target is None else [target.mix.negative, target.mix.positive],
     )
@@ -189,13 +189,13 @@ def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
 
 
 def _check(request: CalibrateRequest, target: TargetMix | None) -> None:
-    how, roles = request.calibration, request.data.roles
-    how.check()
+    options, roles = request.calibration, request.data.roles
+    options.check()
     check_confidence(request.confidence)
     answers = {roles.label, roles.weight} & {*request.features, *request.partition}
     if answers:
         raise UsageError(f"column '{answers.pop()}' is the label or the weight", expected="other features")
-    if how.method is CalibrationMethod.HETEROGENEOUS:
+    if options.method is CalibrationMethod.HETEROGENEOUS:
         if bool(request.features) == bool(request.partition):
             raise UsageError(
                 "method heterogeneous needs columns", expected="either --features or --partition"
@@ -221,13 +221,13 @@ def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
 
 def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     """Fit a map of the score alone to counts; measured rows are derived from the counts."""
-    how = request.calibration
+    options = request.calibration
     table = open_table(data, looks_at_uncertainty=False)
     counts = table.pooled(WHOLE)[0]
     source = source_of(table.facts)
     _require_scores(counts.value, request, source)
-    rows = rows_of(sample_of(counts, how.seed))
-    return _Fit(fitted=fit_counts(counts, how), source=source, rows=rows, fitted_rows=counts.rows)
+    rows = rows_of(sample_of(counts, options.seed))
+    return _Fit(fitted=fit_counts(counts, options), source=source, rows=rows, fitted_rows=counts.rows)
 
 
 def _read(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Source]:

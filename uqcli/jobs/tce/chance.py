@@ -142,7 +142,7 @@ def intervals_of_scores(
     estimates = _with_errors(counts, line)
     resampled = (
         resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
-        for number in range(_resamplings(plan))
+        for number in range(_resamples(plan))
     )
     draws = [_with_errors(sample, calibration_line(sample, near=line, errors=True)) for sample in resampled]
     return {
@@ -151,8 +151,8 @@ def intervals_of_scores(
     }
 
 
-def _resamplings(plan: ResamplingPlan) -> int:
-    """Return the number of resamplings: as requested, and at least what the confidence requires."""
+def _resamples(plan: ResamplingPlan) -> int:
+    """Return the number of resamples: as requested, and at least what the confidence requires."""
     return max(plan.replicates, min_replicates(plan.confidence))
 
 
@@ -174,7 +174,7 @@ def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int,
         return intervals
     draws = [
         resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
-        for number in range(_resamplings(plan))
+        for number in range(_resamples(plan))
     ]
     for name, loss in losses.items():
         mean = mean_with_error(loss, rows.count)

@@ -134,7 +134,7 @@ def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
 def ranges_for_grid(
     counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool = False
 ) -> list[Bools]:
-    """Name the ranges to open until ``cells_from`` is exact.
+    """Mark the ranges to open until ``cells_from`` is exact.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _ranges_for_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_
 
 
 def ranges_for_edges(counts: RangeCounts, edges: Floats) -> Bools:
-    """Name the ranges to open until the cells between sorted score edges are exact.
+    """Mark the ranges to open until the cells between sorted score edges are exact.
 
     These are the ranges that may contain an edge, and the first one with a positive row in each cell.
     """

@@ -11,7 +11,7 @@ from uqcli.kernels.linear import is_positive_definite
 
 Matrix = NDArray[np.float64]
 
-_LEAST = 1e-6
+_MIN_INFORMATION = 1e-6
 """Minimum information about the priors, relative to observed labels."""
 
 _FLOOR = 1e-3
@@ -42,7 +42,7 @@ def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, 
     mean = (shares[:, None] * probability).sum(axis=0)
     spread = float((shares[:, None] * (probability - mean) ** 2).sum())
     undecided = float(1 - (mean**2).sum())
-    if undecided > _FLOOR and spread < _LEAST * undecided:
+    if undecided > _FLOOR and spread < _MIN_INFORMATION * undecided:
         raise _unidentified("all its rows have nearly the same probabilities")
     prior = np.maximum(weights * source_prior, _FLOOR / len(weights))
     prior /= prior.sum()
@@ -51,7 +51,7 @@ def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, 
     away = (posterior - prior)[:, :-1]
     information = np.einsum("ij,ik->jk", away, away * shares[:, None])
     labels = np.diag(prior[:-1]) - np.outer(prior[:-1], prior[:-1])
-    if not is_positive_definite(information - _LEAST * labels):
+    if not is_positive_definite(information - _MIN_INFORMATION * labels):
         raise _unidentified("probabilities of some classes are collinear")
 
 

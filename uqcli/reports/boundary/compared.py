@@ -12,7 +12,7 @@ from uqcli.methods.boundary.ranking.permutation import Gain
 Verdict = Literal["helps", "no evidence", "hurts"]
 
 _LEVEL: Final = 0.05
-_LEAST: Final = 0.005
+_MIN_GAIN: Final = 0.005
 """Least recall beyond that of permuted uncertainties for a verdict."""
 
 _NOT_TESTED: Final = Estimate(value=None, low=None, high=None)
@@ -44,11 +44,11 @@ class Compared:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it helps: a significant test, a gain of at least _LEAST, and an interval without 0."""
+        """Whether it helps: a significant test, a gain of at least _MIN_GAIN, and an interval without 0."""
         low, high = self._interval_ends
-        if self.p_value is not None and self.p_value <= _LEVEL and self.beyond >= _LEAST and low > 0:
+        if self.p_value is not None and self.p_value <= _LEVEL and self.beyond >= _MIN_GAIN and low > 0:
             return "helps"
-        if self.p_hurts is not None and self.p_hurts <= _LEVEL and self.beyond <= -_LEAST and high < 0:
+        if self.p_hurts is not None and self.p_hurts <= _LEVEL and self.beyond <= -_MIN_GAIN and high < 0:
             return "hurts"
         return "no evidence"
 
@@ -108,8 +108,8 @@ class Compared:
         """State why a low p-value is no evidence; empty if no p-value is low."""
         if not any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts)):
             return ""
-        if abs(self.beyond) < _LEAST:
-            return f" A change of less than {100 * _LEAST:g} points does not count."
+        if abs(self.beyond) < _MIN_GAIN:
+            return f" A change of less than {100 * _MIN_GAIN:g} points does not count."
         return " The interval contains 0."
 
     def _change(self) -> str:
@@ -135,7 +135,7 @@ def gains_table(compared: Sequence[Compared]) -> Table:
 
 
 VERDICTS: Final = (
-    f"A verdict needs p <= {_LEVEL:g}, {100 * _LEAST:g} points beyond the permuted gain, and an interval "
+    f"A verdict needs p <= {_LEVEL:g}, {100 * _MIN_GAIN:g} points beyond the permuted gain, and an interval "
     "without 0."
 )
 """Conditions of a verdict."""

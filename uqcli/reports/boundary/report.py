@@ -10,7 +10,7 @@ import msgspec
 
 from uqcli.artifacts.boundary import (
     EXPECTED,
-    EXPECTED_THERE,
+    EXPECTED_ON_TARGET,
     RANGES,
     BoundaryParameters,
     recalibration_in_words,
@@ -355,7 +355,7 @@ class BoundaryReport(OneResult):
                 for estimate in estimates
                 if estimate
             )
-            rows.append((EXPECTED if self.mix is None else EXPECTED_THERE, *cells, ""))
+            rows.append((EXPECTED if self.mix is None else EXPECTED_ON_TARGET, *cells, ""))
         if self.unsaved is not None:
             rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
         if self.score_only and self.score_only.found:
