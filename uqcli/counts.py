@@ -333,7 +333,7 @@ def narrow_bins(value: Numbers, edges: Numbers) -> NarrowInts:
     return bins
 
 
-def places_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
+def indices_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
     """Return the ascending row indices of each bin, by comparison for few bins and by sorting for many."""
     if bins <= FEW_EDGES + 1:
         for bin_number in range(bins):

@@ -45,7 +45,7 @@ PARTITIONER: Final = Partitioner.TREE
 SPLIT: Final = SplitCriterion.GINI
 CONFORMAL_METHOD: Final = ConformalMethod.APS
 CONFORMAL_MODE: Final = ConformalMode.MARGINAL
-MISS: Final = "0.1"
+MISCOVERAGE: Final = "0.1"
 """Alpha of prediction sets: the miscoverage rate."""
 
 SHIFT_ESTIMATOR: Final = ShiftEstimator.BBSE

@@ -70,8 +70,8 @@ def labels_say_copies(size: Ints, positives: Ints) -> bool | None:
     """
     share = positives / size
     before = np.concatenate([[0.0], np.cumsum(share)])
-    place = np.arange(len(size))
-    low, high = np.maximum(place - _NEIGHBOURS, 0), np.minimum(place + _NEIGHBOURS + 1, len(size))
+    index = np.arange(len(size))
+    low, high = np.maximum(index - _NEIGHBOURS, 0), np.minimum(index + _NEIGHBOURS + 1, len(size))
     rate = np.clip((before[high] - before[low] - share) / np.maximum(high - low - 1, 1), 0, 1)
     expected = (1 - rate**size - (1 - rate) ** size)[size > 1].sum()
     if expected < _MIN_EXPECTED:
@@ -128,8 +128,8 @@ class WeightSummary:
         keys, values, *counts = (np.concatenate(pair) for pair in zip(old, new, strict=True))
         self.key, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         sums = np.zeros((len(counts), len(self.key)), dtype=np.int64)
-        for place, count in enumerate(counts):
-            np.add.at(sums[place], inverse, count)
+        for index, count in enumerate(counts):
+            np.add.at(sums[index], inverse, count)
         sample = slice(MAX_SAMPLED)
         self.key, self.value = self.key[sample], values[first][sample]
         self.size, self.odd, self.rows = sums[:, sample]

@@ -13,7 +13,7 @@ import numpy as np
 
 import uqcli
 from reproduction.gaussian import Say
-from reproduction.library import LEVELS
+from reproduction.library import POSTERIOR
 from reproduction.peers import Bools, Floats, controlled_threshold, tuned_threshold
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
@@ -38,7 +38,7 @@ class SimulatedRows:
     @classmethod
     def of(cls, rows: int, seed: int) -> SimulatedRows:
         """Draw rows as ``uqcli simulate posterior`` does."""
-        columns = uqcli.simulate("posterior", rows, seed=seed, **LEVELS)
+        columns = uqcli.simulate("posterior", rows, seed=seed, **POSTERIOR)
         return cls(
             score=columns["score"],
             uncertainty=columns["uncertainty"],

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from reproduction.gaussian import Say
-from reproduction.library import LEVELS, draw
+from reproduction.library import POSTERIOR, draw
 from reproduction.program import INFEASIBLE, Program, evaluate_rules
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
@@ -37,7 +37,7 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
 
 
 def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
-    draw(program.folder / "truth.parquet", "posterior", scale.rows, 10**6, **LEVELS)
+    draw(program.folder / "truth.parquet", "posterior", scale.rows, 10**6, **POSTERIOR)
     rules = {
         "the exact optimum (what a user would otherwise take)": ("--algorithm", "vw-dpmt"),
         "the smoothed optimum": ("--algorithm", "smooth"),
@@ -47,7 +47,7 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     for seed in range(seeds):
         say(f"certificates, hold-out {seed + 1} of {seeds}")
         for name, number in (("fit", seed), ("new", 10**5 + seed)):
-            draw(program.folder / f"{name}.parquet", "posterior", CALIBRATION_ROWS, number, **LEVELS)
+            draw(program.folder / f"{name}.parquet", "posterior", CALIBRATION_ROWS, number, **POSTERIOR)
         tallies_by_file = {}
         for number, (name, options) in enumerate(rules.items()):
             command = ("boundary", "fit.parquet", "--precision", BOUND, *options, "-o", f"{number}.json")
@@ -145,7 +145,7 @@ def _uninformative(path: Path, seed: int) -> None:
 
 
 def _weakly_informative(path: Path, seed: int) -> None:
-    draw(path, "posterior", COMPARED_ROWS, seed, **LEVELS)
+    draw(path, "posterior", COMPARED_ROWS, seed, **POSTERIOR)
 
 
 def _informative(path: Path, seed: int) -> None:

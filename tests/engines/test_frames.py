@@ -267,7 +267,7 @@ def test_a_streamed_frame_is_written_as_its_file_would_be(any_engine, tmp_path, 
     for data in (request, as_file(request, tmp_path)):
         output = tmp_path / f"out.{ending}"
         facts.append(
-            any_engine.stream(StreamRequest(data=data, added=added, output=Destination(place=str(output))))
+            any_engine.stream(StreamRequest(data=data, added=added, output=Destination(target=str(output))))
         )
         written.append(READERS[ending](output))
     assert facts[0] == facts[1]

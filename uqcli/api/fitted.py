@@ -69,7 +69,7 @@ class Fitted(Generic[ModelT]):
 
     def describe(self) -> str:
         """Describe the rule in words and tables, as ``uqcli show``; Markdown."""
-        return to_markdown(ShowReport(model=self.artifact).document())
+        return to_markdown(ShowReport(rule=self.artifact).document())
 
     def _input_columns(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
         """Return the score and uncertainty by the names that the rule file uses."""
@@ -126,7 +126,7 @@ class Fitted(Generic[ModelT]):
         request = EvaluateRequest(
             data=DataRequest(inputs=(), frame=table_of(present)),
             artifacts=(str(self.artifact.kind),),
-            models=(self.artifact,),
+            rules=(self.artifact,),
             columns=named,
             **options,
         )
@@ -148,7 +148,7 @@ class Evaluation:
     @property
     def metrics(self) -> Metrics:
         """Metrics by the keys of ``uqcli evaluate --json``."""
-        (metrics,) = self.report.gated.values()
+        (metrics,) = self.report.checked_metrics.values()
         return metrics
 
     @property

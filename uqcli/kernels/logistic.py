@@ -93,10 +93,10 @@ def class_ends(count: Ints, positives: Ints) -> Ints | None:
     int64, shape (4,)
     """
     ends = [
-        place
+        index
         for negative in (False, True)
         for backwards in (False, True)
-        if (place := _end(count, positives, negative=negative, backwards=backwards)) is not None
+        if (index := _end(count, positives, negative=negative, backwards=backwards)) is not None
     ]
     return np.array(ends) if len(ends) == 4 else None
 

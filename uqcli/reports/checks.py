@@ -123,7 +123,7 @@ def checks_table(results: Sequence[CheckResult]) -> Table:
         for result in results
     ]
     header = ("fail if", "of", "value", "result")
-    return Table(title="Checks", header=header, rows=rows, left=2, words_last=True)
+    return Table(title="Checks", header=header, rows=rows, left=2, text_last=True)
 
 
 def apply_checks(checks: Sequence[Check], by_artifact: Mapping[str, Metrics]) -> list[CheckResult]:

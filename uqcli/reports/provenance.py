@@ -74,7 +74,7 @@ class Provenance:
         ]
         lines += [("rule file", self.unwritten)] if self.unwritten else []
         lines += [("rows written to", self.rows_to)] if self.rows_to else []
-        return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
+        return Table(title="Made from", header=("", ""), rows=lines, left=2, text_last=True)
 
     def _inputs(self) -> list[str]:
         """List the files with their rows, if read by this process; many files in one line."""

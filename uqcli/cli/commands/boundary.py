@@ -99,7 +99,7 @@ def boundary(
     from uqcli.methods.boundary.constraint import constraints_from, with_margin
 
     constraints = tuple(with_margin(bound, method.margin) for bound in constraints_from(**asdict(constraint)))
-    reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
+    reads = Reads.of(inputs, rules=[method.grid, method.shift], reading=reading)
     places = _places(written.output, constraints)
     table = _frontier_file(method.frontier)
     provenance = check_outputs(
@@ -123,7 +123,7 @@ def boundary(
     )
     with OutputQueue() as queue:
         if table is not None:
-            request = replace(request, frontier=Destination(place=table, queue=queue))
+            request = replace(request, frontier=Destination(target=table, queue=queue))
         result = run(request) if len(constraints) == 1 else run_several(request, constraints)
         deliver(
             result,

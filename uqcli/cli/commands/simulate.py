@@ -103,7 +103,7 @@ def simulate(
             SimulateRequest(
                 rows=drawing.rows,
                 seed=drawing.seed,
-                output=RowsOutput(place=output, file_format=written.output_format, queue=queue),
+                output=RowsOutput(target=output, file_format=written.output_format, queue=queue),
                 model=_model(kind, _set_options(posterior), _set_options(gaussian)),
             )
         )

@@ -155,9 +155,9 @@ class Check:
     amounts: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.names = {role: f"n{place}" for place, role in enumerate(self.roles.all_numbers())}
-        self.keys = {key: f"g{place}" for place, key in enumerate(self.roles.keys)}
-        self.amounts = {self.names[role]: f"a{place}" for place, role in enumerate(self.roles.amounts)}
+        self.names = {role: f"n{index}" for index, role in enumerate(self.roles.all_numbers())}
+        self.keys = {key: f"g{index}" for index, key in enumerate(self.roles.keys)}
+        self.amounts = {self.names[role]: f"a{index}" for index, role in enumerate(self.roles.amounts)}
 
     def read(self, source: ClusterInput, kept: Sequence[str] = ()) -> Frame:
         """Parse the required columns, with the unreadable values of each; kept columns become c0, c1, ..."""

@@ -91,8 +91,8 @@ class _Counts:
 
     def selected_cells(self, mask: Bools) -> Ints:
         """Return the indices of closed cells with several values, selected by a mask over ``counts``."""
-        place = np.concatenate([self._closed, np.full(len(self.inside.value), -1)])[self._order]
-        named = place[mask]
+        index = np.concatenate([self._closed, np.full(len(self.inside.value), -1)])[self._order]
+        named = index[mask]
         named = named[named >= 0]
         return np.sort(named[self.low[named] < self.high[named]])
 
@@ -163,18 +163,18 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
         return parts[0]
     cell = np.concatenate([part.cell for part in parts])
     opened = np.unique(np.concatenate([part.cell[part.opened] for part in parts]))
-    distinct, place = np.unique(cell, return_inverse=True)
+    distinct, index = np.unique(cell, return_inverse=True)
     sums = np.zeros((2, len(distinct)), dtype=np.int64)
     low, high = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
     for row, name in enumerate(("count", "positives")):
-        np.add.at(sums[row], place, np.concatenate([getattr(part, name) for part in parts]))
+        np.add.at(sums[row], index, np.concatenate([getattr(part, name) for part in parts]))
     amounts = joined_sums([part.sums for part in parts])
     if amounts is not None:
         totals = np.zeros((*amounts.shape[:2], len(distinct)), dtype=np.int64)
         for at in np.ndindex(*amounts.shape[:2]):
-            np.add.at(totals[at], place, amounts[at])
-    np.minimum.at(low, place, np.concatenate([part.low for part in parts]))
-    np.maximum.at(high, place, np.concatenate([part.high for part in parts]))
+            np.add.at(totals[at], index, amounts[at])
+    np.minimum.at(low, index, np.concatenate([part.low for part in parts]))
+    np.maximum.at(high, index, np.concatenate([part.high for part in parts]))
     return _Counts(
         cell=distinct,
         count=sums[0],

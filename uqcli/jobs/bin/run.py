@@ -75,7 +75,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
     spec.check()
     if not spec.binning.cuts_uncertainty and spec.uncertainty_bins > 1:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
-    table = open_table(data, looks_at_uncertainty=spec.uncertainty_bins > 1)
+    table = open_table(data, uses_uncertainty=spec.uncertainty_bins > 1)
     edges = uncertainty_edges(table, spec)
     blocks = table.isotonic(Partition(edges=edges))
     parts = grid_parts(table, edges, spec, lambda counts: ranges_for_blocks(counts, blocks))
@@ -98,7 +98,7 @@ def count_under(edges: str, data: DataRequest) -> BinResult:
     """
     old = load_kind(edges, GridArtifact)
     under = old.cells()
-    table = open_table(data, looks_at_uncertainty=len(under.rows) > 1)
+    table = open_table(data, uses_uncertainty=len(under.rows) > 1)
     cells = _counted_under(table, under)
     parameters = msgspec.structs.replace(
         old.parameters, on_invalid=data.on_invalid, positive=data.positive_value

@@ -120,7 +120,7 @@ class CalibrationRows:
             or raised
             or any(request.grid.spec(algorithm).uncertainty_bins > 1 for algorithm in algorithms)
         )
-        table = open_table(request.data, looks_at_uncertainty=uncertain)
+        table = open_table(request.data, uses_uncertainty=uncertain)
         return cls(
             constraint=constraint,
             source=source_of(table.facts),

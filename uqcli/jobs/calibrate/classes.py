@@ -65,7 +65,7 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
         same = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
         pairs, where = _tested(same.on(request.test), calibration), "on the test set"
     else:
-        pairs, where = _cross_fitted(read, fit, options.seed), "(cross-validated)"
+        pairs, where = _cross_validated(read, fit, options.seed), "(cross-validated)"
     plan = plan_of(request, None if pairs is None else int(pairs.count.sum()))
     report = CalibrateReport(
         artifact=artifact,
@@ -159,7 +159,7 @@ def _tested(data: DataRequest, map_: ClassMap) -> PairedClassCounts | None:
     )
 
 
-def _cross_fitted(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | None:
+def _cross_validated(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | None:
     """Compute the cross-validated probabilities; None with a single row."""
     rows = read.rows
     if rows.size < 2:

@@ -222,7 +222,7 @@ def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
 def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     """Fit a map of the score alone to counts; measured rows are derived from the counts."""
     options = request.calibration
-    table = open_table(data, looks_at_uncertainty=False)
+    table = open_table(data, uses_uncertainty=False)
     counts = table.pooled(WHOLE)[0]
     source = source_of(table.facts)
     _require_scores(counts.value, request, source)

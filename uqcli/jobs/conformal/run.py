@@ -56,7 +56,7 @@ class ConformalRequest:
     data: DataRequest
     method: ConformalMethod = defaults.CONFORMAL_METHOD
     mode: ConformalMode = defaults.CONFORMAL_MODE
-    alpha: str = defaults.MISS
+    alpha: str = defaults.MISCOVERAGE
     alpha_by_class: Mapping[str, str] = field(default_factory=dict)
     randomize: bool = True
     seed: int = defaults.SEED

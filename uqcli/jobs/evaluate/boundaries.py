@@ -55,7 +55,7 @@ class _Tally:
 
 
 def evaluate(
-    request: EvaluateRequest, models: Sequence[BoundaryArtifact], shift: ShiftArtifact | None
+    request: EvaluateRequest, rules: Sequence[BoundaryArtifact], shift: ShiftArtifact | None
 ) -> EvaluateReport:
     """Count decisions and labels in one pass.
 
@@ -64,17 +64,17 @@ def evaluate(
     UsageError, DataError
         Columns differ, the rows cannot be read, or every weight is 0.
     """
-    data = labelled_rows(request, models)
+    data = labelled_rows(request, rules)
     target = None if shift is None else mix_of(shift, data.positive_value)
-    tally, facts = _count(data, models)
+    tally, facts = _count(data, rules)
     if tally.rows == 0:
         raise refusals.no_weight()
     measured = _measured(tally, facts.unlabelled, request, target)
-    found = list(zip(request.artifacts, models, measured, strict=True))
+    found = list(zip(request.artifacts, rules, measured, strict=True))
     claims = tuple(_claim(*result, request.confidence) for result in found)
     results = tuple(
-        (name, model, replace(measured, promise_broken=claim.broken))
-        for (name, model, measured), claim in zip(found, claims, strict=True)
+        (name, rule, replace(measured, promise_broken=claim.broken))
+        for (name, rule, measured), claim in zip(found, claims, strict=True)
     )
     return EvaluateReport(
         source=source_of(facts),
@@ -86,12 +86,12 @@ def evaluate(
         ),
         results=results,
         claims=claims,
-        difference=_difference(tally, measured, request.confidence) if len(models) == 2 else None,
+        difference=_difference(tally, measured, request.confidence) if len(rules) == 2 else None,
     )
 
 
-def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tally, SourceFacts]:
-    none = (0,) * len(models)
+def _count(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> tuple[_Tally, SourceFacts]:
+    none = (0,) * len(rules)
     tally = _Tally(
         rows=0,
         positives=0,
@@ -103,8 +103,8 @@ def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tall
     batches = open_engine(data.engine).batches(data)
     for rows in batches:
         positive = rows.labels
-        decided = [model.decide(rows) for model in models]
-        common = decided[0] & decided[1] if len(models) == 2 else None
+        decided = [rule.decide(rows) for rule in rules]
+        common = decided[0] & decided[1] if len(rules) == 2 else None
         tally = _Tally(
             rows=tally.rows + rows.size,
             positives=tally.positives + _total(rows, positive),
@@ -190,7 +190,7 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, co
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )
     target = f"{name}: {constraint.text()}"
-    return Claim(name=target, kept=kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
+    return Claim(name=target, met=kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
 
 
 _Outcome = tuple[bool | None, str]

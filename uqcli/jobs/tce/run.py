@@ -68,13 +68,13 @@ class _Group:
         None for all rows.
     counts
         Tie-pooled scores of each binary problem: positive or not, or each class one-vs-rest.
-    places
+    indices
         Row indices; None for all rows.
     """
 
     name: str | None
     counts: list[ValueCounts]
-    places: Ints | None = None
+    indices: Ints | None = None
 
     @property
     def size(self) -> int:
@@ -130,7 +130,7 @@ class _Read:
 
 def _read(data: DataRequest, by: str | None) -> _Read:
     if data.roles.class_columns is None:
-        table = open_table(data, looks_at_uncertainty=False)
+        table = open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
         total = parts[0] if by is None else merge(parts)  # a single part is already pooled
         require_probabilities(total.value, table.facts.columns["score"])
@@ -147,8 +147,8 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         rows=rows,
         whole=_Group(name=None, counts=_counts(rows, read.classes, None)),
         groups=[
-            _Group(name=name, counts=_counts(rows, read.classes, places), places=places)
-            for name, places in _places(read, by)
+            _Group(name=name, counts=_counts(rows, read.classes, indices), indices=indices)
+            for name, indices in _places(read, by)
         ],
         source=source,
         classes=read.classes,
@@ -156,17 +156,17 @@ def _read(data: DataRequest, by: str | None) -> _Read:
     )
 
 
-def _counts(rows: Rows, classes: tuple[str, ...], places: Ints | None) -> list[ValueCounts]:
+def _counts(rows: Rows, classes: tuple[str, ...], indices: Ints | None) -> list[ValueCounts]:
     """Return the one-vs-rest counts of each class, of some rows or of all."""
-    part = _part_at(rows, places)
+    part = _part_at(rows, indices)
     label = label_numbers(part)
     return [
         pool(part.numbers[PROBA + name], label == number, part.weight) for number, name in enumerate(classes)
     ]
 
 
-def _part_at(rows: Rows, places: Ints | None) -> Rows:
-    return rows if places is None else rows.select(places)
+def _part_at(rows: Rows, indices: Ints | None) -> Rows:
+    return rows if indices is None else rows.select(indices)
 
 
 def _check(request: TceRequest) -> None:
@@ -183,9 +183,9 @@ def _places(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
     order = np.argsort(number, kind="stable")
     cuts = np.searchsorted(number[order], np.arange(len(names) + 1))
     for group, name in enumerate(names):
-        places = order[cuts[group] : cuts[group + 1]]
-        if weight is None or weight[places].any():
-            yield name, places
+        indices = order[cuts[group] : cuts[group + 1]]
+        if weight is None or weight[indices].any():
+            yield name, indices
 
 
 def _with_bounds(counts: ValueCounts, request: MeasureOptions) -> MeasureOptions:
@@ -249,7 +249,7 @@ def _measured_part(
         chance = chance_of_scores(counts[0], values[0], options[0], request.plan, key_of(name))
         chances = [chance]
     elif request.bootstrap and read.rows is not None:
-        class_counts = _class_counts(_part_at(read.rows, group.places), read.classes)
+        class_counts = _class_counts(_part_at(read.rows, group.indices), read.classes)
         chances, chance = chance_of_classes(
             class_counts, values, means, options, plan=request.plan, key=key_of(name)
         )

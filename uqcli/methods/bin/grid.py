@@ -16,10 +16,10 @@ from uqcli.counts import (
     ValueCounts,
     binned_cells,
     distinct_cells,
+    indices_by_bin,
     merge,
     narrow_bins,
     of_all_rows,
-    places_by_bin,
 )
 from uqcli.defaults import MAX_CELLS, MAX_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
 from uqcli.errors import UsageError
@@ -215,4 +215,4 @@ def pool_by(rows: Rows, edges: Floats) -> tuple[ValueCounts, ...]:
     if len(edges) == 0 or rows.uncertainty is None:
         return (rows.counts(rows.score),)
     number = narrow_bins(rows.uncertainty, edges)
-    return tuple(rows.counts(rows.score, inside) for inside in places_by_bin(number, len(edges) + 1))
+    return tuple(rows.counts(rows.score, inside) for inside in indices_by_bin(number, len(edges) + 1))

@@ -80,16 +80,16 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     own = _inside(cells, tops)
     apparent = _found([own], count[None], positives[None])
     draws = [draw for draw, _ in feasible]
-    places = [inside for _, inside in feasible]
+    indices = [inside for _, inside in feasible]
     if algorithm in _BY_OPTIMISM:
-        in_draws = _found(places, *samples[:, draws])
+        in_draws = _found(indices, *samples[:, draws])
         on_all = _found(
-            places, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
+            indices, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
         )
         flattered = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
         rates = apparent.rates[:, 0] - flattered
     else:
-        outside = _found(places, *rests[:, draws])
+        outside = _found(indices, *rests[:, draws])
         pooled = [
             int(counts.sum()) for counts in (outside.true_positives, outside.selected, outside.positives)
         ]
@@ -127,9 +127,9 @@ def _inside(cells: Cells, tops: Tops) -> Ints:
     return np.concatenate([np.arange(end - top, end) for end, top in zip(ends, tops, strict=True)])
 
 
-def _found(places: list[Ints], count: Ints, positives: Ints) -> _Shares:
+def _found(indices: list[Ints], count: Ints, positives: Ints) -> _Shares:
     """Return the counts of each selection in its own table."""
-    pairs = list(zip(places, positives, count, strict=True))
+    pairs = list(zip(indices, positives, count, strict=True))
     return _Shares(
         true_positives=np.array([p[inside].sum() for inside, p, _ in pairs]),
         selected=np.array([n[inside].sum() for inside, _, n in pairs]),

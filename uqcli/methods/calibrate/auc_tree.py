@@ -56,20 +56,20 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tupl
 
     def grow(part: Rows, rank: Floats, depth: int) -> int:
         nonlocal leaves
-        place = len(nodes)
+        index = len(nodes)
         split = _best_split(part, rank, options.min_leaf) if depth < options.max_depth else None
         if split is None:
             nodes.append(Node(leaf=leaves))
             leaves += 1
-            return place
+            return index
         nodes.append(Node())  # numbered before its children
         with np.errstate(invalid="ignore"):
             left = rank[:, split.column] <= split.threshold
-        below = [grow(part.select(side), rank[side], depth + 1) for side in (left, ~left)]
-        nodes[place] = matrix.question(
-            split.column, split.threshold, missing_left=False, left=below[0], right=below[1]
+        children = [grow(part.select(side), rank[side], depth + 1) for side in (left, ~left)]
+        nodes[index] = matrix.question(
+            split.column, split.threshold, missing_left=False, left=children[0], right=children[1]
         )
-        return place
+        return index
 
     grow(rows, matrix.rank, 0)
     return tuple(nodes)

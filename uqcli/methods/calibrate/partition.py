@@ -66,8 +66,8 @@ def group_of(
     of_row = np.zeros(len(next(iter(features.values()))), dtype=np.int64)
     for at, column in enumerate(columns):
         levels = column.levels or []
-        place: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
-        codes = np.array([place[group[at]] for group in groups], dtype=np.int64)
+        index: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
+        codes = np.array([index[group[at]] for group in groups], dtype=np.int64)
         size = len(levels) + 2  # plus missing and unknown
         pairs, of_group = np.unique(of_group * size + codes, return_inverse=True)
         row_pairs = np.where(of_row < 0, -1, of_row * size + features[column.name].astype(np.int64) + 1)

@@ -137,11 +137,11 @@ def _one_by_one(
     runs = []
     for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
         times = size[a:b]
-        place = np.repeat(first[a:b] - (upto[a:b] - times), times)
-        place += np.arange(upto[a] - times[0], upto[b - 1])
+        index = np.repeat(first[a:b] - (upto[a:b] - times), times)
+        index += np.arange(upto[a] - times[0], upto[b - 1])
         bins = np.repeat(of_bin[a:b], times)
-        p_value = p_values(score[place], positives[bins], rows[bins])
-        runs.append(changes(p_value <= alpha * _TIED, place))
+        p_value = p_values(score[index], positives[bins], rows[bins])
+        runs.append(changes(p_value <= alpha * _TIED, index))
     return runs
 
 

@@ -228,7 +228,7 @@ class BoundaryReport(OneResult):
         boundary, target = self.chosen.found, self.constraint.text()
         certified = "" if self.certification is None else ", certified"
         sentence = f"Infeasible: {self.shortfall()}." if boundary is None else ""
-        return Claim(name=f"{target}{certified}", kept=boundary is not None, sentence=sentence)
+        return Claim(name=f"{target}{certified}", met=boundary is not None, sentence=sentence)
 
     def _figures(self) -> list[Figure]:
         """Build the figures: positive rates with the boundaries, and the trade-off if requested."""

@@ -146,7 +146,7 @@ class Evaluated:
     difference: HasMetrics | None = None
 
     @property
-    def gated(self) -> Mapping[str, Metrics]:
+    def checked_metrics(self) -> Mapping[str, Metrics]:
         """Metrics by rule file; under '' those of a single rule, or the difference of two."""
         if len(self.results) == 1:
             return {"": self.results[0][2].metrics()}
@@ -292,7 +292,7 @@ class EvaluateReport(Evaluated):
     def _advice(self) -> list[str]:
         """State which rule to use, if the test set can decide."""
         named = names_of(self.results)
-        broken = [name for name, claim in zip(named, self.claims, strict=True) if claim.kept is False]
+        broken = [name for name, claim in zip(named, self.claims, strict=True) if claim.met is False]
         if broken == named:
             return ["Fit the rule again on current data."]
         if broken:

@@ -361,7 +361,7 @@ def _metrics_table(whole: GroupResult) -> Table:
             cells += [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
         rows.append([*cells, meaning])
     header = ["", "metric", "value", *(["if calibrated", "p"] if nulls else []), "meaning"]
-    return Table(title="", header=header, rows=rows, left=2, words_last=True)
+    return Table(title="", header=header, rows=rows, left=2, text_last=True)
 
 
 def format_metric(name: str, metric: Metric) -> str:

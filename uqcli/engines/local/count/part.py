@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from uqcli.counts import Ints, NarrowInts, narrow_bins, places_by_bin
+from uqcli.counts import Ints, NarrowInts, indices_by_bin, narrow_bins
 from uqcli.engines.amounts import units
 from uqcli.engines.local.count.keys import Keys, keys_of, widened
 from uqcli.rows import Rows
@@ -83,9 +83,9 @@ class Part:
             amounts={role: change(values) for role, values in self.amounts.items()},
         )
 
-    def select(self, places: Ints) -> Part:
+    def select(self, indices: Ints) -> Part:
         """Select rows by ascending indices."""
-        return self.with_columns(lambda column: column[places], np.searchsorted(places, self.cuts))
+        return self.with_columns(lambda column: column[indices], np.searchsorted(indices, self.cuts))
 
     def undivided(self) -> Part:
         """Return the same rows as a single group per label."""
@@ -184,12 +184,12 @@ class Division:
     def of(self, part: Part) -> Part:
         """Sort an unpartitioned part by group, in place."""
         number = self._numbers(part)
-        places, cuts = [], [0]
+        indices, cuts = [], [0]
         for start, stop in pairwise(part.cuts.tolist()):
-            for rows in places_by_bin(number[start:stop], self.parts):
-                places.append(start + rows)
+            for rows in indices_by_bin(number[start:stop], self.parts):
+                indices.append(start + rows)
                 cuts.append(cuts[-1] + len(rows))
-        order = np.concatenate(places)
+        order = np.concatenate(indices)
         drops_uncertainty = bool(len(self.edges)) and not self.keep
         keys = {
             role: values

@@ -165,10 +165,10 @@ class _Split:
         """
         size = max(MIN_PARTS, most // int(np.count_nonzero(cut)))
         shift, parts = np.zeros(len(nonempty), dtype=np.int64), nonempty.astype(np.int64)
-        for place in np.flatnonzero(cut).tolist():
-            last = int(ranges.ends[place]) - int(ranges.starts[place])
-            shift[place] = (last // size).bit_length()
-            parts[place] = (last >> int(shift[place])) + 1
+        for index in np.flatnonzero(cut).tolist():
+            last = int(ranges.ends[index]) - int(ranges.starts[index])
+            shift[index] = (last // size).bit_length()
+            parts[index] = (last >> int(shift[index])) + 1
         return cls(parts=parts, start=ranges.starts, shift=shift)
 
     @cached_property

@@ -44,7 +44,7 @@ _FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
 RESAMPLES: Final = 200
 _AT_BOUND, _AT_ALERTS = 5, 2
 """Resamples at or beyond either end of an interval. With 5 % in each tail, intervals at equal alerts
-would miss the truth in 7 to 8 % of small calibration sets; at the bound, in fewer than 5 %.
+would miss the truth in 7 to 8 % of small calibration sets. At the bound they miss it in fewer than 5 %.
 """
 
 
@@ -156,16 +156,16 @@ class CrossValidatedGrid:
         kinds = own.sum(axis=2).transpose(2, 0, 1).reshape(self.length, -1)  # by score cell, label and fold
         dealt = np.zeros((shape[1], draws, kinds.size), dtype=np.int64)
         left = _sums_by(block, own.sum(axis=(0, 1)))[:, None].repeat(draws, axis=1)
-        for places, blocks in _in_turn(kinds, block):
-            sizes = np.broadcast_to(kinds.ravel()[places], (draws, len(places))).copy()
+        for indices, blocks in _in_turn(kinds, block):
+            sizes = np.broadcast_to(kinds.ravel()[indices], (draws, len(indices))).copy()
             remaining = left[:, :, blocks]
             for bin_number in range(shape[1] - 1):
                 others = remaining[bin_number + 1 :].sum(axis=0)
                 sample = _draw_sample(remaining[bin_number], others, sizes, random)
-                dealt[bin_number][:, places] = sample
+                dealt[bin_number][:, indices] = sample
                 sizes -= sample
-            dealt[-1][:, places] = sizes
-            left[:, :, blocks] = remaining - dealt[:, :, places]
+            dealt[-1][:, indices] = sizes
+            left[:, :, blocks] = remaining - dealt[:, :, indices]
         by_kind = dealt.reshape(shape[1], draws, self.length, 2, FOLDS).transpose(3, 1, 4, 0, 2)
         positives, negatives = by_kind.reshape(2, draws, FOLDS, -1)
         return positives + negatives, positives
@@ -191,12 +191,12 @@ def _sums_by(block: Ints, rows: Ints) -> Ints:
 
 def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield indices and blocks of the non-empty kinds of rows, one per block at a time."""
-    places = np.flatnonzero(kinds)
-    of_block = block[places // kinds.shape[1]]
-    turn = np.arange(len(places)) - np.searchsorted(of_block, of_block)
+    indices = np.flatnonzero(kinds)
+    of_block = block[indices // kinds.shape[1]]
+    turn = np.arange(len(indices)) - np.searchsorted(of_block, of_block)
     for number in range(int(turn.max(initial=-1)) + 1):
         here = turn == number
-        yield places[here], of_block[here]
+        yield indices[here], of_block[here]
 
 
 def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
