@@ -44,7 +44,7 @@ class Part:
     amounts: Mapping[str, Ints] = field(default_factory=dict)
 
     @cached_property
-    def parts(self) -> int:
+    def groups(self) -> int:
         """Number of groups per label."""
         return len(self.cuts) // 2
 
@@ -56,7 +56,7 @@ class Part:
     @property
     def negatives(self) -> int:
         """Number of negative rows."""
-        return int(self.cuts[self.parts])
+        return int(self.cuts[self.groups])
 
     @property
     def bytes(self) -> int:
@@ -71,7 +71,7 @@ class Part:
     def sides(self) -> Iterator[tuple[slice, slice]]:
         """Return the slices of the negative and the positive rows of each group."""
         slices = [slice(*bounds) for bounds in pairwise(self.cuts.tolist())]
-        return zip(slices[: self.parts], slices[self.parts :], strict=True)
+        return zip(slices[: self.groups], slices[self.groups :], strict=True)
 
     def with_columns(self, change: Callable[[np.ndarray[Any, Any]], Any], cuts: Ints) -> Part:
         """Apply a function to every column."""
@@ -89,7 +89,7 @@ class Part:
 
     def undivided(self) -> Part:
         """Return the same rows as a single group per label."""
-        return replace(self, cuts=self.cuts[[0, self.parts, -1]])
+        return replace(self, cuts=self.cuts[[0, self.groups, -1]])
 
 
 def part_of(rows: Rows, amounts: Sequence[str] = ()) -> Part:
@@ -167,7 +167,7 @@ class Division:
     keep: bool
 
     @property
-    def parts(self) -> int:
+    def groups(self) -> int:
         """Number of groups."""
         return (len(self.edges) + 1) * math.prod(size for _, size in self.ranks.values())
 
@@ -186,7 +186,7 @@ class Division:
         number = self._numbers(part)
         indices, cuts = [], [0]
         for start, stop in pairwise(part.cuts.tolist()):
-            for rows in indices_by_bin(number[start:stop], self.parts):
+            for rows in indices_by_bin(number[start:stop], self.groups):
                 indices.append(start + rows)
                 cuts.append(cuts[-1] + len(rows))
         order = np.concatenate(indices)
