@@ -119,9 +119,9 @@ class RangeCounts:
         return mask
 
 
-def of_all_rows(counts: Sequence[RangeCounts], named: Bools) -> list[Bools]:
-    """Masks for counts of parts followed by all rows: ``named`` for all rows, nothing for the parts."""
-    return [*(np.zeros(len(part.value), dtype=np.bool_) for part in counts[:-1]), named]
+def of_all_rows(counts: Sequence[RangeCounts], mask: Bools) -> list[Bools]:
+    """Masks for counts of parts followed by all rows: ``mask`` for all rows, no range of the parts."""
+    return [*(np.zeros(len(part.value), dtype=np.bool_) for part in counts[:-1]), mask]
 
 
 def containing_ranks(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]) -> list[Bools]:

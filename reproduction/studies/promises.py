@@ -24,8 +24,8 @@ FURTHER = "`make statistical` tests the same guarantees a thousand times."
 class Tally:
     """Counts of boundaries over calibration sets."""
 
-    broken: int = 0
-    made: int = 0
+    missed: int = 0
+    found: int = 0
     recalls: list[float] = field(default_factory=list)
     covered: int = 0
 
@@ -58,10 +58,10 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     rows: list[Row] = [
         [
             name,
-            f"{tally.broken} of {tally.made}",
+            f"{tally.missed} of {tally.found}",
             f"{100 * statistics.mean(tally.recalls):.1f}" if tally.recalls else "-",
-            str(seeds - tally.made),
-            f"{tally.covered} of {tally.made}",
+            str(seeds - tally.found),
+            f"{tally.covered} of {tally.found}",
         ]
         for name, tally in tallies.items()
     ]
@@ -87,7 +87,7 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
 
 
 def _count(program: Program, tallies_by_file: dict[str, Tally]) -> None:
-    """Evaluate the boundaries of one calibration set on the true rates, and their intervals on new rows."""
+    """Count missed targets by the true rates, and intervals from new data that cover these rates."""
     if not tallies_by_file:
         return
     evaluations = [
@@ -95,8 +95,8 @@ def _count(program: Program, tallies_by_file: dict[str, Tally]) -> None:
     ]
     for name, tally in tallies_by_file.items():
         truth, new = (evaluation[name] for evaluation in evaluations)
-        tally.made += 1
-        tally.broken += truth["precision"]["value"] < BOUND
+        tally.found += 1
+        tally.missed += truth["precision"]["value"] < BOUND
         tally.recalls.append(truth["recall"]["value"])
         tally.covered += new["precision"]["low"] <= truth["precision"]["value"] <= new["precision"]["high"]
 

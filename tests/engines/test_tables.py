@@ -57,7 +57,7 @@ def frame(data, dtype=pl.Float64):
 
 
 def write_inputs(rows, folder, cuts=(), ending="parquet", group=2):
-    """Write the rows to files of a format, split at the cuts, or put them into a frame split alike."""
+    """Write the rows to files of a format, or put them into a data frame; both are split at the cuts."""
     bounds = [0, *sorted(cuts), rows.height]
     if ending == FRAME:
         parts = [rows[start:stop] for start, stop in itertools.pairwise(bounds)]
@@ -266,8 +266,11 @@ def test_smoothed_boundaries_need_no_more_than_their_thresholds(engine, source, 
     kind, text = CONSTRAINTS[turn]
     for grid in (GridRequest(score_bins=7), GridRequest(uncertainty_bins=4, score_bins=7)):
         results = []
-        for table, lean in ((table_with(engine, inputs, data), True), (ArrayTable(as_rows(data)), False)):
-            rows = calibration_set(table, parse_constraint(kind, text), grid, smoothed_only=lean)
+        for table, smoothed_only in (
+            (table_with(engine, inputs, data), True),
+            (ArrayTable(as_rows(data)), False),
+        ):
+            rows = calibration_set(table, parse_constraint(kind, text), grid, smoothed_only=smoothed_only)
             optima = [
                 rows.optimum(Algorithm.SMOOTH),
                 optimise(rows.one_row, Algorithm.SMOOTH, rows.constraint),
@@ -337,12 +340,12 @@ def test_unusable_rows_are_left_out(engine, variant, source, tmp_path):
         "score,uncertainty,label,weight\n0.5,1,true,1\n,1,1,1\n0.5,nan,0,1\n0.25,2,False,3\n0.5,3, 0 ,1\n"
         "inf,1,1,1\n0.5,1,,1\n0.75,0,1.0,2\n0.75,0,0,\n-0.0,1,0,1\n0,1,TRUE,1\n"
     )
-    inputs, place = as_texts(text, tmp_path, source)
-    place = "" if variant in ON_SPARK else place
+    inputs, location = as_texts(text, tmp_path, source)
+    location = "" if variant in ON_SPARK else location
     table = table_of(engine, inputs, on_invalid=OnInvalid.DROP)
     assert count_triples(table.pooled(WHOLE)[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
     assert (table.facts.rows, table.facts.positives, table.facts.dropped) == (6, 3, 5)
-    with pytest.raises(DataError, match=f"'score' has 1 null.*{place}"):
+    with pytest.raises(DataError, match=f"'score' has 1 null.*{location}"):
         table_of(engine, inputs).pooled(WHOLE)
 
 

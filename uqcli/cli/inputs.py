@@ -71,7 +71,7 @@ def labelled_data(
         refuse_typed(("weight",), "with --no-weight", "one of them")
     numbers = {"score": columns.score, "uncertainty": columns.uncertainty}
     return replace(
-        data_of_rule(inputs, reading, running),
+        data_without_columns(inputs, reading, running),
         roles=Roles(
             numbers=numbers if classes is None else {},
             label=columns.label,
@@ -82,8 +82,10 @@ def labelled_data(
     )
 
 
-def data_of_rule(inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions) -> DataRequest:
-    """Build the request for rows whose columns a saved rule names."""
+def data_without_columns(
+    inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions
+) -> DataRequest:
+    """Build the request for rows without naming columns, which a saved rule or the caller does."""
     from uqcli.engines.request import DataRequest
 
     return DataRequest(

@@ -47,7 +47,7 @@ class Upload:
     address: Address
     target: str
 
-    def take_place(self) -> None:
+    def move_into_place(self) -> None:
         """Upload it under its final name.
 
         Raises

@@ -99,7 +99,7 @@ def test_errors_are_one_line(folder, capfd, words, code, message):
 
 
 def test_a_server_of_another_protocol_is_no_cluster(folder, capfd, monkeypatch):
-    monkeypatch.setattr(session, "_ANSWER", 0.5)
+    monkeypatch.setattr(session, "_CONNECT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"sc://127.0.0.1:{server.getsockname()[1]}"
         line = [

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.inputs import column_overrides, data_of_rule, rows_output
+from uqcli.cli.inputs import column_overrides, data_without_columns, rows_output
 from uqcli.cli.options import (
     InputOptions,
     ModelClasses,
@@ -48,7 +48,7 @@ def apply(
 
     with OutputQueue() as queue:
         request = ApplyRequest(
-            data=data_of_rule(inputs, reading, running),
+            data=data_without_columns(inputs, reading, running),
             artifact=artifact,
             output=rows_output(rows, queue, running),
             columns=column_overrides(columns, classes),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import column_overrides, data_of_rule
+from uqcli.cli.inputs import column_overrides, data_without_columns
 from uqcli.cli.options import (
     InputOptions,
     LabelColumns,
@@ -58,7 +58,7 @@ def evaluate(
     from uqcli.jobs.evaluate.run import run
 
     request = EvaluateRequest(
-        data=replace(data_of_rule(inputs, reading, running), positive_value=labels.positive),
+        data=replace(data_without_columns(inputs, reading, running), positive_value=labels.positive),
         artifacts=artifacts,
         columns=column_overrides(columns, classes, labels),
         confidence=resampling.confidence,

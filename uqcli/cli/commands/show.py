@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import data_of_rule
+from uqcli.cli.inputs import data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
 from uqcli.cli.places import Reads
 
@@ -39,5 +39,5 @@ def show(
     if other is None and not on:
         deliver(show_one(artifact), reporting, provenance=provenance)
     else:
-        data = data_of_rule(on, reading, running) if on else None
+        data = data_without_columns(on, reading, running) if on else None
         deliver(show_two(artifact, other, data), reporting, provenance=provenance)

@@ -119,17 +119,17 @@ def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCou
     parts = parts_of(checked, by)
     with spark_errors("count the rows"):
         rows = counting_frame(checked, role, by).withColumnRenamed("v", "value")
-        counts = pooled(rows, parts, checked.amounts, most=checked.rows)
+        counts = pooled(rows, parts, checked.amounts, max_values=checked.rows)
     require_same(checked, sum(part.rows for part in counts))
     return counts
 
 
-def pooled(rows: Frame, parts: int, amounts: Sequence[str], most: int) -> tuple[ValueCounts, ...]:
-    """Pool rows with columns part, value, y, w and amounts; ``most`` bounds their distinct values."""
+def pooled(rows: Frame, parts: int, amounts: Sequence[str], max_values: int) -> tuple[ValueCounts, ...]:
+    """Pool rows with columns part, value, y, w and amounts; ``max_values`` bounds their distinct values."""
     from pyspark.sql import functions as F  # noqa: N812
 
     grouped = rows.groupBy("part", "value").agg(*totals(amounts))
-    if most > MAX_VALUES:
+    if max_values > MAX_VALUES:
         values = int(grouped.agg(F.count(F.lit(1)).alias("values")).toArrow().to_pylist()[0]["values"])
         if values > MAX_VALUES:
             raise DataError(
@@ -154,7 +154,7 @@ def pooled(rows: Frame, parts: int, amounts: Sequence[str], most: int) -> tuple[
 
 
 def require_same(checked: CheckedFrame, size: int) -> None:
-    """Refuse counts of other rows than those checked.
+    """Refuse counts of rows other than those checked.
 
     Raises
     ------

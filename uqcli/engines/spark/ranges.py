@@ -212,6 +212,8 @@ def _opened(
         for mask, cells in zip(flagged, now, strict=True):
             mask[cells] = True
         most = min(distinct, int(size[rounds == number].sum()))
-        pooled_keys = pooled(counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, most=most)
+        pooled_keys = pooled(
+            counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, max_values=most
+        )
         opened = [part.with_open(*opening) for part, *opening in zip(opened, now, pooled_keys, strict=True)]
     return opened

@@ -21,12 +21,12 @@ from uqcli.jobs.calibrate.fitted import CalibrateRequest
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
 from uqcli.jobs.calibrate.sampled_rows import deal_rows
-from uqcli.jobs.class_mix import load_shift
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import read_labelled, sum_notes
 from uqcli.jobs.memory import CLASS_ROWS, require_memory
 from uqcli.jobs.result import Result
+from uqcli.jobs.target_weights import load_shift
 from uqcli.methods.calibrate.classes import fit_class_temperature
 from uqcli.methods.calibrate.maps import ClassMap
 from uqcli.methods.calibrate.scale import Scale

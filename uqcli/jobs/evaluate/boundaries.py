@@ -19,12 +19,12 @@ from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest
-from uqcli.jobs.class_mix import TargetMix, mix_of
 from uqcli.jobs.evaluate.columns import labelled_rows
 from uqcli.jobs.evaluate.difference import difference_of
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.labelled import source_of
+from uqcli.jobs.target_weights import TargetWeights, target_weights_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.shift.target import precision_interval
@@ -65,7 +65,7 @@ def evaluate(
         Columns differ, the rows cannot be read, or every weight is 0.
     """
     data = labelled_rows(request, rules)
-    target = None if shift is None else mix_of(shift, data.positive_value)
+    target = None if shift is None else target_weights_of(shift, data.positive_value)
     tally, facts = _count(data, rules)
     if tally.rows == 0:
         raise refusals.no_weight()
@@ -125,7 +125,7 @@ def _total(rows: Rows, mask: np.ndarray) -> int:
 
 
 def _measured(
-    tally: _Tally, unlabelled: int, request: EvaluateRequest, target: TargetMix | None
+    tally: _Tally, unlabelled: int, request: EvaluateRequest, target: TargetWeights | None
 ) -> list[MeasuredBoundary]:
     negatives, confidence = tally.rows - tally.positives, request.confidence
 
@@ -169,9 +169,11 @@ def _difference(tally: _Tally, measured: Sequence[MeasuredBoundary], confidence:
     return difference
 
 
-def _in_target(target: TargetMix, true_positives: int, selected: int, request: EvaluateRequest) -> Estimate:
+def _in_target(
+    target: TargetWeights, true_positives: int, selected: int, request: EvaluateRequest
+) -> Estimate:
     """Estimate the precision under target class priors; its interval includes the error of the weights."""
-    value = target.mix.precision(true_positives / selected if selected else None)
+    value = target.class_weights.precision(true_positives / selected if selected else None)
     if target.draws is None:
         return Estimate(value=value, low=None, high=None)
     random = generator(request.seed, Purpose.TARGET)

@@ -180,7 +180,7 @@ def _difference(
 
 def resampled_losses(pairs: Pairs, plan: ResamplingPlan) -> Metrics:
     """Compute the differences with intervals; none if few rows differ, where 95 % intervals covered 47 %."""
-    if pairs.rows_apart() < MIN_CLASS_ROWS:
+    if pairs.rows_that_differ() < MIN_CLASS_ROWS:
         return {}
     difference = compare(pairs, plan).difference
     return {name: difference[name] for name in LOSSES_COMPARED}

@@ -9,7 +9,7 @@ from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import CONFIDENCE
 from uqcli.engines.request import DataRequest
-from uqcli.jobs.class_mix import SavedShift
+from uqcli.jobs.target_weights import SavedShift
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,11 +15,11 @@ from uqcli.choices import ArtifactKind
 from uqcli.document import Report
 from uqcli.engines.open import reusable_streams
 from uqcli.errors import ArtifactError, UsageError
-from uqcli.jobs.class_mix import load_shift
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.result import Result
+from uqcli.jobs.target_weights import load_shift
 from uqcli.stores.address import safe_address
 
 MEASURED: Final[Mapping[ArtifactKind, str]] = MappingProxyType(

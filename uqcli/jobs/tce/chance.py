@@ -144,7 +144,9 @@ def intervals_of_scores(
         resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
         for number in range(_resamples(plan))
     )
-    draws = [_with_errors(sample, calibration_line(sample, near=line, errors=True)) for sample in resampled]
+    draws = [
+        _with_errors(sample, calibration_line(sample, similar=line, errors=True)) for sample in resampled
+    ]
     return {
         name: studentised_interval(estimates[name], [draw[name] for draw in draws], plan.confidence)
         for name in WITH_INTERVALS
