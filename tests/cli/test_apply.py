@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cli.conftest import sample_frame
 from uqcli import find_boundary
 from uqcli.cli.app import run
 from uqcli.engines.local.read import csv_text
@@ -299,3 +300,14 @@ def test_a_short_first_record_is_an_unusable_row(uqcli, artifact, tmp_path, on_i
     outcome = uqcli("apply", artifact, "d.csv", "--on-invalid", on_invalid)
     assert outcome.code == 0, outcome.err
     assert len(outcome.out.splitlines()) == (2 if on_invalid == "drop" else 3)
+
+
+def test_an_alert_rate_far_from_the_usual_one_is_pointed_out(tmp_path, uqcli):
+    frame = sample_frame(rows=2000)
+    frame.write_csv(tmp_path / "rows.csv")
+    frame.with_columns(pl.col("score") / 10).write_csv(tmp_path / "scaled.csv")
+    rule = tmp_path / "rule.json"
+    uqcli("boundary", tmp_path / "rows.csv", "--max-selected", "20%", "--algorithm", "st", "-q", "-o", rule)
+    for name, warned in (("rows", False), ("scaled", True)):
+        shown = uqcli("apply", rule, tmp_path / f"{name}.csv", "-o", tmp_path / "out.csv").out.decode()
+        assert ("times that of the calibration set" in shown) == warned

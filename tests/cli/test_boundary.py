@@ -531,3 +531,29 @@ def test_impossible_frontiers_are_refused(compared_rows, tmp_path, uqcli, option
     assert outcome.code == 2
     assert message in outcome.err
     assert not (tmp_path / "f.csv").exists()
+
+
+def test_a_share_of_alerts_warns_of_new_data(compared_rows, uqcli):
+    shown = uqcli("boundary", compared_rows, "--uncertainty", "useful", "--max-selected", "5 %").out.decode()
+    assert "about half of such rules flag more than this share of new data" in shown
+
+
+def test_a_count_that_may_be_meant_as_a_share_is_pointed_out(compared_rows, uqcli):
+    report = uqcli("boundary", compared_rows, "--uncertainty", "useful", "--max-selected", "1", "--json").json
+    assert any("write 1% for a share" in note for note in report["notes"])
+
+
+def test_algorithms_that_miss_more_often_than_not_say_so(compared_rows, uqcli):
+    asked = (
+        "boundary",
+        compared_rows,
+        "--uncertainty",
+        "useful",
+        "--precision",
+        "0.6",
+        "--uncertainty-bins",
+        "8",
+    )
+    report = uqcli(*asked, "--algorithm", "vw-dpmt", "--json").json
+    assert report["metrics"]["expected"]["precision"]["value"] < 0.6
+    assert any("more often than not" in note for note in report["notes"])

@@ -242,10 +242,15 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             )
         ]
 
+    @property
+    def alert_rate(self) -> float:
+        """See Saved."""
+        return self.fit.selected / self.fit.rows
+
     def in_a_sentence(self) -> str:
         """See Saved: with its result on the calibration set."""
         target = self._target_text("" if self.certified is None else ", certified")
-        rate = f"{100 * self.fit.selected / self.fit.rows:.2f} %"
+        rate = f"{100 * self.alert_rate:.2f} %"
         return f"Boundary ({self.algorithm}) for {target}; alert rate {rate} on the calibration set"
 
     def _target_text(self, certified: str = "") -> str:

@@ -78,6 +78,11 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         return self.source.columns
 
     @property
+    def alert_rate(self) -> float | None:
+        """Share of the calibration set that it flags; None if it flags nothing by design."""
+        return None
+
+    @property
     def needs_uncertainty(self) -> bool:
         """Whether it uses the uncertainty."""
         return False
@@ -192,6 +197,6 @@ def _column(artifacts: Sequence[Saved], role: str, override: str | None) -> str 
         raise UsageError(
             f"the rules read different {role} columns: {', '.join(sorted(names))}",
             expected="one",
-            remedy=f"give --{role} or use one rule at a time",
+            remedy="use one rule at a time",
         )
     return next(iter(names), None)

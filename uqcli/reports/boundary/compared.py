@@ -96,21 +96,22 @@ class Compared:
         if self.gain is None:
             return f"No evidence that {name} helps: no single threshold meets the bound."
         tested = f"{self._change()} at equal alerts ({p_text(self.p_value)}, permutation test)"
+        is_small = abs(self.beyond) < _MIN_GAIN
+        if self._is_low_p and is_small:  # a low p-value would read as a gain
+            tested = f"{self._change()} at equal alerts, less than the {100 * _MIN_GAIN:g} that count"
         match self.verdict:
             case "helps":
                 return f"Uncertainty {name} helps: {tested}."
             case "hurts":
                 return f"Uncertainty {name} hurts: {tested}."
             case "no evidence":
-                return f"No evidence that {name} helps: {tested}.{self._objection()}"
+                objection = " The interval contains 0." if self._is_low_p and not is_small else ""
+                return f"No evidence that {name} helps: {tested}.{objection}"
 
-    def _objection(self) -> str:
-        """State why a low p-value is no evidence; empty if no p-value is low."""
-        if not any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts)):
-            return ""
-        if abs(self.beyond) < _MIN_GAIN:
-            return f" A change of less than {100 * _MIN_GAIN:g} points does not count."
-        return " The interval contains 0."
+    @property
+    def _is_low_p(self) -> bool:
+        """Whether a p-value is significant."""
+        return any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts))
 
     def _change(self) -> str:
         """Format the change at equal alerts, with utility if requested."""

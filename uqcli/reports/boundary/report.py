@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -309,7 +310,8 @@ class BoundaryReport(OneResult):
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
         sentence = f"the calibration set has no row in {bins}; new rows there are never flagged."
         empty = [sentence] if self.empty_bins else []
-        return [*self._better_single_threshold(), *empty, *self._often_missed()]
+        alerts = self._alert_cautions() if self.constraint.kind is ConstraintKind.MAX_SELECTED else []
+        return [*alerts, *self._better_single_threshold(), *empty, *self._often_missed()]
 
     def _better_single_threshold(self) -> list[str]:
         """Caution that a single threshold does better."""
@@ -319,7 +321,7 @@ class BoundaryReport(OneResult):
         reached = f"a single threshold reaches recall {share(single.fit.recall)}"
         hint = "--algorithm st saves it" if self.unsaved is None else "it is saved"
         if boundary is None:
-            return [f"{reached}, this grid none; {hint}."]
+            return [f"no boundary on this grid meets the target; {reached}; {hint}."]
         own, other = (
             self.constraint.objective(f.true_positives, f.selected) for f in (boundary.fit, single.fit)
         )
@@ -328,12 +330,35 @@ class BoundaryReport(OneResult):
         return [f"{reached}, the boundary {share(boundary.fit.recall)}; {hint}."]
 
     def _often_missed(self) -> list[str]:
-        """Caution that new data often miss the target if the margin is below one standard error."""
-        if self.cautious is None or self.chosen.found is None:
+        """Caution that rules which just meet the target often miss it on new data."""
+        constraint, boundary, expected = self.constraint, self.chosen.found, self.chosen.expected
+        if boundary is None or self.certification is not None:
             return []
-        if self.constraint.margin:
-            return ["some such rules miss the target on new data (--margin 1: about 1/6)."]
-        return ["about half of such rules miss the target on new data (--margin 1: 1/6)."]
+        if self.cautious is not None:
+            often = "some" if constraint.margin else "about half of"
+            return [f"{often} such rules miss on new data (one in six with --margin 1)."]
+        if (
+            constraint.kind is not ConstraintKind.PRECISION
+            or expected is None
+            or self.class_weights is not None
+        ):
+            return []
+        if (expected.precision.value or 0) >= constraint.amounts[0]:
+            return []
+        return ["such rules miss the target on new data more often than not."]
+
+    def _alert_cautions(self) -> list[str]:
+        """Caution on a limit of alerts that new data may exceed, or that looks like a share."""
+        (limit,), boundary = self.constraint.amounts, self.chosen.found
+        if boundary is None:
+            return []
+        if not self.constraint.relative:
+            few = limit * 1000 < self.rows and limit <= 100
+            return [f"at most {limit} of {count(self.rows)} rows; write {limit}% for a share."] if few else []
+        error = math.sqrt(limit * (1 - limit) / self.rows) if self.rows else 0
+        if boundary.fit.selected < (limit - error) * self.rows:
+            return []
+        return ["about half of such rules flag more than this share of new data."]
 
     def _table(self) -> Table:
         several = len(self.candidates) > 1

@@ -79,7 +79,7 @@ class MeasuredBoundary:
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        metrics = dict(vars(self))
+        metrics = {**vars(self), "selected_share": self.selected / self.rows}
         target = metrics.pop("target_precision")
         return metrics if target is None else {"target_precision": target, **metrics}
 
@@ -251,16 +251,13 @@ class EvaluateReport(Evaluated):
 
     def _additional_alerts(self) -> list[str]:
         """State how many of the additional alerts of one rule are positive."""
-        difference = self.difference
-        if difference is None or not (direction(difference.selected) and direction(difference.recall)):
-            return []  # not significant
-        (less, _, few), (more, _, many) = sorted(self.results, key=lambda result: result[2].selected)
+        named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
+        (_, few), (more, many) = sorted(named, key=lambda pair: pair[1].selected)
         alerts, hits = many.selected - few.selected, many.true_positives - few.true_positives
         if not 0 <= hits <= alerts or alerts == 0:
             return []
         return [
-            f"{more} flags {count(alerts)} rows more than {less}; {count(hits)} "
-            f"({100 * hits / alerts:.3g} %) of them are positive."
+            f"{more} flags {count(alerts)} rows more, {count(hits)} ({100 * hits / alerts:.3g} %) positive."
         ]
 
     def _cautions(self) -> list[str]:
@@ -304,7 +301,8 @@ class EvaluateReport(Evaluated):
             return ["No significant difference: use the simpler rule."]
         (_, _, one), (_, _, other) = self.results
         more, less = names_of(self.results)[:: 1 if one.selected >= other.selected else -1]
-        return [f"Use {more} if its additional alerts are worth the work, else {less}."]
+        extra = self._additional_alerts()
+        return [*extra, f"Use {more} if its additional alerts are worth the work, else {less}."]
 
     def _figures(self) -> list[Figure]:
         """Build the figure of rates with their targets."""
@@ -318,7 +316,7 @@ class EvaluateReport(Evaluated):
         return [rates_figure(panels, self.parameters.confidence)]
 
     def _notes(self) -> list[str]:
-        return [*self._additional_alerts(), *([] if self._same_counts() else [UNSEEN])]
+        return [] if self._same_counts() else [UNSEEN]
 
 
 def _target(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
@@ -335,6 +333,6 @@ def _column(measured: MeasuredBoundary) -> tuple[str, ...]:
         interval(measured.precision),
         interval(measured.recall),
         interval(measured.fpr),
-        count(measured.selected),
+        f"{count(measured.selected)} ({100 * measured.selected / measured.rows:.2f} %)",
         count(measured.true_positives),
     )

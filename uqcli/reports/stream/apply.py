@@ -42,6 +42,11 @@ class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
     on_invalid: str
 
 
+_RATE_ROWS: Final = 1000
+_FAR: Final = 2
+"""Rows from which an alert rate is compared, and the factor at which it is far from the usual one."""
+
+
 def metrics_of(*, rows: int, selected: int | None, undecided: int) -> Metrics:
     """Return the counts of the output by key; ``selected`` is None if the rule makes no decisions."""
     if selected is None:
@@ -100,6 +105,7 @@ class ApplyReport(OneResult):
             cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
         if self.source.dropped:
             cautions.append(f"{rows_of(self.source.dropped)} dropped.")
+        cautions += self._rate_caution()
         added = f"Columns added: {', '.join(self.parameters.columns)}."
         if self.model is None:
             return Document(
@@ -115,6 +121,16 @@ class ApplyReport(OneResult):
             lead=[f"{self.model.in_a_sentence().rstrip('.')}.", added],
             cautions=cautions,
         )
+
+    def _rate_caution(self) -> list[str]:
+        """Caution that the alert rate is far from that of the calibration set."""
+        rows, usual = self.source.rows, None if self.model is None else self.model.alert_rate
+        if not usual or self.selected is None or rows < _RATE_ROWS:
+            return []
+        rate = self.selected / rows
+        if usual / _FAR <= rate <= usual * _FAR:
+            return []
+        return [f"the alert rate is {rate / usual:.2g} times that of the calibration set."]
 
     def _meanings(self) -> Table:
         """Build the table of the added columns and their meanings."""
