@@ -25,9 +25,9 @@ NAMES = {
 PERCENTS = ("tce", "tce_q", "tce_v")
 TEST_ROWS = 6000
 OPTIONS = {"n_min": "n_min", "n_max": "n_max", "n_bins": "n_bins", "alpha": "alpha", "test_of": "test"}
-"""Settings that `uqcli tce` is given, and their names there."""
+"""Settings that are options of `uqcli tce`, with the names of the options."""
 CHANCE = "Random variation is expected to put this many outside."
-SHARED = (
+SAME_DRAW = (
     "Random variation alone would put fewer there. All cells of one pair of class priors come "
     "from one draw of the paper, so they deviate together. We know no other reason."
 )
@@ -42,12 +42,12 @@ Metrics = dict[str, float]
 
 @dataclass(kw_only=True)
 class Measured:
-    """Data and metrics so far, so that each setting is drawn and measured once."""
+    """Cache of data and metrics: each setting is drawn and measured once."""
 
     program: Program
     say: Say
     drawn: dict[tuple[Any, ...], str] = field(default_factory=dict)
-    answers: dict[tuple[Any, ...], list[Metrics]] = field(default_factory=dict)
+    measured: dict[tuple[Any, ...], list[Metrics]] = field(default_factory=dict)
 
     def metrics(self, settings: dict[str, Any], seeds: int) -> list[Metrics]:
         """Return the metrics of ``uqcli tce`` for each seed."""
@@ -55,11 +55,11 @@ class Measured:
         folder = self._draw(settings, rows, seeds)
         options = {name: settings[setting] for setting, name in OPTIONS.items() if setting in settings}
         key = (folder, seeds, *options.items())
-        if key not in self.answers:
+        if key not in self.measured:
             is_small = rows < MIN_GROUP_ROWS or options["n_max"] < SMALL_BINS or seeds == 1
             measure = self._one_by_one if is_small else self._together
-            self.answers[key] = measure(folder, options, seeds)
-        return self.answers[key]
+            self.measured[key] = measure(folder, options, seeds)
+        return self.measured[key]
 
     def _draw(self, settings: dict[str, Any], rows: int, seeds: int) -> str:
         model = (settings["train"], settings["test"], settings.get("noise", 0.0))
@@ -101,7 +101,7 @@ def _sheet(table: PublishedTable, measured: Measured, seeds: int) -> Sheet:
     for line in table.rows:
         metrics = measured.metrics(line.settings, seeds)
         row = [line.label]
-        for column, published in zip(table.columns, line.theirs, strict=True):
+        for column, published in zip(table.columns, line.published, strict=True):
             digits = _digits(table, column)
             summary = spread([metrics_of_seed[column] for metrics_of_seed in metrics], published, digits)
             row.append(cell(summary, published, digits))
@@ -111,7 +111,7 @@ def _sheet(table: PublishedTable, measured: Measured, seeds: int) -> Sheet:
         rows.append(row)
     return Sheet(
         title=f"{table.name}. {table.title}",
-        text=_words(table, seeds, cells, outside),
+        text=_notes(table, seeds, cells, outside),
         header=["", *(NAMES[column] + (" %" if column in PERCENTS else "") for column in table.columns)],
         rows=rows,
         verdict=_verdict(table, seeds, cells, len(outside)),
@@ -127,11 +127,11 @@ def cell(summary: Spread, published: float, digits: int) -> str:
     decimals = 2 if digits == 2 or summary.high > 1.5 else digits
     text = f"{published:.{decimals}f}: {summary.median:.{decimals}f} "
     text += f"({summary.low:.{decimals}f} to {summary.high:.{decimals}f}), "
-    text += f"{100 * summary.place:.0f} %"
+    text += f"{100 * summary.share_below:.0f} %"
     return text if summary.inside else f"**{text}**"
 
 
-def _words(table: PublishedTable, seeds: int, cells: int, outside: Sequence[str]) -> list[str]:
+def _notes(table: PublishedTable, seeds: int, cells: int, outside: Sequence[str]) -> list[str]:
     expected = 2 * cells / (seeds + 1)
     text = [f"The paper prints this table in {table.where}. {table.note}".strip()]
     text.append(
@@ -142,7 +142,7 @@ def _words(table: PublishedTable, seeds: int, cells: int, outside: Sequence[str]
         text.append(table.reason)
     elif outside:
         text.append(
-            "Outside: " + "; ".join(outside) + ". " + (CHANCE if len(outside) <= expected else SHARED)
+            "Outside: " + "; ".join(outside) + ". " + (CHANCE if len(outside) <= expected else SAME_DRAW)
         )
     return text
 

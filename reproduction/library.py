@@ -10,7 +10,7 @@ import polars as pl
 
 import uqcli
 
-LEVELS: Final = MappingProxyType({"tau": 3.0, "nu": 1.0, "gammas": (0.002, 0.004, 0.01, 0.02, 0.05)})
+POSTERIOR: Final = MappingProxyType({"tau": 3.0, "nu": 1.0, "gammas": (0.002, 0.004, 0.01, 0.02, 0.05)})
 """Parameters of a posterior network: 40 to 1,000 rows of evidence, 1 of 3 negatives in training."""
 
 

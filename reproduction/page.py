@@ -29,19 +29,19 @@ contains no times, so that it is the same everywhere.
 
 
 def results_page(
-    outcomes: Sequence[tuple[Study, Outcome]], listed: Sequence[Mapping[str, str]], scale: str
+    outcomes: Sequence[tuple[Study, Outcome]], not_reproduced: Sequence[Mapping[str, str]], scale: str
 ) -> str:
     """Write the page of results.
 
     Parameters
     ----------
-    listed
+    not_reproduced
         Published tables and figures that no study reproduces, with status and reason.
     scale
         Text at the top of a smaller run; empty for a full run.
     """
     parts = [HEAD, scale] if scale else [HEAD]
-    parts.append(_summary(outcomes, listed))
+    parts.append(_summary(outcomes, not_reproduced))
     for study, outcome in outcomes:
         parts.append(f"## {study.heading}\n")
         for sheet in outcome.sheets:
@@ -55,7 +55,7 @@ def results_page(
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _summary(outcomes: Sequence[tuple[Study, Outcome]], listed: Sequence[Mapping[str, str]]) -> str:
+def _summary(outcomes: Sequence[tuple[Study, Outcome]], not_reproduced: Sequence[Mapping[str, str]]) -> str:
     rows = [
         [study.heading.partition(":")[0].lower(), sheet.title, sheet.verdict]
         for study, outcome in outcomes
@@ -65,7 +65,7 @@ def _summary(outcomes: Sequence[tuple[Study, Outcome]], listed: Sequence[Mapping
     reproduced = markdown_table(["paper", "table or figure", "result"], rows)
     others = markdown_table(
         ["paper", "table or figure", "status", "reason"],
-        [[item["paper"], item["what"], item["status"], item["reason"]] for item in listed],
+        [[item["paper"], item["what"], item["status"], item["reason"]] for item in not_reproduced],
     )
     return f"## All tables and figures\n\n{reproduced}\nNot reproduced:\n\n{others}"
 

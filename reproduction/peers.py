@@ -26,10 +26,10 @@ def tuned_threshold(score: Floats, label: Bools, bound: float) -> float | None:
     from sklearn.metrics import make_scorer, precision_score, recall_score
     from sklearn.model_selection import TunedThresholdClassifierCV
 
-    class Saved(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    class SavedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A classifier of saved scores."""
 
-        def fit(self, rows: Floats, labels: Bools) -> Saved:
+        def fit(self, rows: Floats, labels: Bools) -> SavedScores:
             del rows
             self.classes_ = np.unique(labels)
             return self
@@ -42,13 +42,13 @@ def tuned_threshold(score: Floats, label: Bools, bound: float) -> float | None:
         return float(recall_score(truth, predicted)) if is_met else 0.0
 
     scoring = make_scorer(recall_at_bound)
-    tuned = TunedThresholdClassifierCV(Saved(), scoring=scoring, refit=True, random_state=0)
+    tuned = TunedThresholdClassifierCV(SavedScores(), scoring=scoring, refit=True, random_state=0)
     tuned.fit(score[:, None], label)
     return float(tuned.best_threshold_) if tuned.best_score_ > 0 else None
 
 
 def controlled_threshold(score: Floats, label: Bools, bound: float, risk: float) -> float | None:
-    """Choose the threshold of MAPIE's risk control: the most recall among certified thresholds.
+    """Choose the threshold of MAPIE's risk control: the highest recall among certified thresholds.
 
     Parameters
     ----------

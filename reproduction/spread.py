@@ -13,7 +13,7 @@ class Spread:
 
     Attributes
     ----------
-    place
+    share_below
         Share of the seeds below the published value; equal values count half.
     inside
         Whether the published value is in the range of the seeds.
@@ -22,7 +22,7 @@ class Spread:
     low: float
     median: float
     high: float
-    place: float
+    share_below: float
     inside: bool
 
 
@@ -41,6 +41,6 @@ def spread(values: Sequence[float], published: float, digits: int) -> Spread:
         low=rounded[0],
         median=round(statistics.median(rounded), digits),
         high=rounded[-1],
-        place=(below + equal / 2) / len(rounded),
+        share_below=(below + equal / 2) / len(rounded),
         inside=rounded[0] <= published <= rounded[-1],
     )

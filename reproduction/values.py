@@ -16,7 +16,7 @@ class PublishedRow:
 
     label: str
     settings: dict[str, Any]
-    theirs: list[float]
+    published: list[float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ def _table(raw: dict[str, Any]) -> PublishedTable:
     rows = [
         PublishedRow(
             label=row["label"],
-            theirs=[float(value) for value in row["theirs"]],
+            published=[float(value) for value in row["theirs"]],
             settings={name: value for name, value in row.items() if name not in ("label", "theirs")},
         )
         for row in raw["rows"]

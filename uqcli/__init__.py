@@ -98,7 +98,7 @@ __all__ = [
     "uncertainty_of",
 ]
 
-_HOMES = {
+_NAMES_BY_MODULE = {
     "api.bin.counts": ("Grid", "bin_counts"),
     "api.boundary.boundary": ("Boundary", "find_boundary"),
     "api.calibrate.calibrator": ("Calibrator",),
@@ -139,7 +139,7 @@ _HOMES = {
 }
 """Names by defining module; each is imported on first use, so that ``import uqcli`` stays fast."""
 
-_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

@@ -75,8 +75,8 @@ class ClassCounts:
 
     def one_vs_rest(self, number: int, labels: Ints) -> ValueCounts:
         """Return the one-vs-rest counts of one class, pooled by its probability, for the given labels."""
-        value, place, count = self._columns[number]
-        positives = np.bincount(place, weights=labels[:, number]).astype(np.int64)
+        value, inverse, count = self._columns[number]
+        positives = np.bincount(inverse, weights=labels[:, number]).astype(np.int64)
         return ValueCounts(value=value, count=count, positives=positives)
 
     @cached_property
@@ -84,6 +84,6 @@ class ClassCounts:
         """For each class: its distinct probabilities, the index of each row among them, and their counts."""
         columns = []
         for column in self.probability.T:
-            value, place = np.unique(column, return_inverse=True)
-            columns.append((value, place, np.bincount(place, weights=self.count).astype(np.int64)))
+            value, inverse = np.unique(column, return_inverse=True)
+            columns.append((value, inverse, np.bincount(inverse, weights=self.count).astype(np.int64)))
         return tuple(columns)

@@ -119,9 +119,9 @@ class RangeCounts:
         return mask
 
 
-def of_all_rows(counts: Sequence[RangeCounts], named: Bools) -> list[Bools]:
-    """Masks for counts of parts followed by all rows: ``named`` for all rows, nothing for the parts."""
-    return [*(np.zeros(len(part.value), dtype=np.bool_) for part in counts[:-1]), named]
+def of_all_rows(counts: Sequence[RangeCounts], mask: Bools) -> list[Bools]:
+    """Masks for counts of parts followed by all rows: ``mask`` for all rows, no range of the parts."""
+    return [*(np.zeros(len(part.value), dtype=np.bool_) for part in counts[:-1]), mask]
 
 
 def containing_ranks(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]) -> list[Bools]:
@@ -333,7 +333,7 @@ def narrow_bins(value: Numbers, edges: Numbers) -> NarrowInts:
     return bins
 
 
-def places_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
+def indices_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
     """Return the ascending row indices of each bin, by comparison for few bins and by sorting for many."""
     if bins <= FEW_EDGES + 1:
         for bin_number in range(bins):

@@ -45,7 +45,7 @@ PARTITIONER: Final = Partitioner.TREE
 SPLIT: Final = SplitCriterion.GINI
 CONFORMAL_METHOD: Final = ConformalMethod.APS
 CONFORMAL_MODE: Final = ConformalMode.MARGINAL
-MISS: Final = "0.1"
+MISCOVERAGE: Final = "0.1"
 """Alpha of prediction sets: the miscoverage rate."""
 
 SHIFT_ESTIMATOR: Final = ShiftEstimator.BBSE
@@ -58,27 +58,27 @@ SHARED_UNCERTAINTY_BINS: Final = 8
 
 SCORE_BINS: Final = 500
 SINGLE_SCORE_BINS: Final = 10
-MOST_ROWS: Final = 3_000_000_000
+MAX_ROWS: Final = 3_000_000_000
 """Maximum total weight: every 64-bit product of two counts is exact."""
 
-MOST_SEED: Final = 2**64 - 1
-MOST_BINS: Final = 1_000_000
-MOST_UNCERTAINTY_BINS: Final = 10_000
+MAX_SEED: Final = 2**64 - 1
+MAX_BINS: Final = 1_000_000
+MAX_UNCERTAINTY_BINS: Final = 10_000
 """Maximum number of uncertainty bins; each has its own table, while a score bin is one entry."""
 
-MOST_CELLS: Final = 10_000_000
+MAX_CELLS: Final = 10_000_000
 """Maximum number of grid cells; their counts fit into the memory of a small machine."""
 
-MOST_TABLE_BYTES: Final = 2 << 30
+MAX_TABLE_BYTES: Final = 2 << 30
 """Maximum size in bytes of an algorithm's table."""
 
 ALPHA: Final = 0.05
 MAX_DEPTH: Final = 3
 MIN_LEAF: Final = 500
 BOOTSTRAP: Final = 200
-"""Bootstrap resamplings where intervals are part of the result: percentile ends cover 95 % to a tenth."""
+"""Bootstrap resamples where intervals are part of the result: percentile ends cover 95 % to a tenth."""
 
-MOST_REPLICATES: Final = 1_000_000
+MAX_REPLICATES: Final = 1_000_000
 BOOTSTRAP_ROWS: Final = 50_000
 """Rows up to which the bootstrap runs by default."""
 

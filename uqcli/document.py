@@ -51,7 +51,7 @@ class Table:
     ----------
     left
         Number of text columns, on the left; the others are numbers, right-aligned.
-    words_last
+    text_last
         Whether the last column is also text.
     detail
         Whether a terminal shows it with ``--verbose`` only.
@@ -63,13 +63,13 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     left: int = 1
-    words_last: bool = False
+    text_last: bool = False
     detail: bool = False
     brief: Table | None = None
 
-    def holds_words(self, column: int) -> bool:
+    def is_text(self, column: int) -> bool:
         """Whether a column is text, hence left-aligned."""
-        return column < self.left or (self.words_last and column == len(self.header) - 1)
+        return column < self.left or (self.text_last and column == len(self.header) - 1)
 
 
 def meaning_rows(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
@@ -120,8 +120,8 @@ class Claim:
 
     Attributes
     ----------
-    kept
-        None if the rows cannot decide.
+    met
+        None if it is undecided.
     sentence
         Sentence that states it.
     about_new_data
@@ -129,14 +129,14 @@ class Claim:
     """
 
     name: str
-    kept: bool | None
+    met: bool | None
     sentence: str
     about_new_data: bool = True
 
     @property
     def broken(self) -> int | None:
-        """1 if the rows contradict it, 0 if not, None if they cannot decide."""
-        return None if self.kept is None else int(not self.kept)
+        """1 if the rows contradict it, 0 if not, None if it is undecided."""
+        return None if self.met is None else int(not self.met)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +183,7 @@ class Report(Protocol):
     """The outcome of a command."""
 
     @property
-    def gated(self) -> Mapping[str, Metrics]:
+    def checked_metrics(self) -> Mapping[str, Metrics]:
         """Metrics that ``--fail-if`` checks, by rule file name if there are several, else under ''."""
 
     def payload(self) -> dict[str, Any]:
@@ -202,7 +202,7 @@ class OneResult:
         raise NotImplementedError
 
     @property
-    def gated(self) -> Mapping[str, Metrics]:
+    def checked_metrics(self) -> Mapping[str, Metrics]:
         """See Report."""
         return {"": self.metrics}
 
@@ -228,16 +228,16 @@ def plain(metrics: Metrics) -> dict[str, Any]:
     return result
 
 
-def printable(text: str, most: int = 60) -> str:
+def printable(text: str, max_length: int = 60) -> str:
     r"""Escape and shorten a name from the data, so that it breaks no line or figure.
 
     Examples
     --------
-    >>> printable("two\nlines"), printable("x" * 9, most=6)
+    >>> printable("two\nlines"), printable("x" * 9, max_length=6)
     ('two\\nlines', 'xxx...')
     """
     escaped = visible(text)
-    return escaped if len(escaped) <= most else f"{escaped[: most - 3]}..."
+    return escaped if len(escaped) <= max_length else f"{escaped[: max_length - 3]}..."
 
 
 def short_names(names: Sequence[str]) -> list[str]:

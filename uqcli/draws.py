@@ -1,6 +1,6 @@
 """Random numbers keyed by seed and purpose, so that no draw depends on chunks or threads.
 
-Splits, folds and resamplings are drawn over pooled rows in sorted order, so row order has no effect either.
+Splits, folds and resamples are drawn over pooled rows in sorted order, so row order has no effect either.
 Randomised prediction sets and simulations are keyed by row position.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.counts import Floats, Ints
-from uqcli.defaults import MOST_SEED
+from uqcli.defaults import MAX_SEED
 from uqcli.errors import UsageError
 
 BLOCK = 1 << 16
@@ -115,10 +115,10 @@ def check_seed(seed: int) -> None:
     Raises
     ------
     UsageError
-        Not a whole number from 0 to ``MOST_SEED``.
+        Not a whole number from 0 to ``MAX_SEED``.
     """
-    if not isinstance(seed, int | np.integer) or not 0 <= seed <= MOST_SEED:
-        raise UsageError(f"seed {seed}", expected=f"a whole number from 0 to {MOST_SEED}")
+    if not isinstance(seed, int | np.integer) or not 0 <= seed <= MAX_SEED:
+        raise UsageError(f"seed {seed}", expected=f"a whole number from 0 to {MAX_SEED}")
 
 
 def generator(seed: int, purpose: Purpose, *key: int) -> np.random.Generator:

@@ -10,14 +10,14 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from uqcli.defaults import MOST_BINS
+from uqcli.defaults import MAX_BINS
 from uqcli.errors import UsageError
 
-MOST_DIGITS: Final = 30
+MAX_DIGITS: Final = 30
 """Maximum digits before and after the point, each; exponents have at most two."""
 
 _DECIMAL: Final = re.compile(
-    rf"\+?(\d{{1,{MOST_DIGITS}}}(\.\d{{0,{MOST_DIGITS}}})?|\.\d{{1,{MOST_DIGITS}}})([eE][+-]?\d{{1,2}})?",
+    rf"\+?(\d{{1,{MAX_DIGITS}}}(\.\d{{0,{MAX_DIGITS}}})?|\.\d{{1,{MAX_DIGITS}}})([eE][+-]?\d{{1,2}})?",
     re.ASCII,
 )
 _LONG_DECIMAL: Final = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -62,7 +62,7 @@ def decimal(
         bounds.insert(0, "of at least 0")
     digits = ""
     if value is None and _LONG_DECIMAL.fullmatch(text):
-        digits = f", of at most {MOST_DIGITS} digits on each side and two in its exponent"
+        digits = f", of at most {MAX_DIGITS} digits on each side and two in its exponent"
     raise UsageError(
         f"{name} '{_shortened(text)}'", expected=f"a decimal number {' and '.join(bounds)}{digits}"
     )
@@ -77,10 +77,10 @@ def _within(value: Fraction, *, above: int | None, below: int | None, at_most: i
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= 2 * MOST_DIGITS else f"{text[:MOST_DIGITS]}..."
+    return text if len(text) <= 2 * MAX_DIGITS else f"{text[:MAX_DIGITS]}..."
 
 
-def size(name: str, text: str, most: int = MOST_BINS) -> int:
+def size(name: str, text: str, most: int = MAX_BINS) -> int:
     """Parse a number of bins, or of rows per bin.
 
     Raises
@@ -88,12 +88,12 @@ def size(name: str, text: str, most: int = MOST_BINS) -> int:
     UsageError
         Not a whole number from 1 to ``most``.
     """
-    if not (text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS):
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
         raise UsageError(f"{name} '{_shortened(text)}'", expected=f"a whole number from 1 to {most}")
     return check_size(name, int(text), most)
 
 
-def check_size(name: str, number: int, most: int = MOST_BINS) -> int:
+def check_size(name: str, number: int, most: int = MAX_BINS) -> int:
     """Refuse a number of bins, or of rows per bin, beyond what a table can have.
 
     Raises

@@ -1,7 +1,7 @@
 """Atomic file output: a file appears whole or not at all.
 
-A regular file is written under a temporary name in the same directory, synced, and renamed over the old one
-(see uqcli.running.interruption). FIFOs and devices are written directly.
+A regular file is written under a temporary name in the same directory and synced. It is then renamed over
+the old one (see uqcli.running.interruption). FIFOs and devices are written directly.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def open_missing_streams() -> None:
 class PendingOutput(Protocol):
     """Output that is written but not yet in place."""
 
-    def take_place(self) -> None:
+    def move_into_place(self) -> None:
         """Rename into place; raise DataError if it can no longer be written."""
 
     def remove(self) -> None:
@@ -86,9 +86,9 @@ class _Replacement:
     path: Path
     target: str
 
-    def take_place(self) -> None:
+    def move_into_place(self) -> None:
         with writing_errors(self.target):
-            self.temporary.take_place(self.path, self.target)
+            self.temporary.move_into_place(self.path, self.target)
 
     def remove(self) -> None:
         self.temporary.remove()
@@ -122,7 +122,7 @@ class OutputQueue:
             A target can no longer be written.
         """
         while self._waiting:
-            self._waiting.pop(0).take_place()
+            self._waiting.pop(0).move_into_place()
 
 
 def check_writable(target: str) -> None:
@@ -136,13 +136,13 @@ def check_writable(target: str) -> None:
     if target == STDIO:
         return
     try:
-        _check_place(target)
+        _check_target(target)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DataError(f"cannot write '{target}': {reason}", remedy="choose another place") from error
 
 
-def _check_place(target: str) -> None:
+def _check_target(target: str) -> None:
     if Path(target).is_dir():
         raise DataError(f"output '{target}' is a directory", expected="a file name")
     path = _final_path(target)
@@ -150,8 +150,8 @@ def _check_place(target: str) -> None:
         raise DataError(
             f"cannot write '{target}': no directory '{path.parent}'", remedy="create the directory first"
         )
-    place = path.parent if _is_replaceable(path) else path
-    if not os.access(place, os.W_OK):
+    written = path.parent if _is_replaceable(path) else path
+    if not os.access(written, os.W_OK):
         raise DataError(f"cannot write '{target}': permission denied", remedy="choose another place with -o")
 
 
@@ -216,7 +216,7 @@ def write_bytes(target: str, content: bytes) -> None:
 
 @contextmanager
 def writing_errors(target: str, where: str = "") -> Iterator[None]:
-    """Convert OSError to a DataError that names the output and, if given, the temporary place."""
+    """Convert OSError to a DataError that names the output and, if given, where it is written temporarily."""
     try:
         yield
     except BrokenPipeError:
@@ -274,6 +274,6 @@ def filled(temporary: Temporary) -> Iterator[BinaryIO]:
 def settle(waiting: PendingOutput, queue: OutputQueue | None) -> None:
     """Rename into place now, or add to ``queue``."""
     if queue is None:
-        waiting.take_place()
+        waiting.move_into_place()
     else:
         queue.add(waiting)

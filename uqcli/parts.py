@@ -78,7 +78,7 @@ def sums_from(amount: Counts, first: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.diff(sums_before(amount, np.append(first, len(amount))))
 
 
-def places_of(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:
+def indices_of_ranks(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:
     """Find the positions of the rows of given ranks, where position i holds ``amount[i]`` rows.
 
     Parameters
@@ -93,15 +93,15 @@ def places_of(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> places_of(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
+    >>> indices_of_ranks(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
     [0, 1, 2]
     """
     of_parts = each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount))
     upto = np.cumsum(np.array(of_parts, dtype=np.int64))
     cuts = np.searchsorted(rank, np.concatenate([[0], upto]))
-    places = np.empty(len(rank), dtype=np.int64)
+    indices = np.empty(len(rank), dtype=np.int64)
     for number in np.flatnonzero(np.diff(cuts)).tolist():
         inside, start = slice(cuts[number], cuts[number + 1]), number * PART
         running = np.cumsum(amount[start : start + PART], dtype=np.int64) + (upto[number] - of_parts[number])
-        places[inside] = start + np.searchsorted(running, rank[inside], side="right")
-    return places
+        indices[inside] = start + np.searchsorted(running, rank[inside], side="right")
+    return indices

@@ -18,21 +18,21 @@ from uqcli.counts import Bools, Floats, Ints
 from uqcli.draws import hashes
 from uqcli.rows import Rows
 
-MOST_SAMPLED: Final = 1 << 16
+MAX_SAMPLED: Final = 1 << 16
 """Maximum distinct values in the sample that weights are tested on."""
 
 _NEIGHBOURS: Final = 50
 """Values on either side from whose labels the expected disagreement of a value is estimated."""
 
-_LEAST_EXPECTED: Final = 10
+_MIN_EXPECTED: Final = 10
 _FEW: Final = 0.25
 """Ratio of observed to expected values with both labels, below which equal rows are copies."""
 
-MOST_VALUES: Final = 10
+MAX_VALUES: Final = 10
 """Maximum number of distinct weights that counts as few."""
 
 _FOLLOWS: Final = 1.5
-_LEAST_OF_A_LABEL: Final = 30
+_MIN_LABEL_ROWS: Final = 30
 _HEAVY: Final = 5
 _SHARED: Final = 0.01
 
@@ -70,11 +70,11 @@ def labels_say_copies(size: Ints, positives: Ints) -> bool | None:
     """
     share = positives / size
     before = np.concatenate([[0.0], np.cumsum(share)])
-    place = np.arange(len(size))
-    low, high = np.maximum(place - _NEIGHBOURS, 0), np.minimum(place + _NEIGHBOURS + 1, len(size))
+    index = np.arange(len(size))
+    low, high = np.maximum(index - _NEIGHBOURS, 0), np.minimum(index + _NEIGHBOURS + 1, len(size))
     rate = np.clip((before[high] - before[low] - share) / np.maximum(high - low - 1, 1), 0, 1)
     expected = (1 - rate**size - (1 - rate) ** size)[size > 1].sum()
-    if expected < _LEAST_EXPECTED:
+    if expected < _MIN_EXPECTED:
         return None
     return bool(np.count_nonzero((positives > 0) & (positives < size)) <= _FEW * expected)
 
@@ -86,7 +86,7 @@ class WeightSummary:
     Attributes
     ----------
     values
-        Distinct weights, capped at one more than ``MOST_VALUES``.
+        Distinct weights, capped at one more than ``MAX_VALUES``.
     of_label
         Rows and total weight of each label.
     key, value, size, odd, rows
@@ -113,14 +113,14 @@ class WeightSummary:
 
     def add(self, numbers: Sequence[Floats], label: Ints, weight: Ints) -> None:
         """Add rows of positive weight; arrays of shape (n,)."""
-        if len(self.values) <= MOST_VALUES:
-            self.values.update(np.unique(weight)[: MOST_VALUES + 1].tolist())
+        if len(self.values) <= MAX_VALUES:
+            self.values.update(np.unique(weight)[: MAX_VALUES + 1].tolist())
         for number in np.unique(label).tolist():
             of_number = label == number
             rows, total = self.of_label.get(number, (0, 0))
             self.of_label[number] = rows + int(of_number.sum()), total + int(weight[of_number].sum())
         key = hashes(numbers)
-        if len(self.key) == MOST_SAMPLED:
+        if len(self.key) == MAX_SAMPLED:
             near = key <= self.key[-1]
             key, label, weight, numbers = key[near], label[near], weight[near], [numbers[0][near]]
         new = (key, numbers[0], weight, weight * (label % 2), np.ones_like(weight))
@@ -128,9 +128,9 @@ class WeightSummary:
         keys, values, *counts = (np.concatenate(pair) for pair in zip(old, new, strict=True))
         self.key, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         sums = np.zeros((len(counts), len(self.key)), dtype=np.int64)
-        for place, count in enumerate(counts):
-            np.add.at(sums[place], inverse, count)
-        sample = slice(MOST_SAMPLED)
+        for index, count in enumerate(counts):
+            np.add.at(sums[index], inverse, count)
+        sample = slice(MAX_SAMPLED)
         self.key, self.value = self.key[sample], values[first][sample]
         self.size, self.odd, self.rows = sums[:, sample]
 
@@ -153,8 +153,8 @@ class WeightSummary:
         rows, total = (sum(totals[at] for totals in self.of_label.values()) for at in (0, 1))
         if total > _HEAVY * rows:
             return f"weights are {total / rows:.3g} on average"
-        means = [total / rows for rows, total in self.of_label.values() if rows >= _LEAST_OF_A_LABEL]
+        means = [total / rows for rows, total in self.of_label.values() if rows >= _MIN_LABEL_ROWS]
         follows = len(means) > 1 and max(means) >= _FOLLOWS * min(means)
-        if 1 < len(self.values) <= MOST_VALUES and follows:
+        if 1 < len(self.values) <= MAX_VALUES and follows:
             return f"weights take {len(self.values)} values and follow the label"
         return ""

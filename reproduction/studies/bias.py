@@ -19,10 +19,10 @@ Level = tuple[dict[str, Any], list[dict[str, Any]]]
 
 TAUS = (1, 3, 10)
 SHOWN = (0.2, 0.5, 0.8)
-LEAST_EXPECTED = 5.0
+MIN_EXPECTED = 5.0
 BINS = 1000
 """Enough for each bin to contain at most one possible score of a level (evidence up to 200)."""
-BANDS, LEAST_SHOWN = 40, 1000
+BANDS, MIN_SHOWN = 40, 1000
 """Bands of scores in the picture, and the smallest number of rows of a shown band."""
 MAP, MAPPED, BOUND = "positivity.svg", "0.01,0.02,0.04,0.08,0.16,0.3", 0.6
 TEXT = (
@@ -98,7 +98,7 @@ def _points(bins: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
     scores, rates = [], []
     for band in bands.values():
         count = sum(score_bin["count"] for score_bin in band)
-        if count >= LEAST_SHOWN:
+        if count >= MIN_SHOWN:
             scores.append(sum(score_bin["mean_score"] * score_bin["count"] for score_bin in band) / count)
             rates.append(sum(score_bin["positives"] for score_bin in band) / count)
     return scores, rates
@@ -145,7 +145,7 @@ def _level(tau: int, curve: dict[str, Any], bins: list[dict[str, Any]]) -> tuple
     ]
     for score_bin, expected in pairs:
         variance = score_bin["count"] * expected * (1 - expected)
-        if min(expected, 1 - expected) * score_bin["count"] >= LEAST_EXPECTED:
+        if min(expected, 1 - expected) * score_bin["count"] >= MIN_EXPECTED:
             terms.append((score_bin["positives"] - score_bin["count"] * expected) ** 2 / variance)
     for score in SHOWN:
         score_bin, expected = min(pairs, key=lambda pair: abs(pair[0]["mean_score"] - score))

@@ -45,7 +45,7 @@ PARTITIONS = {
     "forest": ("--partitioner", "forest"),
     "boosted trees": ("--partitioner", "boosted"),
 }
-ENDS = ("reg", "unreg")
+REGULARISATIONS = ("reg", "unreg")
 DATA_TEXT = (
     "The paper's data do not come with scikit-learn, so the study draws its own. Simple patterns "
     "have two binary features that matter only together, a third one, and thirty numbers of "
@@ -62,12 +62,12 @@ NETWORK_TEXT = (
     "set. A cell contains the mean AUC before and after, and the mean lift. Ours has a standard "
     "error over {runs} runs. The paper's are means of the best three settings of nine."
 )
-JUDGED_TEXT = (
+INTERVAL_TEXT = (
     "The paper draws box plots of these lifts. The last columns are the program's verdict on each "
     "run: the 95 % interval of the difference of AUC on the test set ({replicates} bootstrap "
     "resamples)."
 )
-WHERE_TEXT = (
+PARTITION_TEXT = (
     "Lifts are as above. Sphere has ten numbers, none of which tells much alone. Digits and "
     "breast cancer are files that come with scikit-learn. Their parts have at least 100 and 40 "
     "rows, since they are small; all others have at least 500. A single map leaves the order of "
@@ -83,7 +83,7 @@ class Run:
     ----------
     low, high
         Interval of the difference of AUC.
-    one_map
+    loss_one_map
         Log loss after one Platt map for all rows; None if not computed.
     """
 
@@ -94,7 +94,7 @@ class Run:
     loss_before: float
     loss_after: float
     error_before: float
-    one_map: float | None
+    loss_one_map: float | None
 
     @property
     def lift(self) -> float:
@@ -103,25 +103,25 @@ class Run:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Base:
+class BaseModel:
     """A model with its training function."""
 
     name: str
     train: Callable[[Rows, int], Scorer]
 
 
-def _network(size: str, end: str) -> Base:
-    train = partial(_trained_network, width=SIZES[size], regularised=end == "reg")
-    return Base(name=f"network {size}, {end}", train=train)
+def _network(size: str, kind: str) -> BaseModel:
+    train = partial(_trained_network, width=SIZES[size], regularised=kind == "reg")
+    return BaseModel(name=f"network {size}, {kind}", train=train)
 
 
 def _trained_network(rows: Rows, seed: int, width: int, regularised: bool) -> Scorer:
     return network(rows, width, regularised, seed)
 
 
-NETWORKS = {(size, end): _network(size, end) for size in SIZES for end in ENDS}
+NETWORKS = {(size, kind): _network(size, kind) for size in SIZES for kind in REGULARISATIONS}
 SMALL = NETWORKS["S", "unreg"]
-BOOSTED = Base(name="boosted trees", train=boosted)
+BOOSTED = BaseModel(name="boosted trees", train=boosted)
 Key = tuple[str, str, str]
 RunsByKey = dict[Key, list[Run]]
 
@@ -131,7 +131,9 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
     runs = min(RUNS, scale.few_seeds)
     sizes, data = list(SIZES)[: scale.grids], [PATTERNS, CLUSTERS][: scale.grids]
     partitions = list(PARTITIONS)[: 1 + scale.grids]
-    networks = [(data_set, NETWORKS[size, end]) for data_set in data for size in sizes for end in ENDS]
+    networks = [
+        (data_set, NETWORKS[size, kind]) for data_set in data for size in sizes for kind in REGULARISATIONS
+    ]
     others = [(data_set, SMALL) for data_set in (CANCER, DIGITS, SPHERE)[: scale.grids]]
     runs_found: RunsByKey = {}
     for data_set, base in [*networks, (PATTERNS, BOOSTED), *others]:
@@ -149,23 +151,23 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
 
 
 def _runs(
-    program: Program, data: DataSet, base: Base, partitions: Sequence[str], seed: int
+    program: Program, data: DataSet, base: BaseModel, partitions: Sequence[str], seed: int
 ) -> dict[str, Run]:
     """Train one model, then calibrate it with each partition."""
     rows = data.draw(seed)
     first, second = data.split[0], data.split[0] + data.split[1]
     scorer = base.train(rows.part(0, first), seed)
     parts = {"train": (0, first), "fit": (first, second), "new": (second, second + data.split[2])}
-    for name, (start, end) in parts.items():
-        features = log_odds_file(rows.part(start, end), scorer, program.folder / f"{name}.parquet")
-    one_map = None
+    for name, (start, stop) in parts.items():
+        features = log_odds_file(rows.part(start, stop), scorer, program.folder / f"{name}.parquet")
+    loss_one_map = None
     if base in (SMALL, NETWORKS["S", "reg"], BOOSTED):
-        one_map = _metrics(program, "--method", "platt", "--bootstrap", 0)["after"]["log_loss"]
+        loss_one_map = _metrics(program, "--method", "platt", "--bootstrap", 0)["after"]["log_loss"]
     options = ("--features", ",".join(features), "--tree-data", "train.parquet", "--min-leaf", data.min_leaf)
     results = {}
     for name in partitions:
         method = ("--method", "heterogeneous", *options, *PARTITIONS[name], "--bootstrap", REPLICATES)
-        results[name] = _run(_metrics(program, *method), one_map)
+        results[name] = _run(_metrics(program, *method), loss_one_map)
     return results
 
 
@@ -177,7 +179,7 @@ def _metrics(program: Program, *options: object) -> dict[str, Any]:
     return metrics
 
 
-def _run(metrics: dict[str, Any], one_map: float | None) -> Run:
+def _run(metrics: dict[str, Any], loss_one_map: float | None) -> Run:
     before, after, gain = metrics["before"], metrics["after"], metrics["difference"]["auc"]
     return Run(
         before=before["auc"]["value"],
@@ -187,7 +189,7 @@ def _run(metrics: dict[str, Any], one_map: float | None) -> Run:
         loss_before=before["log_loss"]["value"],
         loss_after=after["log_loss"]["value"],
         error_before=before["ece"],
-        one_map=one_map,
+        loss_one_map=loss_one_map,
     )
 
 
@@ -216,12 +218,12 @@ def _cell(runs: Sequence[Run]) -> str:
 
 def _tables(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> Sheet:
     published = read()["heterogeneous"]
-    columns = [(size, end) for size in sizes for end in ENDS]
+    columns = [(size, kind) for size in sizes for kind in REGULARISATIONS]
     rows: list[Row] = []
     for index, name in enumerate(published["data"]):
         row = [f"{name}, paper"]
-        for size, end in columns:
-            line = published["table3"][f"{size}_{end}"]
+        for size, kind in columns:
+            line = published["table3"][f"{size}_{kind}"]
             before, after, lift = (line[key][index] for key in ("before", "after", "lift"))
             row.append(f"{before:.4f}, {after:.4f}, {lift:+.2f} %")
         rows.append(row)
@@ -239,7 +241,7 @@ def _tables(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]
     return Sheet(
         title="Tables 1 to 3. AUC of networks before and after",
         text=text,
-        header=["data", *(f"{size} {end}" for size, end in columns)],
+        header=["data", *(f"{size} {kind}" for size, kind in columns)],
         rows=rows,
         verdict="the paper's data and networks, which all gain, are out of reach; simulated: "
         f"{_gaining(runs_found, data, sizes)}",
@@ -248,14 +250,14 @@ def _tables(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]
 
 def _gaining(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> str:
     clear_gains = {
-        end: [
-            is_clear(runs_found[data_set.name, NETWORKS[size, end].name, TREE])
+        kind: [
+            is_clear(runs_found[data_set.name, NETWORKS[size, kind].name, TREE])
             for data_set in data
             for size in sizes
         ]
-        for end in ENDS
+        for kind in REGULARISATIONS
     }
-    without, with_it = (f"{sum(clear_gains[end])} of {len(clear_gains[end])}" for end in ("unreg", "reg"))
+    without, with_it = (f"{sum(clear_gains[kind])} of {len(clear_gains[kind])}" for kind in ("unreg", "reg"))
     if len(next(iter(runs_found.values()))) == 1:
         return "one run, which has no standard error"
     clear = "gains of more than two standard errors"
@@ -288,11 +290,13 @@ def _trends(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]
         for reg, unreg in zip(table3[f"{size}_reg"]["lift"], table3[f"{size}_unreg"]["lift"], strict=True)
     ]
 
-    def lift(data_set: DataSet, size: str, end: str) -> float:
-        runs = runs_found[data_set.name, NETWORKS[size, end].name, TREE]
+    def lift(data_set: DataSet, size: str, kind: str) -> float:
+        runs = runs_found[data_set.name, NETWORKS[size, kind].name, TREE]
         return statistics.mean([result.lift for result in runs])
 
-    rise = [rises([lift(data_set, size, end) for size in sizes]) for data_set in data for end in ENDS]
+    rise = [
+        rises([lift(data_set, size, kind) for size in sizes]) for data_set in data for kind in REGULARISATIONS
+    ]
     more = [
         lift(data_set, size, "unreg") > lift(data_set, size, "reg") for data_set in data for size in sizes
     ]
@@ -320,8 +324,8 @@ def _run_by_run(runs_found: RunsByKey, data: Sequence[DataSet]) -> Sheet:
         cells = [mean_lift(runs), *(f"{value:+.2f} %" for value in box), f"{above_0} of {len(runs)}"]
         rows.append([f"{name}, {base}", *cells, f"{below_0} of {len(runs)}"])
     summaries = []
-    for end, words in (("unreg", "without regularisation"), ("reg", "with it")):
-        names = {NETWORKS[size, end].name for size in SIZES}
+    for kind, words in (("unreg", "without regularisation"), ("reg", "with it")):
+        names = {NETWORKS[size, kind].name for size in SIZES}
         runs = [result for key, results in runs_found.items() if key[1] in names for result in results]
         risen = sum(result.lift > 0 for result in runs)
         above, below = significant_intervals(runs)
@@ -329,7 +333,7 @@ def _run_by_run(runs_found: RunsByKey, data: Sequence[DataSet]) -> Sheet:
         summaries.append(f"{words} a lift in {risen} of {len(runs)} runs, {interval}")
     return Sheet(
         title="Figures 3 to 8. Lift of each run",
-        text=[JUDGED_TEXT.format(replicates=REPLICATES), *_overconfidence(runs_found, data)],
+        text=[INTERVAL_TEXT.format(replicates=REPLICATES), *_overconfidence(runs_found, data)],
         header=["data, model", "mean lift", "lowest", "median", "highest", "interval above 0", "below 0"],
         rows=rows,
         verdict=f"on simulated data: {'; '.join(summaries)}",
@@ -360,16 +364,20 @@ def _overconfidence(runs_found: RunsByKey, data: Sequence[DataSet]) -> list[str]
 def _partitions(runs_found: RunsByKey) -> Sheet:
     rows: list[Row] = []
     for (name, base, partition), runs in runs_found.items():
-        maps = [result.one_map for result in runs if result.one_map is not None]
-        if not maps:
+        one_map_losses = [result.loss_one_map for result in runs if result.loss_one_map is not None]
+        if not one_map_losses:
             continue
-        losses = [[result.loss_before for result in runs], maps, [result.loss_after for result in runs]]
+        losses = [
+            [result.loss_before for result in runs],
+            one_map_losses,
+            [result.loss_after for result in runs],
+        ]
         above_0, below_0 = significant_intervals(runs)
         cells = [_cell(runs), f"{above_0}, {below_0} of {len(runs)}", *(_mean(values) for values in losses)]
         rows.append([name, base, partition, *cells])
     return Sheet(
         title="Which parts help, and where",
-        text=[WHERE_TEXT],
+        text=[PARTITION_TEXT],
         header=[
             "data",
             "model",

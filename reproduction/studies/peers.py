@@ -13,7 +13,7 @@ import numpy as np
 
 import uqcli
 from reproduction.gaussian import Say
-from reproduction.library import LEVELS
+from reproduction.library import POSTERIOR
 from reproduction.peers import Bools, Floats, controlled_threshold, tuned_threshold
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
@@ -38,7 +38,7 @@ class SimulatedRows:
     @classmethod
     def of(cls, rows: int, seed: int) -> SimulatedRows:
         """Draw rows as ``uqcli simulate posterior`` does."""
-        columns = uqcli.simulate("posterior", rows, seed=seed, **LEVELS)
+        columns = uqcli.simulate("posterior", rows, seed=seed, **POSTERIOR)
         return cls(
             score=columns["score"],
             uncertainty=columns["uncertainty"],
@@ -56,7 +56,7 @@ class SimulatedRows:
 class Tally:
     """Missed bounds and recalls of the thresholds of a tool."""
 
-    broken: int = 0
+    missed: int = 0
     recalls: list[float] = field(default_factory=list)
 
 
@@ -99,12 +99,12 @@ def _bounds(scale: Scale, say: Say) -> Sheet:
             if boundary is not None:
                 flagged = truth.decided(boundary)
                 hits = np.count_nonzero(flagged & truth.label)
-                tallies[name].broken += int(hits < BOUND * np.count_nonzero(flagged))
+                tallies[name].missed += int(hits < BOUND * np.count_nonzero(flagged))
                 tallies[name].recalls.append(hits / np.count_nonzero(truth.label))
     lines: list[Row] = [
         [
             name,
-            f"{tally.broken} of {len(tally.recalls)}",
+            f"{tally.missed} of {len(tally.recalls)}",
             f"{100 * statistics.mean(tally.recalls):.1f}" if tally.recalls else "-",
             str(scale.seeds - len(tally.recalls)),
         ]
@@ -141,7 +141,7 @@ def _intervals(scale: Scale, say: Say) -> Sheet:
                 report = boundary.evaluate(rows.score, rows.label, uncertainty=rows.uncertainty)
                 interval: Any = report.metrics["precision"]
                 exact += interval.low <= precision <= interval.high
-                normal += _in_normal(precision, hits, alerts)
+                normal += _normal_covers(precision, hits, alerts)
         shares = (f"{100 * covered / files:.1f}" for covered in (exact, normal)) if files else ("-", "-")
         lines.append([f"{size:,}", f"{flagged_rows / max(files, 1):.1f}", str(files), *shares])
     text = (
@@ -153,7 +153,7 @@ def _intervals(scale: Scale, say: Say) -> Sheet:
     return Sheet(title="Intervals of a precision", text=[text], header=header, rows=lines)
 
 
-def _in_normal(truth: float, hits: int, trials: int) -> bool:
+def _normal_covers(truth: float, hits: int, trials: int) -> bool:
     """Return whether the interval of the normal approximation covers a share."""
     rate = hits / trials
     return abs(rate - truth) <= NormalDist().inv_cdf((1 + LEVEL) / 2) * math.sqrt(rate * (1 - rate) / trials)

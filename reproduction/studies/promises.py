@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from reproduction.gaussian import Say
-from reproduction.library import LEVELS, draw
+from reproduction.library import POSTERIOR, draw
 from reproduction.program import INFEASIBLE, Program, evaluate_rules
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
@@ -24,8 +24,8 @@ FURTHER = "`make statistical` tests the same guarantees a thousand times."
 class Tally:
     """Counts of boundaries over calibration sets."""
 
-    broken: int = 0
-    made: int = 0
+    missed: int = 0
+    found: int = 0
     recalls: list[float] = field(default_factory=list)
     covered: int = 0
 
@@ -37,7 +37,7 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
 
 
 def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
-    draw(program.folder / "truth.parquet", "posterior", scale.rows, 10**6, **LEVELS)
+    draw(program.folder / "truth.parquet", "posterior", scale.rows, 10**6, **POSTERIOR)
     rules = {
         "the exact optimum (what a user would otherwise take)": ("--algorithm", "vw-dpmt"),
         "the smoothed optimum": ("--algorithm", "smooth"),
@@ -47,7 +47,7 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     for seed in range(seeds):
         say(f"certificates, hold-out {seed + 1} of {seeds}")
         for name, number in (("fit", seed), ("new", 10**5 + seed)):
-            draw(program.folder / f"{name}.parquet", "posterior", CALIBRATION_ROWS, number, **LEVELS)
+            draw(program.folder / f"{name}.parquet", "posterior", CALIBRATION_ROWS, number, **POSTERIOR)
         tallies_by_file = {}
         for number, (name, options) in enumerate(rules.items()):
             command = ("boundary", "fit.parquet", "--precision", BOUND, *options, "-o", f"{number}.json")
@@ -58,10 +58,10 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     rows: list[Row] = [
         [
             name,
-            f"{tally.broken} of {tally.made}",
+            f"{tally.missed} of {tally.found}",
             f"{100 * statistics.mean(tally.recalls):.1f}" if tally.recalls else "-",
-            str(seeds - tally.made),
-            f"{tally.covered} of {tally.made}",
+            str(seeds - tally.found),
+            f"{tally.covered} of {tally.found}",
         ]
         for name, tally in tallies.items()
     ]
@@ -87,7 +87,7 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
 
 
 def _count(program: Program, tallies_by_file: dict[str, Tally]) -> None:
-    """Evaluate the boundaries of one calibration set on the true rates, and their intervals on new rows."""
+    """Count missed targets by the true rates, and intervals from new data that cover these rates."""
     if not tallies_by_file:
         return
     evaluations = [
@@ -95,8 +95,8 @@ def _count(program: Program, tallies_by_file: dict[str, Tally]) -> None:
     ]
     for name, tally in tallies_by_file.items():
         truth, new = (evaluation[name] for evaluation in evaluations)
-        tally.made += 1
-        tally.broken += truth["precision"]["value"] < BOUND
+        tally.found += 1
+        tally.missed += truth["precision"]["value"] < BOUND
         tally.recalls.append(truth["recall"]["value"])
         tally.covered += new["precision"]["low"] <= truth["precision"]["value"] <= new["precision"]["high"]
 
@@ -145,7 +145,7 @@ def _uninformative(path: Path, seed: int) -> None:
 
 
 def _weakly_informative(path: Path, seed: int) -> None:
-    draw(path, "posterior", COMPARED_ROWS, seed, **LEVELS)
+    draw(path, "posterior", COMPARED_ROWS, seed, **POSTERIOR)
 
 
 def _informative(path: Path, seed: int) -> None:

@@ -53,17 +53,17 @@ class Repetition:
 
     Attributes
     ----------
-    kept
+    within_bound
         Whether all bins meet the bound of Theorem 3 on the source.
-    away
+    target_distance
         Distances on target data, by method; methods without weights are absent.
     tightness
         Largest share of the bound of Theorem 4 that a bin uses, by method.
     """
 
-    kept: bool
+    within_bound: bool
     bound: float
-    away: dict[str, float]
+    target_distance: dict[str, float]
     tightness: dict[str, float]
 
 
@@ -101,30 +101,30 @@ def _repeat(rows: int, number: int) -> Repetition:
             bound_4 = theorem_4(source_error, shift.weights)
             tightness[name] = float((distance / bound_4).max())
     return Repetition(
-        kept=bool((source_error <= bound).all()),
+        within_bound=bool((source_error <= bound).all()),
         bound=float(bound.max()),
-        away=distances,
+        target_distance=distances,
         tightness=tightness,
     )
 
 
-def truth(lowest: Floats, shares: tuple[float, ...]) -> tuple[Floats, Floats]:
-    """Compute the positive rate, and the share of rows, of bins of the model's probability.
+def truth(lowest: Floats, priors: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Compute the positive rate and the share of rows of each bin of the model's probability.
 
     Parameters
     ----------
     lowest : shape (M,)
         Lower edges of the bins, the first at 0.
-    shares
+    priors
         Priors of the two classes.
     """
     prior = log(CLASSES.prior[1] / CLASSES.prior[0])
     class_mass = []
     for sign in (-1, 1):
-        law = NormalDist(prior + sign * DISTANCE**2 / 2, DISTANCE)
-        below = [0.0, *(law.cdf(log(edge / (1 - edge))) for edge in lowest[1:]), 1.0]
+        distribution = NormalDist(prior + sign * DISTANCE**2 / 2, DISTANCE)
+        below = [0.0, *(distribution.cdf(log(edge / (1 - edge))) for edge in lowest[1:]), 1.0]
         class_mass.append(np.diff(below))
-    joint = np.array(shares)[:, None] * np.array(class_mass)
+    joint = np.array(priors)[:, None] * np.array(class_mass)
     mass = joint.sum(axis=0)
     return joint[1] / mass, mass
 
@@ -139,10 +139,16 @@ def theorem_4(source_error: Floats, weights: Floats) -> Floats:
 def _bounds(repetitions_by_size: dict[int, list[Repetition]], repetitions: int) -> Sheet:
     rows: list[Row] = []
     for size, repetitions_of_size in repetitions_by_size.items():
-        kept = statistics.mean(repetition.kept for repetition in repetitions_of_size)
+        kept = statistics.mean(repetition.within_bound for repetition in repetitions_of_size)
         bound = statistics.mean(repetition.bound for repetition in repetitions_of_size)
         mean_distances = [
-            _mean([repetition.away[name] for repetition in repetitions_of_size if name in repetition.away])
+            _mean(
+                [
+                    repetition.target_distance[name]
+                    for repetition in repetitions_of_size
+                    if name in repetition.target_distance
+                ]
+            )
             for name in METHODS
         ]
         rows.append([f"{size:,}", f"{100 * kept:.1f} %", f"{bound:.3f}", *mean_distances])
@@ -159,16 +165,16 @@ def _bounds(repetitions_by_size: dict[int, list[Repetition]], repetitions: int) 
     }
     holds = all(value <= 1 for value in largest_use.values())
     least = min(
-        statistics.mean(repetition.kept for repetition in repetitions_of_size)
+        statistics.mean(repetition.within_bound for repetition in repetitions_of_size)
         for repetitions_of_size in repetitions_by_size.values()
     )
-    tight = "; ".join(f"{name} {100 * value:.0f} %" for name, value in largest_use.items())
+    use_text = "; ".join(f"{name} {100 * value:.0f} %" for name, value in largest_use.items())
     return Sheet(
         title="Theorems 3 and 4. Bounds of histogram calibration",
         text=[
             BOUNDS.format(repetitions=repetitions),
             f"Theorem 4 {'held' if holds else 'DID NOT HOLD'} in every bin of every repetition. Errors "
-            f"reached at most this part of their bound: {tight}.",
+            f"reached at most this part of their bound: {use_text}.",
         ],
         header=["rows", "Theorem 3 held", "its largest bound", *METHODS],
         rows=rows,

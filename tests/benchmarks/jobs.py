@@ -9,7 +9,7 @@ START = 10_000
 
 ALL_COLUMNS = ("score", "uncertainty", "label")
 CLASS_COLUMNS = (*(f"p_{class_number}" for class_number in range(10)), "label")
-MOST_CLASS_ROWS = 20_000_000
+MAX_CLASS_ROWS = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +67,10 @@ BOUNDS = (
     Bound(job="bin", rows=100_000_000, ratio=10, memory=1.2e9),
     Bound(job="tce", rows=100_000_000, ratio=20, memory=2.5e9),
     Bound(job="isotonic", rows=100_000_000, ratio=20, memory=2.5e9),
-    Bound(job="conformal", rows=MOST_CLASS_ROWS, memory=1e9),
+    Bound(job="conformal", rows=MAX_CLASS_ROWS, memory=1e9),
     Bound(job="apply", rows=100_000_000, ratio=2, memory=0.5e9),
 )
-MOST_SLOPE = 1.05
+MAX_SLOPE = 1.05
 SLOPE_FROM = 1_000_000
 
 

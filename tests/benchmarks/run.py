@@ -19,9 +19,9 @@ from tests.benchmarks.data import classes_file, dtype_of, rows_file, text_file
 from tests.benchmarks.jobs import (
     BOUNDS,
     JOBS,
+    MAX_CLASS_ROWS,
+    MAX_SLOPE,
     MODEL,
-    MOST_CLASS_ROWS,
-    MOST_SLOPE,
     SLOPE_FROM,
     Bound,
     command,
@@ -70,7 +70,7 @@ def measure_size(folder, rows, jobs, runs):
             )
         for path_left in path.parent.glob(f"{path.stem}.*"):
             path_left.unlink()
-    size = min(rows, MOST_CLASS_ROWS)
+    size = min(rows, MAX_CLASS_ROWS)
     for job in jobs:
         if job.classes:
             path = classes_file(folder, size)
@@ -119,7 +119,7 @@ def slopes(rows):
             "from": points[0][0],
             "to": points[-1][0],
             "slope": float(np.polyfit(*np.log10(points).T, 1)[0]),
-            "most": MOST_SLOPE,
+            "most": MAX_SLOPE,
         }
         for (name, ties), points in groups.items()
         if len(points) > 1

@@ -14,8 +14,8 @@ from uqcli.cli.config import COMMANDS
 
 BROWSER = "/usr/bin/chromium"
 SAMPLE = Path(__file__).parents[2] / "sample_data"
-LEAST_TEXT = 11
-"""Smallest size of text in figures, in pixels."""
+MIN_TEXT = 11
+"""Smallest legible size of text in figures, in pixels."""
 
 PAGES = {
     "boundary": "boundary digits_holdout.csv --precision 0.7 --compare --frontier frontier.csv -o b.json",
@@ -50,11 +50,11 @@ HOSTILE = ("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "'\"&" +
 TEXT_SIZES = """() => [...document.querySelectorAll("svg [id^=text_] g[transform*=scale]")].flatMap(
   glyphs => {
     const picture = glyphs.closest("svg"), width = picture.getBoundingClientRect().width
-    if (!width) return []  // the other width's drawing
+    if (!width) return []  // a figure for the other width
     const scale = Number(glyphs.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1])
     return [100 * scale * width / picture.viewBox.baseVal.width]
 })"""
-"""Script that returns the sizes of texts in figures in pixels; texts are shapes, scaled by 100."""
+"""Script that returns text sizes in figures, in pixels. Figures draw text as shapes, scaled by 100."""
 
 
 def test_every_command_that_reports_has_a_page():
@@ -106,7 +106,7 @@ def test_pages_fit_the_screen_and_are_legible(pages, browser, width, scheme):
             "messages": list(messages),
             "requests beside the page": requests[1:],
             "wider than the screen": max(0, page.evaluate("document.documentElement.scrollWidth") - width),
-            "small text in figures": [size for size in sizes if size < LEAST_TEXT],
+            "small text in figures": [size for size in sizes if size < MIN_TEXT],
             "figures without text": page.locator("figure").count() > 0 and not sizes,
             "dark ink on dark": page.evaluate("getComputedStyle(document.body).color")
             == page.evaluate("getComputedStyle(document.body).backgroundColor"),

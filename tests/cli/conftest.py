@@ -103,9 +103,9 @@ def figure_stub(monkeypatch):
 
 @pytest.fixture
 def few_permutations(monkeypatch):
-    """Reduce permutations and resamplings, for tests of the texts of a comparison."""
+    """Reduce permutations and resamples, for tests of the texts of a comparison."""
     monkeypatch.setattr("uqcli.jobs.boundary.compared.PERMUTATIONS", 20)
-    monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLINGS", 50)
+    monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLES", 50)
 
 
 def sample_frame(rows=400, seed=7):

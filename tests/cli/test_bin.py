@@ -246,8 +246,8 @@ def test_errors_are_compared_with_those_of_calibrated_scores(uqcli, tmp_path):
             columns["label"],
             np.minimum((score - 0.2) / 0.6 * int(bins), int(bins) - 1).astype(int),
         )
-        level = np.minimum(columns["uncertainty"] * 3, 2).astype(int)
-        cell = level * int(bins) + bin_of
+        uncertainty_bin = np.minimum(columns["uncertainty"] * 3, 2).astype(int)
+        cell = uncertainty_bin * int(bins) + bin_of
         cell_error = np.abs(np.bincount(cell, label - score) / np.maximum(np.bincount(cell), 1))
         by_bin = cell_error.reshape(3, -1).mean(axis=0)
         assert expected_errors[0] == pytest.approx(by_bin.mean(), rel=tolerance)

@@ -303,7 +303,7 @@ def compared_rows(tmp_path, monkeypatch):
     label = random.random(2000) < np.clip(score * (1.3 - informative), 0, 1)
     label[np.argmax(score)] = False  # no single threshold has a precision of 1
     monkeypatch.setattr("uqcli.jobs.boundary.compared.PERMUTATIONS", 20)  # the fewest for a level of 5 %
-    monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLINGS", 50)
+    monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLES", 50)
     place = tmp_path / "compared.parquet"
     pl.DataFrame({"score": score, "useful": informative, "noise": noise, "label": label}).write_parquet(place)
     return place
@@ -540,7 +540,9 @@ def test_a_share_of_alerts_warns_of_new_data(compared_rows, uqcli):
 
 def test_a_count_that_may_be_meant_as_a_share_is_pointed_out(tmp_path, uqcli):
     sample_frame(rows=10000).write_csv(tmp_path / "rows.csv")
-    report = uqcli("boundary", tmp_path / "rows.csv", "--max-selected", "9", "--algorithm", "st", "--json").json
+    report = uqcli(
+        "boundary", tmp_path / "rows.csv", "--max-selected", "9", "--algorithm", "st", "--json"
+    ).json
     assert any("write 9% for a share" in note for note in report["notes"])
 
 

@@ -16,7 +16,7 @@ from tests.cli.conftest import sample_frame
 from uqcli.api.boundary.boundary import find_boundary
 from uqcli.api.calibrate.calibrator import Calibrator
 from uqcli.choices import CalibrationMethod, Partitioner
-from uqcli.defaults import MOST_SEED
+from uqcli.defaults import MAX_SEED
 from uqcli.draws import Purpose, uniforms
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.calibrate.fit import CalibrationOptions
@@ -141,14 +141,14 @@ def test_seeds_range_from_0_to_the_largest(uqcli, command, tmp_path, monkeypatch
     monkeypatch.setattr("uqcli.methods.calibrate.tree.FOREST", 5)
     writes = command not in ("tce", "evaluate", "simulate")
     output = ("-o", tmp_path / "made.json") if writes else ()
-    for seed in (0, 2**32 - 1, 2**32, MOST_SEED):  # scikit-learn's largest, and larger than numpy's integers
+    for seed in (0, 2**32 - 1, 2**32, MAX_SEED):  # scikit-learn's largest, and larger than numpy's integers
         outcome = uqcli(*SEEDED[command], "--seed", seed, *output)
         assert outcome.code == 0, outcome.err
         if writes:
             assert json.loads((tmp_path / "made.json").read_text())["parameters"]["seed"] == seed
     if writes:
         assert uqcli("show", tmp_path / "made.json", "-q").code == 0
-    for seed in (-1, MOST_SEED + 1, 10**40, "1.5", "one", ""):
+    for seed in (-1, MAX_SEED + 1, 10**40, "1.5", "one", ""):
         one_line(uqcli(*SEEDED[command], "--seed", seed), 2)
 
 
@@ -157,14 +157,14 @@ def test_seeds_of_the_api_are_checked(partitioner):
     score = np.linspace(0.05, 0.95, 60)
     label = (np.arange(60) % 3 == 0).astype(int)
     features = {"g": np.arange(60) % 5}
-    for seed in (2**32 - 1, MOST_SEED):
+    for seed in (2**32 - 1, MAX_SEED):
         options = CalibrationOptions(
             method=CalibrationMethod.HETEROGENEOUS, partitioner=partitioner, min_leaf=5, seed=seed
         )
         assert (
             Calibrator.fit(score, label, options=options, features=features).artifact.parameters.seed == seed
         )
-    for seed in (-1, MOST_SEED + 1, 1.5):
+    for seed in (-1, MAX_SEED + 1, 1.5):
         with pytest.raises(UsageError, match="seed"):
             Calibrator.fit(score, label, options=CalibrationOptions(seed=seed))
         with pytest.raises(UsageError, match="seed"):

@@ -166,7 +166,7 @@ def test_signals_around_the_rename_report_the_written_files(number, moment, fold
         from uqcli import files
         from uqcli.__main__ import main
 
-        place = files.Temporary.take_place
+        place = files.Temporary.move_into_place
         def interrupted(self, path, target):
             if target.endswith({'"r.json"' if moment == "report" else '"o.csv"'}):
                 if {moment == "before"}:
@@ -175,7 +175,7 @@ def test_signals_around_the_rename_report_the_written_files(number, moment, fold
                 os.kill(os.getpid(), {int(number)}); time.sleep(30)
             place(self, path, target)
 
-        files.Temporary.take_place = interrupted
+        files.Temporary.move_into_place = interrupted
         sys.argv = ["uqcli", "simulate", "posterior", "--rows", "9", "-o", "o.csv", "--report", "r.json"]
         main()
         """

@@ -80,7 +80,7 @@ def test_decimals_are_exact_and_bounded():
             decimal("x", text, **bounds)
 
 
-MANY, MORE = str(defaults.MOST_BINS + 1), str(10**12)
+MANY, MORE = str(defaults.MAX_BINS + 1), str(10**12)
 TOO_MANY_BINS = [
     (command, *option, count)
     for count in (MANY, MORE, "9" * 5000)
@@ -129,14 +129,14 @@ def test_rows_to_simulate_are_bounded(uqcli, rows):
 def test_the_api_also_bounds_numbers_of_bins():
     score, label = np.array([0.1, 0.4, 0.6, 0.9]), np.array([0, 1, 0, 1])
     with pytest.raises(UsageError):
-        find_boundary(score, label, precision="0.6", score_bins=defaults.MOST_BINS + 1)
+        find_boundary(score, label, precision="0.6", score_bins=defaults.MAX_BINS + 1)
     with pytest.raises(UsageError):
         find_boundary(
             score,
             label,
             uncertainty=score,
             precision="0.6",
-            uncertainty_bins=defaults.MOST_UNCERTAINTY_BINS + 1,
+            uncertainty_bins=defaults.MAX_UNCERTAINTY_BINS + 1,
         )
     for options in ({"n_bins": 10**9}, {"uncertainty_bins": 10**5}, {"min_leaf": 10**9}, {"n_bins": 0}):
         with pytest.raises(UsageError):
@@ -144,7 +144,7 @@ def test_the_api_also_bounds_numbers_of_bins():
     for options in ({"n_bins": 10**9}, {"n_min": 10**9}, {"n_max": 10**20}, {"n_min": 0}):
         with pytest.raises(UsageError):
             MeasureOptions(**options).check()
-    assert size("--n-bins", str(defaults.MOST_BINS)) == check_size("bins", defaults.MOST_BINS)
+    assert size("--n-bins", str(defaults.MAX_BINS)) == check_size("bins", defaults.MAX_BINS)
 
 
 def test_the_memory_of_ew_dpmt_is_checked_beforehand(uqcli, data, tmp_path, monkeypatch):
@@ -153,7 +153,7 @@ def test_the_memory_of_ew_dpmt_is_checked_beforehand(uqcli, data, tmp_path, monk
     assert outcome.code == 3
     assert "8.0 GB" in outcome.err
     assert "--algorithm vw-dpmt" in outcome.err
-    monkeypatch.setattr(defaults, "MOST_TABLE_BYTES", 1000)
+    monkeypatch.setattr(defaults, "MAX_TABLE_BYTES", 1000)
     grid = tmp_path / "grid.json"
     assert uqcli("bin", data, "-o", grid, "-q").code == 0
     refused = uqcli("boundary", "--grid", grid, *bins[4:], "--algorithm", "ew-dpmt")
@@ -164,4 +164,4 @@ def test_the_memory_of_ew_dpmt_is_checked_beforehand(uqcli, data, tmp_path, monk
 
 
 def test_the_largest_allowed_numbers_are_accepted():
-    assert run(["simulate", "gaussian", "--rows", "0", "--seed", str(defaults.MOST_SEED)]) == 0
+    assert run(["simulate", "gaussian", "--rows", "0", "--seed", str(defaults.MAX_SEED)]) == 0

@@ -103,7 +103,7 @@ def test_names_on_markdown_pages_are_escaped(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_names_in_junit_reports_are_visible(name):
     check = Check(path=name, operator="<", value=1.0, text=f"{name} < 1")
-    claims = [Claim(name=name, kept=kept, sentence=name) for kept in (True, False, None)]
+    claims = [Claim(name=name, met=kept, sentence=name) for kept in (True, False, None)]
     document = Document(title=name, tables=(), claims=claims)
     failure = Failure(command=name, exit_code=3, found=name)
     text = to_junit("tce", document, [CheckResult(check=check, artifact=name, actual=0.5)], failure)

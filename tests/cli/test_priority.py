@@ -250,8 +250,8 @@ def test_exclusions_name_existing_options():
     }  # fmt: skip
     for command, sets in EXCLUSIONS.items():
         known = set().union(*options.values()) if command == "*" else options[command]
-        for sides in sets:
-            assert {name for side in sides for name in side} <= known
+        for alternatives in sets:
+            assert {name for alternative in alternatives for name in alternative} <= known
 
 
 def test_configured_values_of_every_type_are_read_or_refused(uqcli, data, configure):

@@ -20,10 +20,10 @@ ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="l
 
 @dataclass(frozen=True)
 class Alarm:
-    gated = {"": {"e_value": 120.0}}  # noqa: RUF012
+    checked_metrics = {"": {"e_value": 120.0}}  # noqa: RUF012
 
     def payload(self):
-        return {"alarm": True, "metrics": dict(self.gated[""])}
+        return {"alarm": True, "metrics": dict(self.checked_metrics[""])}
 
     def document(self):
         return Document(title="Alarm")

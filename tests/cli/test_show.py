@@ -119,7 +119,7 @@ def test_edited_rule_files_are_reported(uqcli, folder):
     assert "Caution: two.json: the rule file was edited" in uqcli("show", one, two).out.decode()
 
 
-def test_a_gate_on_changed_rows_fails_with_exit_code_6(uqcli, folder):
+def test_a_check_of_changed_rows_fails_with_exit_code_6(uqcli, folder):
     one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
     two = fit_rule(uqcli, folder, "two", "--precision", "0.8")
     assert uqcli("show", one, two, "--on", folder / "rows.csv", "-q", "--fail-if", "changed > 0").code == 6

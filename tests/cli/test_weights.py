@@ -1,4 +1,4 @@
-"""Tests of the caution on weights that count no rows: in reports, in JSON, and in Python."""
+"""Tests of the caution on weights that are no numbers of rows: in reports, in JSON, and in Python."""
 
 import polars as pl
 import pytest

@@ -184,10 +184,10 @@ def replacing(bucket):
     return replace_then_rest
 
 
-@pytest.mark.parametrize("most_put", [0, 1 << 22], ids=["copied", "put"])
-def test_interrupted_uploads_keep_the_old_object(uqcli, bucket, short_limits, proxied, monkeypatch, most_put):
+@pytest.mark.parametrize("max_put", [0, 1 << 22], ids=["copied", "put"])
+def test_interrupted_uploads_keep_the_old_object(uqcli, bucket, short_limits, proxied, monkeypatch, max_put):
     monkeypatch.setattr(limits, "ATTEMPTS", 1)
-    monkeypatch.setattr(limits, "MOST_PUT", most_put)
+    monkeypatch.setattr(limits, "MAX_PUT", max_put)
     bucket.put("o.csv", b"old")
     address = f"{bucket}/o.csv"
     with proxied(up=20_000):
@@ -202,7 +202,7 @@ def test_an_incomplete_upload_is_not_copied(uqcli, bucket, monkeypatch):
         with store.open_output_stream(waiting, compression=None) as sink:
             sink.write(path.read_bytes()[:10])
 
-    monkeypatch.setattr(limits, "MOST_PUT", 0)
+    monkeypatch.setattr(limits, "MAX_PUT", 0)
     monkeypatch.setattr("uqcli.stores.upload._send", half)
     bucket.put("o.csv", b"old")
     address = f"{bucket}/o.csv"
@@ -225,15 +225,15 @@ TERMINATED_SCRIPT = """
 import sys
 from uqcli.stores import limits
 from uqcli.__main__ import main
-limits.MOST_PUT = {most_put}
+limits.MAX_PUT = {max_put}
 sys.argv = ["uqcli", *{arguments}]
 main()
 """
 
 
-def terminated(proxy, arguments, most_put=0):
+def terminated(proxy, arguments, max_put=0):
     """Run a process, terminate it when the proxy stalls, and return its standard error."""
-    code = textwrap.dedent(TERMINATED_SCRIPT.format(most_put=most_put, arguments=arguments))
+    code = textwrap.dedent(TERMINATED_SCRIPT.format(max_put=max_put, arguments=arguments))
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
     assert proxy.reached.wait(30)
     time.sleep(0.2)
@@ -254,13 +254,13 @@ def test_termination_while_reading_changes_no_object(bucket, rule, proxied):
     assert bucket.get("o.csv") == b"old"
 
 
-@pytest.mark.parametrize("most_put", [0, 1 << 22], ids=["copied", "put"])
-def test_termination_while_writing_reports_the_object(bucket, proxied, most_put):
+@pytest.mark.parametrize("max_put", [0, 1 << 22], ids=["copied", "put"])
+def test_termination_while_writing_reports_the_object(bucket, proxied, max_put):
     bucket.put("o.csv", b"old")
     address = f"{bucket}/o.csv"
     with proxied(up=20_000, stall=True) as proxy:
-        errors = terminated(proxy, ["simulate", "posterior", "--rows", "9999", "-q", "-o", address], most_put)
-    message = f"may be written: '{address}'" if most_put else "no output file was changed"
+        errors = terminated(proxy, ["simulate", "posterior", "--rows", "9999", "-q", "-o", address], max_put)
+    message = f"may be written: '{address}'" if max_put else "no output file was changed"
     assert errors == f"error: terminated; {message}\n"
     assert bucket.get("o.csv") == b"old"
     assert bucket.key_names() == ["o.csv"]

@@ -7,7 +7,7 @@ import pytest
 from tests.documentation.pages import PAGES, without_code
 from tests.documentation.reference import DOCS, README, ROOT
 
-MOST_BYTES = 10_000
+MAX_BYTES = 10_000
 
 
 def links_of(path):
@@ -51,4 +51,4 @@ def test_every_image_of_the_docs_is_shown():
 
 
 def test_the_readme_is_short():
-    assert len(README.read_bytes()) <= MOST_BYTES
+    assert len(README.read_bytes()) <= MAX_BYTES

@@ -14,7 +14,7 @@ import pytest
 from tests.documentation import reference
 from tests.documentation.reference import DOCS, README, ROOT
 
-MOST_WORDS = 25
+MAX_WORDS = 25
 
 BANNED = {
     r"\b(?:hold|holds|held|holding)(?:\s+\S+){0,4}?\s+against\b": "compared with, tested on",
@@ -107,7 +107,7 @@ def faults(sentence, banned):
         f"say {better}: {m[0]}" for word, better in banned.items() if (m := re.search(word, sentence, re.I))
     ]
     length = len(sentence.split())
-    return [*faults_found, f"{length} words, at most {MOST_WORDS}"] if length > MOST_WORDS else faults_found
+    return [*faults_found, f"{length} words, at most {MAX_WORDS}"] if length > MAX_WORDS else faults_found
 
 
 @pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=lambda path: str(path.relative_to(ROOT)))

@@ -10,16 +10,16 @@ from uqcli.engines.spark import ranges as spark_ranges
 from uqcli.engines.spark.engine import SparkEngine
 
 FRAME = "frame"
-TIGHT, AGAIN = "in parts of a few rows", "in parts, most of them read again"
-CELLS, EXPRESSIONS = "spark, in a few cells", "spark, in a few cells by expressions"
-ON_SPARK = (EngineName.SPARK, CELLS, EXPRESSIONS)
-FEW, SOME = 2, 4
-"""Most generated examples per test: on a cluster, and where every part is read again."""
+SMALL_PARTS, REREAD_PARTS = "in parts of a few rows", "in parts, most of them read again"
+FEW_CELLS, EXPRESSIONS = "spark, in a few cells", "spark, in a few cells by expressions"
+ON_SPARK = (EngineName.SPARK, FEW_CELLS, EXPRESSIONS)
+EXAMPLES_ON_SPARK, EXAMPLES_IN_PARTS = 2, 4
+"""Maximum number of generated examples per test: on a cluster, and with small parts."""
 
 
-@pytest.fixture(params=[*EngineName, TIGHT, AGAIN, CELLS, EXPRESSIONS])
+@pytest.fixture(params=[*EngineName, SMALL_PARTS, REREAD_PARTS, FEW_CELLS, EXPRESSIONS])
 def variant(request):
-    """Return the engine's name, or the name of its small limits."""
+    """Return the name of an engine, or of an engine with small limits."""
     return request.param
 
 
@@ -30,7 +30,7 @@ def source(request):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselect what a cluster refuses: frames in memory, JSON lines, Arrow, streams."""
+    """Deselect tests of inputs that a cluster refuses: frames in memory, JSON lines, Arrow, streams."""
     left_out = [item for item in items if _is_refused(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
@@ -48,19 +48,25 @@ def _is_refused(item):
 
 @pytest.fixture(autouse=True)
 def few_examples(request, monkeypatch):
-    """Limit the examples: a query to a cluster takes 0.1 s for any rows, and reading again is also slow."""
+    """Limit the examples: a query to a cluster takes 0.1 s for any number of rows, and rereading is slow."""
     attribute = "_hypothesis_internal_use_settings"
     if "variant" not in request.fixturenames:
         return
     variant, known_settings = request.getfixturevalue("variant"), getattr(request.function, attribute, None)
-    most = FEW if variant in ON_SPARK else SOME if variant in (TIGHT, AGAIN) else None
+    most = (
+        EXAMPLES_ON_SPARK
+        if variant in ON_SPARK
+        else EXAMPLES_IN_PARTS
+        if variant in (SMALL_PARTS, REREAD_PARTS)
+        else None
+    )
     if known_settings is not None and most is not None:
         monkeypatch.setattr(request.function, attribute, settings(known_settings, max_examples=most))
 
 
 @pytest.fixture
 def local_only():
-    """Mark a test for engines of this machine only: streams, single rows, kept rows."""
+    """Mark a test for the local engine only: streams, single rows, cached rows."""
 
 
 @pytest.fixture
@@ -69,22 +75,22 @@ def engine(variant, monkeypatch):
     # pyspark looks up the source line of each column, a fifth of the run time.
     if variant in ON_SPARK:
         monkeypatch.setattr("pyspark.errors.utils._enable_debugging_cache", False, raising=False)
-    if variant in (TIGHT, AGAIN):
+    if variant in (SMALL_PARTS, REREAD_PARTS):
         for module in (cached, ranges):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
         monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
         monkeypatch.setattr(ranges, "CELLS", 8)
-        monkeypatch.setattr(ranges, "LEAST_RANGES", 4)
-        monkeypatch.setattr(ranges, "LEAST_PARTS", 64)
-        if variant == AGAIN:
+        monkeypatch.setattr(ranges, "MIN_RANGES", 4)
+        monkeypatch.setattr(ranges, "MIN_PARTS", 64)
+        if variant == REREAD_PARTS:
             monkeypatch.setattr(cached, "KEPT_BYTES", 40)
-            monkeypatch.setattr(ranges, "LEAST_PARTS", 1 << 14)
+            monkeypatch.setattr(ranges, "MIN_PARTS", 1 << 14)
         return open_engine(EngineName.POLARS)
-    if variant in (CELLS, EXPRESSIONS):
+    if variant in (FEW_CELLS, EXPRESSIONS):
         monkeypatch.setattr(spark_ranges, "ROWS_PER_PART", 3)
-        monkeypatch.setattr(spark_ranges, "MOST_VALUES", 4)
+        monkeypatch.setattr(spark_ranges, "MAX_VALUES", 4)
         monkeypatch.setattr(spark_ranges, "CELLS", 16)
-        monkeypatch.setattr(spark_ranges, "LEAST_CELLS", 4)
+        monkeypatch.setattr(spark_ranges, "MIN_CELLS", 4)
         return SparkEngine(expressions=variant == EXPRESSIONS)
     return open_engine(variant)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from tests.engines.conftest import AGAIN
+from tests.engines.conftest import REREAD_PARTS
 from uqcli.choices import EngineName, OnInvalid
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns, Destination, Partition, StreamRequest
@@ -172,7 +172,9 @@ def test_a_column_of_any_type_is_read_as_from_a_file(any_engine, tmp_path, role)
 def test_tables_of_a_column_of_any_type_are_those_of_a_file(engine, variant, tmp_path, role):
     query = table_query(engine)
     # where rows come in parts, each type is tried under one of the two limits
-    tried = COLUMNS if variant == EngineName.POLARS else dict(list(TYPES.items())[variant == AGAIN :: 2])
+    tried = (
+        COLUMNS if variant == EngineName.POLARS else dict(list(TYPES.items())[variant == REREAD_PARTS :: 2])
+    )
     for column in tried.values():
         request = DataRequest(
             inputs=(), frame=frame_with(x=column), roles=CASES[role], on_invalid=OnInvalid.DROP
@@ -265,7 +267,7 @@ def test_a_streamed_frame_is_written_as_its_file_would_be(any_engine, tmp_path, 
     for data in (request, as_file(request, tmp_path)):
         output = tmp_path / f"out.{ending}"
         facts.append(
-            any_engine.stream(StreamRequest(data=data, added=added, output=Destination(place=str(output))))
+            any_engine.stream(StreamRequest(data=data, added=added, output=Destination(target=str(output))))
         )
         written.append(READERS[ending](output))
     assert facts[0] == facts[1]

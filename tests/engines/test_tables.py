@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.engines.conftest import AGAIN, FRAME, ON_SPARK, TIGHT
+from tests.engines.conftest import FRAME, ON_SPARK, REREAD_PARTS, SMALL_PARTS
 from tests.oracles import counting
 from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.properties.array_table import ArrayTable
@@ -57,7 +57,7 @@ def frame(data, dtype=pl.Float64):
 
 
 def write_inputs(rows, folder, cuts=(), ending="parquet", group=2):
-    """Write the rows to files of a format, split at the cuts, or put them into a frame split alike."""
+    """Write the rows to files of a format, or put them into a data frame; both are split at the cuts."""
     bounds = [0, *sorted(cuts), rows.height]
     if ending == FRAME:
         parts = [rows[start:stop] for start, stop in itertools.pairwise(bounds)]
@@ -202,9 +202,9 @@ CROWDED = {
 @pytest.fixture
 def larger_parts(engine, variant, monkeypatch):
     """Set parts to 20 rows where limits are small: each opened range reads all parts."""
-    if variant in (TIGHT, AGAIN):
+    if variant in (SMALL_PARTS, REREAD_PARTS):
         monkeypatch.setattr(cached, "ROWS_PER_PART", 20)
-    if variant == AGAIN:
+    if variant == REREAD_PARTS:
         monkeypatch.setattr(cached, "KEPT_BYTES", 400)
 
 
@@ -212,7 +212,7 @@ def larger_parts(engine, variant, monkeypatch):
 @pytest.mark.parametrize("name", CROWDED)
 def test_values_crowded_anywhere_are_counted_as_by_hand(engine, variant, tmp_path, name):
     random = np.random.default_rng(7)
-    size = {**dict.fromkeys((*ON_SPARK, AGAIN), 60), TIGHT: 120}.get(variant, 300)
+    size = {**dict.fromkeys((*ON_SPARK, REREAD_PARTS), 60), SMALL_PARTS: 120}.get(variant, 300)
     score = CROWDED[name](random.random(size))
     data = [(float(s), float(random.random()), bool(random.random() < 0.4), 1) for s in score]
     table = table_with(engine, write_inputs(frame(data), tmp_path, group=20), data)
@@ -266,13 +266,16 @@ def test_smoothed_boundaries_need_no_more_than_their_thresholds(engine, source, 
     kind, text = CONSTRAINTS[turn]
     for grid in (GridRequest(score_bins=7), GridRequest(uncertainty_bins=4, score_bins=7)):
         results = []
-        for table, lean in ((table_with(engine, inputs, data), True), (ArrayTable(as_rows(data)), False)):
-            rows = calibration_set(table, parse_constraint(kind, text), grid, smoothed_only=lean)
+        for table, smoothed_only in (
+            (table_with(engine, inputs, data), True),
+            (ArrayTable(as_rows(data)), False),
+        ):
+            rows = calibration_set(table, parse_constraint(kind, text), grid, smoothed_only=smoothed_only)
             optima = [
                 rows.optimum(Algorithm.SMOOTH),
                 optimise(rows.one_row, Algorithm.SMOOTH, rows.constraint),
             ]
-            optima.append(replace(rows, least_bins=2).optimum(Algorithm.SMOOTH))
+            optima.append(replace(rows, min_bins=2).optimum(Algorithm.SMOOTH))
             results.append(
                 [optimum.found and (optimum.found.thresholds, optimum.found.fit) for optimum in optima]
             )
@@ -337,12 +340,12 @@ def test_unusable_rows_are_left_out(engine, variant, source, tmp_path):
         "score,uncertainty,label,weight\n0.5,1,true,1\n,1,1,1\n0.5,nan,0,1\n0.25,2,False,3\n0.5,3, 0 ,1\n"
         "inf,1,1,1\n0.5,1,,1\n0.75,0,1.0,2\n0.75,0,0,\n-0.0,1,0,1\n0,1,TRUE,1\n"
     )
-    inputs, place = as_texts(text, tmp_path, source)
-    place = "" if variant in ON_SPARK else place
+    inputs, location = as_texts(text, tmp_path, source)
+    location = "" if variant in ON_SPARK else location
     table = table_of(engine, inputs, on_invalid=OnInvalid.DROP)
     assert count_triples(table.pooled(WHOLE)[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
     assert (table.facts.rows, table.facts.positives, table.facts.dropped) == (6, 3, 5)
-    with pytest.raises(DataError, match=f"'score' has 1 null.*{place}"):
+    with pytest.raises(DataError, match=f"'score' has 1 null.*{location}"):
         table_of(engine, inputs).pooled(WHOLE)
 
 
@@ -382,7 +385,7 @@ def test_weights_of_zero_only_are_refused(engine, source, tmp_path):
 @pytest.mark.usefixtures("larger_parts")
 def test_the_best_threshold_is_found_among_many_scores(engine, variant, source, tmp_path):
     random = np.random.default_rng(3)
-    for seed in range({**dict.fromkeys(ON_SPARK, 1), AGAIN: 2, TIGHT: 3}.get(variant, 8)):
+    for seed in range({**dict.fromkeys(ON_SPARK, 1), REREAD_PARTS: 2, SMALL_PARTS: 3}.get(variant, 8)):
         score = random.random(150)
         label = random.random(150) < score ** (seed % 3 + 1)
         data = [(*row, 1) for row in zip(score.tolist(), score.tolist(), label.tolist(), strict=True)]
@@ -436,7 +439,7 @@ def test_a_file_that_changes_while_it_is_read_is_reported(engine, variant, tmp_p
     table = table_of(engine, inputs)
     expected = count_triples(table.pooled(WHOLE)[0])
     frame(data[:20]).write_parquet(inputs["inputs"][0])
-    if variant in (AGAIN, *ON_SPARK):
+    if variant in (REREAD_PARTS, *ON_SPARK):
         with pytest.raises(DataError, match="changed while they were read"):
             table.pooled(WHOLE)
     else:

@@ -1,4 +1,4 @@
-"""Rows, rule files and command lines for the faults."""
+"""Rows, rule files and command lines for the tests of faults."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,9 +63,7 @@ def make_files(folder, sizes=SIZES):
         frame.write_csv(folder / f"{size}.csv")
         frame.write_parquet(folder / f"{size}.parquet")
     must_run(("boundary", "small.csv", "--precision", "0.6", "-q", "-o", "b.json"), folder)
-    must_run(
-        ("calibrate", "small.csv", "--method", "isotonic", "--bootstrap", "0", "-q", "-o", "c.json"), folder
-    )
+    must_run(("calibrate", "small.csv", *_ISOTONIC, "-q", "-o", "c.json"), folder)
 
 
 def lines(folder, sizes=SIZES):
@@ -79,7 +77,7 @@ def lines(folder, sizes=SIZES):
             Line("boundary", ("boundary", parquet, "--precision", "0.6"), "o.json", "r.md"),
             Line(
                 "calibrate",
-                ("calibrate", csv, "--method", "isotonic", "--bootstrap", "0"),
+                ("calibrate", csv, *_ISOTONIC),
                 "o.json",
                 "r.json",
             ),

@@ -28,16 +28,16 @@ import numpy as np
 
 from tests.fuzz import mutate
 from tests.fuzz.cases import Seeds, lines_reading, lines_with_artifact, make_seeds
-from tests.fuzz.games import GAMES, Outcome, clean_up, judge_game
 from tests.fuzz.oracle import rows_of, same_meaning
+from tests.fuzz.scenarios import SCENARIOS, Outcome, clean_up, judge_scenario
 from uqcli.cli.app import run
 from uqcli.errors import ArtifactError
 
 SECONDS = 20
 CODES = {0, 2, 3, 4, 5, 6, 7}
-KINDS = ("csv", "columnar", "artifact", "configuration", "options", *GAMES)
-WIDE = ("1000000", "10000001", "18446744073709551615")
-"""Numbers that cause endless work for options that allow it."""
+KINDS = ("csv", "columnar", "artifact", "configuration", "options", *SCENARIOS)
+HUGE_NUMBERS = ("1000000", "10000001", "18446744073709551615")
+"""Numbers for which some options would run for hours."""
 
 
 class TooLongError(BaseException):
@@ -48,7 +48,7 @@ class TooLongError(BaseException):
 class Tally:
     """Counts of outcomes, and failures."""
 
-    ends: Counter[tuple[str, int | str]] = field(default_factory=Counter)
+    outcomes: Counter[tuple[str, int | str]] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     slowest: float = 0.0
 
@@ -135,52 +135,53 @@ def fault_of(outcome: Outcome) -> str | None:
 class Fuzzer:
     """A sequence of cases from one seed."""
 
-    def __init__(self, seed: int, place: Path) -> None:
+    def __init__(self, seed: int, folder: Path) -> None:
         self.random = np.random.default_rng(seed)
-        self.place = place
-        self.seeds: Seeds = make_seeds(place)
+        self.folder = folder
+        self.seeds: Seeds = make_seeds(folder)
         self.tally = Tally()
 
     def case(self, number: int) -> None:
         """Make a case, run it, and judge it."""
         kind = KINDS[number % len(KINDS)]
-        config = self.place / "uqcli.toml"
+        config = self.folder / "uqcli.toml"
         config.unlink(missing_ok=True)
-        if kind in GAMES:
-            self._game(number, kind)
+        if kind in SCENARIOS:
+            self._scenario(number, kind)
             return
         line, path = getattr(self, f"_{kind}")()
         start = time.perf_counter()
-        outcome = run_line(line, self.place)
+        outcome = run_line(line, self.folder)
         self.tally.slowest = max(self.tally.slowest, time.perf_counter() - start)
         fault = fault_of(outcome) or self._judged(kind, line, path, outcome)
-        self.tally.ends[kind, outcome.code] += 1
+        self.tally.outcomes[kind, outcome.code] += 1
         if fault is not None:
             self.tally.failures.append(
                 f"case {number} ({kind}): {fault}: {line}: {outcome.err[-300:].strip()}"
             )
             failed_path = Path.cwd() if path is None else path
             if path is not None and path.exists():
-                shutil.copy(path, self.place / f"failed-{number}{failed_path.suffix}")
+                shutil.copy(path, self.folder / f"failed-{number}{failed_path.suffix}")
 
-    def _game(self, number: int, kind: str) -> None:
-        game = GAMES[kind](self.random, self.place, self.seeds)
+    def _scenario(self, number: int, kind: str) -> None:
+        scenario = SCENARIOS[kind](self.random, self.folder, self.seeds)
         start = time.perf_counter()
-        outcome = run_line(game.line, self.place, game.stdin, game.stdout)
+        outcome = run_line(scenario.line, self.folder, scenario.stdin, scenario.stdout)
         self.tally.slowest = max(self.tally.slowest, time.perf_counter() - start)
-        second_outcome = None if game.again is None else run_line(game.again, self.place)
-        fault = fault_of(outcome) or judge_game(game, outcome, second_outcome)
-        clean_up(game)
-        self.tally.ends[kind, outcome.code] += 1
+        second_outcome = None if scenario.again is None else run_line(scenario.again, self.folder)
+        fault = fault_of(outcome) or judge_scenario(scenario, outcome, second_outcome)
+        clean_up(scenario)
+        self.tally.outcomes[kind, outcome.code] += 1
         if fault is not None:
-            detail = f"{fault}: {game.line} < {game.stdin} > {game.stdout}: {outcome.err[-300:].strip()}"
+            redirections = f"< {scenario.stdin} > {scenario.stdout}"
+            detail = f"{fault}: {scenario.line} {redirections}: {outcome.err[-300:].strip()}"
             self.tally.failures.append(f"case {number} ({kind}): {detail}")
 
     def _table(self, endings: tuple[str, ...]) -> tuple[list[str], Path]:
         name = mutate.pick(self.random, [table for table in self.seeds.tables if table.endswith(endings)])
-        path = self.place / f"mutated{Path(name).suffix}"
+        path = self.folder / f"mutated{Path(name).suffix}"
         path.write_bytes(mutate.mutated_bytes(self.random, self.seeds.tables[name]))
-        line = mutate.pick(self.random, lines_reading(str(path), self.place))
+        line = mutate.pick(self.random, lines_reading(str(path), self.folder))
         dropping = ["--on-invalid", "drop"] if self.random.random() < 0.5 else []
         return [*line, *dropping], path
 
@@ -192,18 +193,18 @@ class Fuzzer:
 
     def _artifact(self) -> tuple[list[str], Path]:
         name = mutate.pick(self.random, list(self.seeds.artifacts))
-        path = self.place / "mutated.json"
+        path = self.folder / "mutated.json"
         mutate_content = mutate.mutated_json if self.random.random() < 0.8 else mutate.mutated_bytes
         path.write_bytes(mutate_content(self.random, self.seeds.artifacts[name]))
-        return mutate.pick(self.random, lines_with_artifact(str(path), self.place)), path
+        return mutate.pick(self.random, lines_with_artifact(str(path), self.folder)), path
 
     def _configuration(self) -> tuple[list[str], Path]:
         line, command = self._good_line()
         options = [
             name for name in self.seeds.options[command] if name not in ("--output", "--report", "--plot")
         ]
-        path = self.place / "fuzz.toml"
-        path.write_bytes(self._narrow(mutate.mutated_toml(self.random, command, options)))
+        path = self.folder / "fuzz.toml"
+        path.write_bytes(self._without_huge_numbers(mutate.mutated_toml(self.random, command, options)))
         return [*line, "--config", str(path)], path
 
     def _options(self) -> tuple[list[str], None]:
@@ -212,19 +213,19 @@ class Fuzzer:
             name for name in self.seeds.options[command] if name not in ("--output", "--report", "--plot")
         ]
         changed = mutate.mutated_line(self.random, line, options)
-        return [text for text in changed if text not in (*WIDE, "--debug", "-")], None
+        return [text for text in changed if text not in (*HUGE_NUMBERS, "--debug", "-")], None
 
     def _good_line(self) -> tuple[list[str], str]:
-        good = str(self.place / "good.parquet")
-        models = [str(self.place / f"{name}.json") for name in self.seeds.artifacts]
-        lines = lines_reading(good, self.place) + lines_with_artifact(
-            mutate.pick(self.random, models), self.place
+        good = str(self.folder / "good.parquet")
+        models = [str(self.folder / f"{name}.json") for name in self.seeds.artifacts]
+        lines = lines_reading(good, self.folder) + lines_with_artifact(
+            mutate.pick(self.random, models), self.folder
         )
         line = mutate.pick(self.random, [*lines, ["simulate", "gaussian", "--rows", "5"], ["schema", "grid"]])
         return line, line[0]
 
-    def _narrow(self, content: bytes) -> bytes:
-        for text in (*WIDE, "debug"):
+    def _without_huge_numbers(self, content: bytes) -> bytes:
+        for text in (*HUGE_NUMBERS, "debug"):
             content = content.replace(text.encode(), b"7")
         return content
 
@@ -237,7 +238,7 @@ class Fuzzer:
         expected = rows_of(path)
         if expected is None or line[0] == "apply":  # other readers look at every column
             return None
-        json_outcome = run_line([*line, "--json"], self.place)
+        json_outcome = run_line([*line, "--json"], self.folder)
         source = (
             json.loads(json_outcome.out)["source"] if json_outcome.code == 0 and json_outcome.out else None
         )
@@ -279,7 +280,7 @@ def main() -> int:
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="uqcli-fuzz-"))
     tally = fuzz(options.runs, options.seed, folder, every=500)
-    for (kind, code), times in sorted(tally.ends.items(), key=str):
+    for (kind, code), times in sorted(tally.outcomes.items(), key=str):
         print(f"{kind:14} exit {code}: {times}")
     print(f"{sum(tally.ends.values())} cases, {len(tally.failures)} failures, slowest {tally.slowest:.1f} s")
     print("\n".join(tally.failures[:50]))

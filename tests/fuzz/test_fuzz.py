@@ -10,8 +10,8 @@ from uqcli.cli.app import run
 def test_mutated_inputs_cause_no_fault(tmp_path):
     tally = fuzz(200, 11, tmp_path)
     assert not tally.failures, "\n".join(tally.failures)
-    assert {kind for kind, _ in tally.ends} == set(KINDS)
-    assert sum(times for (_, code), times in tally.ends.items() if code == 0) > 10
+    assert {kind for kind, _ in tally.outcomes} == set(KINDS)
+    assert sum(times for (_, code), times in tally.outcomes.items() if code == 0) > 10
 
 
 @pytest.mark.parametrize(

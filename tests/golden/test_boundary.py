@@ -14,7 +14,7 @@ from uqcli.methods.boundary.optimum import optimise
 from uqcli.rows import Rows
 
 
-def lattice(rows):
+def generated_rows(rows):
     """Generate rows by integer arithmetic alone, so that they are equal on every machine."""
     state = 12345
     drawn = []
@@ -29,7 +29,7 @@ def lattice(rows):
     )
 
 
-ROWS = lattice(2000)
+ROWS = generated_rows(2000)
 
 PINNED = {
     (Algorithm.VW_DPMT, 3, 100): {"0.5": 692, "0.6": 558, "0.7": 361, "0.8": 216, "0.9": 115},

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from uqcli.defaults import SMALL_WORK
-from uqcli.kernels.compile import CACHE_TROUBLE, Kernel, cache_directory
+from uqcli.kernels.compile import CACHE_ERRORS, Kernel, cache_directory
 
 SOURCE = """
 def sums(values, running):
@@ -109,7 +109,7 @@ def test_a_damaged_cache_is_ignored(cached, trouble):
     suffix, damage, expected = TROUBLES[trouble]
     damage(files[suffix])
     if expected is not None:
-        assert issubclass(expected, CACHE_TROUBLE)
+        assert issubclass(expected, CACHE_ERRORS)
         with pytest.raises(expected):
             load(Kernel(function))
     kernel = Kernel(function)

@@ -1,27 +1,27 @@
-"""Oracle of PAVA-BC as the method page states it, on lists of (positives, count)."""
+"""Oracle of PAVA-BC as the method page states it, on one (positives, count) per distinct score."""
 
 from fractions import Fraction
 
 
-def blocks(atoms, n_min, n_max):
-    """Return the blocks as lists of atom positions."""
+def blocks(values, n_min, n_max):
+    """Return the blocks as lists of positions."""
     tail, tail_size = [], 0
-    body = list(range(len(atoms)))
+    body = list(range(len(values)))
     while body and tail_size < n_min:
         tail.insert(0, body.pop())
-        tail_size += atoms[tail[0]][1]
+        tail_size += values[tail[0]][1]
     stack = []
-    for atom in body:
-        stack.append([atom])
+    for position in body:
+        stack.append([position])
         while len(stack) > 1:
             previous, last = stack[-2:]
-            if size(atoms, previous) >= n_min:
-                if size(atoms, previous) + size(atoms, last) > n_max:
+            if size(values, previous) >= n_min:
+                if size(values, previous) + size(values, last) > n_max:
                     break
-                if mean(atoms, previous) < mean(atoms, last):
+                if mean(values, previous) < mean(values, last):
                     break
             stack[-2:] = [previous + last]
-    joins = stack and (size(atoms, stack[-1]) < n_min or size(atoms, stack[-1]) + tail_size <= n_max)
+    joins = stack and (size(values, stack[-1]) < n_min or size(values, stack[-1]) + tail_size <= n_max)
     if joins:
         stack[-1] += tail
     elif tail:
@@ -29,9 +29,9 @@ def blocks(atoms, n_min, n_max):
     return stack
 
 
-def size(atoms, block):
-    return sum(atoms[atom][1] for atom in block)
+def size(values, block):
+    return sum(values[position][1] for position in block)
 
 
-def mean(atoms, block):
-    return Fraction(sum(atoms[atom][0] for atom in block), size(atoms, block))
+def mean(values, block):
+    return Fraction(sum(values[position][0] for position in block), size(values, block))

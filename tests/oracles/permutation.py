@@ -9,7 +9,7 @@ from fractions import Fraction
 from tests.oracles.smoothing import smoothed
 
 FACTORS = ("0.5", "0.7", "0.85", "1", "1.2", "1.4")
-NEAR = 1e-9
+TIE_TOLERANCE = 1e-9
 """Rates of two bins that differ by less can be ranked either way, by rounding."""
 
 
@@ -34,29 +34,29 @@ def cross_validated_shares(folds, lower):
         rate = [line[::-1] for line in smoothed(down)]
         shares.append(
             [
-                [shares_of(train, rate, total, number, place) for place in range(len(row))]
+                [shares_of(train, rate, total, number, column_index) for column_index in range(len(row))]
                 for number, row in enumerate(train)
             ]
         )
     return shares
 
 
-def shares_of(train, rate, total, number, place):
+def shares_of(train, rate, total, number, column_index):
     """Return the share of rows in cells ranked no lower than this one, without and with near ties."""
-    sure = maybe = 0
+    above = tied = 0
     for other, row in enumerate(train):
         for column, (n, _) in enumerate(row):
             if other == number:
-                sure += n * (column >= place)
-            elif rate[other][column] > rate[number][place] + NEAR:
-                sure += n
-            elif rate[other][column] >= rate[number][place] - NEAR:
-                maybe += n
-    return Fraction(sure, total), Fraction(sure + maybe, total)
+                above += n * (column >= column_index)
+            elif rate[other][column] > rate[number][column_index] + TIE_TOLERANCE:
+                above += n
+            elif rate[other][column] >= rate[number][column_index] - TIE_TOLERANCE:
+                tied += n
+    return Fraction(above, total), Fraction(above + tied, total)
 
 
 def hits(groups, alerts):
-    """Count true positives of alerts among (key, n, p) groups, lowest keys first; ties in shares."""
+    """Count true positives of alerts among (key, n, p) groups, lowest keys first; ties count by share."""
     true_positives, alerts_left = Fraction(0), Fraction(alerts)
     for key in sorted({key for key, _, _ in groups}):
         n = sum(n for key_of_group, n, _ in groups if key_of_group == key)
@@ -76,7 +76,9 @@ def gain(shares, folds, alerts):
         for line, row in zip(of_fold, fold, strict=True)
         for share, (n, p) in zip(line, row, strict=True)
     ]
-    score = [(-place, n, p) for fold in folds for row in fold for place, (n, p) in enumerate(row)]
+    score = [
+        (-column_index, n, p) for fold in folds for row in fold for column_index, (n, p) in enumerate(row)
+    ]
     rows, positives = sum(n for _, n, _ in ranked), sum(p for _, _, p in ranked)
     numbers = [min(rows, Fraction(factor) * alerts) for factor in FACTORS]
     gains = [hits(ranked, alert_count) - hits(score, alert_count) for alert_count in numbers]

@@ -5,13 +5,13 @@ Sums skip cells without rows.
 
 import math
 
-FEWEST = 1e-9
+TINY = 1e-9
 
 
 def isotonic(values, weights):
     """Clip the values, and fit a non-increasing sequence by least squares, pooling violators."""
     blocks = [
-        [min(max(value, FEWEST), 1 - FEWEST), max(weight, FEWEST), 1]
+        [min(max(value, TINY), 1 - TINY), max(weight, TINY), 1]
         for value, weight in zip(values, weights, strict=True)
     ]
     index = 0
@@ -60,7 +60,7 @@ def smoothed(rows):
             a, b = intercept_and_slope(row, line, mean)
             rates = [sigmoid(log_odds + a + b * (log_odds - mean)) for log_odds in line]
             eta.append(isotonic(rates, [n for _, n, _ in row]))
-    return [near_corrected(row, line, total / len(rows)) for row, line in zip(rows, eta, strict=True)]
+    return [locally_corrected(row, line, total / len(rows)) for row, line in zip(rows, eta, strict=True)]
 
 
 def pooled_log_odds(rows, rank, total):
@@ -114,7 +114,7 @@ def intercept_and_slope(row, line, mean):
     return a, b
 
 
-def near_corrected(row, eta, rows_each):
+def locally_corrected(row, eta, rows_each):
     size = len(row)
     width = max(0.2 * max(rows_each, 1) ** -0.2, 1 / size)
     filled = [i for i in range(size) if row[i][1]]

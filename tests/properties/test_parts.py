@@ -28,7 +28,7 @@ def test_sums_and_ranks_equal_those_of_whole_arrays(kind):
         total = int(running[-1])
         rank = np.array(sorted(data.draw(st.lists(st.integers(0, total - 1)))), dtype=np.int64)
         expected = np.searchsorted(running[1:], rank, side="right")
-        assert parts.places_of(amount, rank).tolist() == expected.tolist()
+        assert parts.indices_of_ranks(amount, rank).tolist() == expected.tolist()
 
     check()
 

@@ -1,4 +1,4 @@
-"""Tests that copied rows, and weights that count no rows, are recognised."""
+"""Tests that copied rows are recognised, and weights that are no numbers of rows."""
 
 import numpy as np
 import pytest
@@ -55,8 +55,8 @@ def test_copies_of_a_row_stay_in_one_fold(weighted):
     folds = deal_rows(rows, 5, np.random.default_rng(0))
     assert (np.count_nonzero(folds, axis=0) == 1).all()
     assert (folds.sum(axis=0) == rows.weights()).all()
-    alike = table(score.round(1), None, positive)
-    assert (np.count_nonzero(deal_rows(alike, 5, np.random.default_rng(0)), axis=0) > 1).any()
+    rounded = table(score.round(1), None, positive)
+    assert (np.count_nonzero(deal_rows(rounded, 5, np.random.default_rng(0)), axis=0) > 1).any()
 
 
 def caution_of(score, uncertainty, label, weight, batches=1):
@@ -73,7 +73,7 @@ def caution_of(score, uncertainty, label, weight, batches=1):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_weights_that_count_no_rows_give_a_caution(seed):
+def test_weights_that_are_no_numbers_of_rows_give_a_caution(seed):
     random = np.random.default_rng(seed)
     score, uncertainty, label = draw_rows(seed, 3000)
     cases = {
@@ -108,7 +108,7 @@ def test_grouped_counts_give_no_caution(seed, digits, levels, rate):
 
 
 def test_a_sample_is_the_same_in_any_order_of_rows(monkeypatch):
-    monkeypatch.setattr("uqcli.repeats.MOST_SAMPLED", 100)
+    monkeypatch.setattr("uqcli.repeats.MAX_SAMPLED", 100)
     score, uncertainty, label = draw_rows(3, 2000)
     summaries = []
     for seed in range(4):

@@ -19,7 +19,7 @@ SMALLEST = Scale(seeds=1, few_seeds=1, rows=1_000, grids=1, repetitions=2)
 def test_a_published_value_is_ranked_among_the_seeds():
     summary = spread([0.1, 0.2, 0.30004, 0.4], 0.3, digits=2)
     assert (summary.low, summary.median, summary.high) == (0.1, 0.25, 0.4)
-    assert (summary.place, summary.inside) == (0.625, True)
+    assert (summary.share_below, summary.inside) == (0.625, True)
     assert not spread([0.1, 0.2], 0.3, digits=1).inside
 
 

@@ -125,7 +125,7 @@ def test_points_of_the_picture_pool_the_rows_of_a_band():
     def bin_of(score, count, positives):
         return {"mean_score": score, "count": count, "positives": positives}
 
-    few = bin_of(0.9, bias.LEAST_SHOWN - 1, 3)
+    few = bin_of(0.9, bias.MIN_SHOWN - 1, 3)
     scores, rates = bias._points(
         [bin_of(0.501, 1_000, 100), bin_of(0.521, 3_000, 900), bin_of(0.0, 0, 0), few]
     )

@@ -86,7 +86,7 @@ def test_scores_of_the_example_follow_the_paper():
 
 
 def run_of(before, after, low, high):
-    losses = {"loss_before": 0.7, "loss_after": 0.6, "error_before": abs(after - 0.8), "one_map": 0.65}
+    losses = {"loss_before": 0.7, "loss_after": 0.6, "error_before": abs(after - 0.8), "loss_one_map": 0.65}
     return Run(before=before, after=after, low=low, high=high, **losses)
 
 

@@ -1,4 +1,4 @@
-"""Simulations of intervals of class weights and priors: they cover at about their level, even at few rows."""
+"""Simulations of intervals of class weights and priors: coverage is near the level, even with few rows."""
 
 import os
 
@@ -13,7 +13,7 @@ from uqcli.draws import Purpose, generator
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.shift.evidence import Likelihood, MeanProbabilities, PredictedClasses
-from uqcli.jobs.shift.run import ShiftRequest, intervals_of_shares, intervals_of_weights, run
+from uqcli.jobs.shift.run import ShiftRequest, intervals_of_priors, intervals_of_weights, run
 
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 
@@ -103,9 +103,9 @@ def test_intervals_from_few_rows_cover_weights_and_priors(kind, case):
             evidence.redrawn(generator(number, Purpose.BOOTSTRAP, replicate), estimate)
             for replicate in range(79)
         ]
-        of_weights = intervals_of_weights([draw.weights for draw in redrawn], 0.95)
-        of_shares = intervals_of_shares([draw.target_prior for draw in redrawn], 0.95)
-        for quantity, interval in enumerate(map(np.array, (of_weights, of_shares))):
+        weight_intervals = intervals_of_weights([draw.weights for draw in redrawn], 0.95)
+        prior_intervals = intervals_of_priors([draw.target_prior for draw in redrawn], 0.95)
+        for quantity, interval in enumerate(map(np.array, (weight_intervals, prior_intervals))):
             covered[quantity] += (interval[:, 0] <= truth[quantity]) & (truth[quantity] <= interval[:, 1])
         intervals += 1
     assert intervals > 0.8 * runs

@@ -50,9 +50,9 @@ class Labelled:
             WEIGHT: self.weight,
         }
         named = {name: value for name, value in columns.items() if value is not None}
-        there = _side_by_side(named, self.more)
+        all_columns = _with_further(named, self.more)
         numbers: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in named}
-        return DataRequest(inputs=(), frame=table_of(there), roles=_roles(named, numbers))
+        return DataRequest(inputs=(), frame=table_of(all_columns), roles=_roles(named, numbers))
 
 
 def class_rows(
@@ -72,7 +72,7 @@ def class_rows(
     """
     named = {LABEL: label, WEIGHT: weight}
     columns = {name: value for name, value in named.items() if value is not None}
-    columns = _side_by_side(columns, more)
+    columns = _with_further(columns, more)
     if _frame_of(probability) is not None:
         of_classes = by_name(probability)
     else:
@@ -92,7 +92,7 @@ def class_rows(
             )
     if classes is not None and len(classes) != len(of_classes):
         raise UsageError(f"{len(classes)} classes for {len(of_classes)} columns", expected="one for each")
-    frame = table_of(_side_by_side(columns, of_classes))
+    frame = table_of(_with_further(columns, of_classes))
     names = classes if classes is not None else [name.removeprefix(PREFIX) for name in of_classes]
     class_columns = ClassColumns(columns=",".join(of_classes), names=tuple(names))
     roles = replace(_roles(columns, {}), class_columns=class_columns)
@@ -127,7 +127,7 @@ def _frame_of(values: Any) -> nw.DataFrame[Any] | None:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _side_by_side(columns: dict[str, Column], more: Mapping[Any, Column] | None) -> dict[str, Column]:
+def _with_further(columns: dict[str, Column], more: Mapping[Any, Column] | None) -> dict[str, Column]:
     """Add further columns; a name may not be used twice.
 
     Raises
@@ -164,9 +164,9 @@ def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str
         return probability
     named = by_name(probability)
     plain = {name.removeprefix(PREFIX): column for name, column in named.items()}
-    for there, names in ((named, columns), (named, classes), (plain, classes)):
-        if there.keys() == set(names):
-            return pl.DataFrame([series_of(name, there[name]) for name in names])
+    for by_label, names in ((named, columns), (named, classes), (plain, classes)):
+        if by_label.keys() == set(names):
+            return pl.DataFrame([series_of(name, by_label[name]) for name in names])
     raise DataError(
         f"columns {', '.join(named)} of a data frame", expected=f"{', '.join(classes)}, in any order"
     )
@@ -203,12 +203,12 @@ def series_of(name: str, values: Column) -> pl.Series:
     column = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(column, nw.Series):
         return column.to_polars().alias(name)
-    of_arrow = hasattr(values, "__arrow_c_array__")  # pyarrow arrays, and others with the Arrow interface
-    shape = (len(values),) if of_arrow else np.asarray(values).shape
+    is_arrow = hasattr(values, "__arrow_c_array__")  # pyarrow arrays, and others with the Arrow interface
+    shape = (len(values),) if is_arrow else np.asarray(values).shape
     if len(shape) != 1:
         raise DataError(f"{name} has shape {shape}", expected="shape (n,)")
-    numeric = not of_arrow and np.asarray(values).dtype.kind in "biuf"
+    numeric = not is_arrow and np.asarray(values).dtype.kind in "biuf"
     try:
-        return pl.Series(name, values if of_arrow else np.asarray(values) if numeric else list(values))
+        return pl.Series(name, values if is_arrow else np.asarray(values) if numeric else list(values))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         raise DataError(f"{name} cannot be read: {error}", expected="values of one kind") from error

@@ -69,7 +69,7 @@ class Fitted(Generic[ModelT]):
 
     def describe(self) -> str:
         """Describe the rule in words and tables, as ``uqcli show``; Markdown."""
-        return to_markdown(ShowReport(model=self.artifact).document())
+        return to_markdown(ShowReport(rule=self.artifact).document())
 
     def _input_columns(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
         """Return the score and uncertainty by the names that the rule file uses."""
@@ -100,7 +100,7 @@ class Fitted(Generic[ModelT]):
         return {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in added.types}
 
     def _measured(
-        self, inputs: Mapping[str, Column | None], label: Column, weight: Column | None, **how: Any
+        self, inputs: Mapping[str, Column | None], label: Column, weight: Column | None, **options: Any
     ) -> Evaluation:
         """Evaluate the rule on labelled rows.
 
@@ -108,7 +108,7 @@ class Fitted(Generic[ModelT]):
         ----------
         inputs
             As in ``_added``.
-        **how
+        **options
             Attributes of ``EvaluateRequest``.
         """
         columns = self.artifact.source.columns
@@ -126,9 +126,9 @@ class Fitted(Generic[ModelT]):
         request = EvaluateRequest(
             data=DataRequest(inputs=(), frame=table_of(present)),
             artifacts=(str(self.artifact.kind),),
-            models=(self.artifact,),
+            rules=(self.artifact,),
             columns=named,
-            **how,
+            **options,
         )
         return Evaluation(report=run(request).report)
 
@@ -148,7 +148,7 @@ class Evaluation:
     @property
     def metrics(self) -> Metrics:
         """Metrics by the keys of ``uqcli evaluate --json``."""
-        (metrics,) = self.report.gated.values()
+        (metrics,) = self.report.checked_metrics.values()
         return metrics
 
     @property

@@ -24,7 +24,7 @@ from uqcli.methods.boundary.decide import decide
 from uqcli.rows import Rows
 
 EXPECTED: Final = "expected on new data"
-EXPECTED_THERE: Final = "expected on target data"
+EXPECTED_ON_TARGET: Final = "expected on target data"
 RANGES: Final = "90 % ranges"
 """Corner cell of the table of expected results."""
 
@@ -142,9 +142,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """See Saved."""
         edges, thresholds, fit = self.uncertainty_edges, self.thresholds, self.fit
         numbers = edges + [threshold for threshold in thresholds if threshold is not None]
-        raised = self.recalibration
-        if not isinstance(raised, msgspec.UnsetType):
-            numbers += [raised.coefficient, raised.low, raised.high, raised.high - raised.low]
+        hr = self.recalibration
+        if not isinstance(hr, msgspec.UnsetType):
+            numbers += [hr.coefficient, hr.low, hr.high, hr.high - hr.low]
         if len(thresholds) != len(edges) + 1:
             return f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
         if not all(map(math.isfinite, numbers)) or edges != sorted(edges):
@@ -152,7 +152,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         few, many = sorted((fit.selected, fit.positives))
         if not (fit.true_positives <= few <= many <= fit.rows and fit.adds_up):
             return "its fit counts contradict each other"
-        if self.certified is not None and not self._rests_on_its_rows(self.certified):
+        if self.certified is not None and not self._is_consistent(self.certified):
             return "its certificate is not about its rows"
         try:
             parse_constraint(self.constraint.kind, self.constraint.value)
@@ -165,19 +165,19 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """The certificate, unless the file has none or its digest does not match."""
         return None if isinstance(self.certificate, msgspec.UnsetType) or self.unsealed else self.certificate
 
-    def _rests_on_its_rows(self, certificate: SavedCertificate) -> bool:
+    def _is_consistent(self, certificate: SavedCertificate) -> bool:
         tested = certificate.tested_on
         ordered = tested.true_positives <= tested.selected <= tested.rows <= self.fit.rows
         return ordered and certificate.p_value <= certificate.delta
 
     def decide(self, rows: Rows) -> Bools:
         """Decide which rows are flagged."""
-        by, score = self.recalibration, rows.score
-        if not isinstance(by, msgspec.UnsetType):
+        hr, score = self.recalibration, rows.score
+        if not isinstance(hr, msgspec.UnsetType):
             if rows.uncertainty is None:
                 raise DataError("no uncertainty read", expected="a column that recalibrates the score")
-            raised = Recalibration(coefficient=by.coefficient, low=by.low, high=by.high)
-            score = recalibrated(score, rows.uncertainty, raised)
+            recalibration = Recalibration(coefficient=hr.coefficient, low=hr.low, high=hr.high)
+            score = recalibrated(score, rows.uncertainty, recalibration)
         return decide(
             score,
             rows.uncertainty,
@@ -192,7 +192,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return AddedColumns(types={name: "bool"}, compute=lambda rows: {name: self.decide(rows)})
 
     def facts(self) -> Metrics:
-        """See Saved: its target."""
+        """See Saved: its results on the calibration set."""
         return {
             "precision": self.fit.precision,
             "recall": self.fit.recall,
@@ -233,7 +233,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
             return []
         estimates = (self.expected.recall, self.expected.precision)
-        name = EXPECTED if isinstance(self.target, msgspec.UnsetType) else EXPECTED_THERE
+        name = EXPECTED if isinstance(self.target, msgspec.UnsetType) else EXPECTED_ON_TARGET
         return [
             (
                 name,
@@ -261,9 +261,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     def _scores_in_words(self) -> list[str]:
         """Describe how scores are transformed, and for which class priors."""
-        sentences, by, target = [], self.recalibration, self.target
-        if not isinstance(by, msgspec.UnsetType):
-            sentences.append(recalibration_in_words(by.coefficient, by.low, by.high))
+        sentences, hr, target = [], self.recalibration, self.target
+        if not isinstance(hr, msgspec.UnsetType):
+            sentences.append(recalibration_in_words(hr.coefficient, hr.low, hr.high))
         if not isinstance(target, msgspec.UnsetType):
             negative, positive = target.weights
             sentences.append(
@@ -276,7 +276,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 def threshold_table(
     uncertainty_edges: Sequence[float], thresholds: Sequence[float | None], *, raised: bool = False
 ) -> Table:
-    """The threshold per uncertainty bin; of raised scores with ``hr``."""
+    """Tabulate the threshold of each uncertainty bin; with ``hr``, thresholds on raised scores."""
     if len(thresholds) == 1:
         return Table(title="", header=("flag when",), rows=((rule(thresholds[0], raised=raised),),))
     rows = [
@@ -304,7 +304,7 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
 
 
 def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
-    """How scores are raised before they are compared with a threshold (hr)."""
+    """State how scores are raised before they are compared with a threshold (hr)."""
     return (
         f"The raised score is score + {coefficient:g} x the uncertainty, rescaled and clipped so that "
         f"{low:.6g} is 0 and {high:.6g} is 1."
@@ -312,7 +312,7 @@ def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
 
 
 def rule(threshold: float | None, *, raised: bool = False) -> str:
-    """Which scores are flagged, in words; ``raised`` is of scores that the uncertainty raises (hr)."""
+    """State which scores are flagged; ``raised`` means scores that the uncertainty raises (hr)."""
     if threshold is None:
         return "never"
     return "always" if threshold == LOWEST else f"{'raised ' if raised else ''}score >= {number(threshold)}"

@@ -25,7 +25,7 @@ from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.rows import Rows
 
-_MOST_ROWS = 60
+_MAX_ROWS = 60
 _ON_AVERAGE = "on average over calibration sets"
 
 
@@ -241,7 +241,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         """
         if self.groups is not None:
             lines = zip(self.groups.names, self.groups.thresholds, strict=True)
-            groups = [(printable(name), f"{line[0]:.6f}") for name, line in lines][:_MOST_ROWS]
+            groups = [(printable(name), f"{line[0]:.6f}") for name, line in lines][:_MAX_ROWS]
             other = ("(any other)", f"{self.thresholds[0]:.6f}")
             return [Table(title="", header=(str(self.groups.column), "threshold"), rows=[*groups, other])]
         if self.mode is ConformalMode.MARGINAL:
@@ -261,7 +261,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         if rows_of_class is not None:
             header.append("rows")
             columns.append([count(rows) for rows in rows_of_class])
-        rows = [tuple(cells) for cells in zip(*columns, strict=True)][:_MOST_ROWS]
+        rows = [tuple(cells) for cells in zip(*columns, strict=True)][:_MAX_ROWS]
         return Table(title="", header=header, rows=rows)
 
 

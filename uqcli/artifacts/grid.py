@@ -15,7 +15,7 @@ from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Bins, Count, Saved, Source
 from uqcli.choices import ArtifactKind, Binning, OnInvalid
 from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Ints, bin_of
-from uqcli.defaults import MOST_ROWS
+from uqcli.defaults import MAX_ROWS
 from uqcli.document import Document, Metrics, Table, count, head_of, number, share
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
@@ -68,8 +68,8 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         pairs = zip(self.count, self.positives, strict=True)
         if any(p > n for counts, positives in pairs for n, p in zip(counts, positives, strict=True)):
             return "a cell has more positives than rows"
-        if not 0 < sum(map(sum, self.count)) <= MOST_ROWS:
-            return f"it does not count between 1 and {MOST_ROWS} rows"
+        if not 0 < sum(map(sum, self.count)) <= MAX_ROWS:
+            return f"it does not count between 1 and {MAX_ROWS} rows"
         shape = self.binning, len(self.count)
         if shape != (self.parameters.binning, self.parameters.uncertainty_bins):
             return "its bins are not those of its parameters"

@@ -20,7 +20,7 @@ from uqcli.engines.request import Roles
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.kernels.nonconformity import Matrix
 
-_MOST_ROWS = 60
+_MAX_ROWS = 60
 
 
 class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,4 +151,4 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
             text = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
             rows.append((printable(name), source, interval(target), text))
         header = ("class", "source prior", "target prior", "weight")
-        return Table(title="", header=header, rows=rows[:_MOST_ROWS])
+        return Table(title="", header=header, rows=rows[:_MAX_ROWS])

@@ -102,7 +102,7 @@ def check_outputs(
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
     digests = has_page or ".xml" in forms
-    return _provenance(files, reads.models, with_digests=digests, with_rules=digests or ".prom" in forms)
+    return _provenance(files, reads.rules, with_digests=digests, with_rules=digests or ".prom" in forms)
 
 
 def _provenance(
@@ -160,7 +160,7 @@ def deliver(
     hide_progress()
     report, failure = result.report, result.failure
     saved = {name: encode(model) for name, model in _rules_to_save(result, output).items()}
-    checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.gated)
+    checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.checked_metrics)
     failed = [check.message for check in checks if check.fails]
     stopped = bool(failed) or (failure is not None and not result.saved_though_failed)
     provenance = _with_outputs(

@@ -1,7 +1,7 @@
 """Reports of a failed run: replace the requested reports by the error, so that no old report stays.
 
-The report names come from the parts of command line, environment and configuration that could be parsed. A
-report never overwrites a rule file, or a file that another argument names.
+The report names come from the command line, the environment and the configuration, as far as these could be
+parsed. A report never overwrites a rule file, or a file that another argument names.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def skip_json_error() -> None:
-    """Print no error as JSON any more: the report itself goes to standard output."""
+    """Do not print the error as JSON: the report itself goes to standard output."""
     _run.json = False
 
 

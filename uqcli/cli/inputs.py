@@ -71,7 +71,7 @@ def labelled_data(
         refuse_typed(("weight",), "with --no-weight", "one of them")
     numbers = {"score": columns.score, "uncertainty": columns.uncertainty}
     return replace(
-        bare_data(inputs, reading, running),
+        data_without_columns(inputs, reading, running),
         roles=Roles(
             numbers=numbers if classes is None else {},
             label=columns.label,
@@ -82,8 +82,10 @@ def labelled_data(
     )
 
 
-def bare_data(inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions) -> DataRequest:
-    """Build the request for rows whose columns a saved rule names."""
+def data_without_columns(
+    inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions
+) -> DataRequest:
+    """Build the request for rows without naming columns, which a saved rule or the caller does."""
     from uqcli.engines.request import DataRequest
 
     return DataRequest(
@@ -123,13 +125,13 @@ def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> Row
     from uqcli.engines.inputs import facts_of_name, format_of
     from uqcli.jobs.stream.output import RowsOutput
 
-    place = rows.output or STDIO
+    target = rows.output or STDIO
     file_format = rows.output_format
-    if running.engine is EngineName.SPARK and facts_of_name(place).format is None:
+    if running.engine is EngineName.SPARK and facts_of_name(target).format is None:
         file_format = file_format or FileFormat.PARQUET
-    format_of(place, file_format)
+    format_of(target, file_format)
     return RowsOutput(
-        place=place,
+        target=target,
         file_format=file_format,
         prefix=rows.prefix,
         overwrite=rows.overwrite,

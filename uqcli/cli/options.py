@@ -98,7 +98,7 @@ class Intervals:
     panel: ClassVar = _RESAMPLING
 
     confidence: float = option("C", "Confidence of the intervals.", defaults.CONFIDENCE)
-    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
+    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MAX_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ class ResamplingOptions(Intervals):
         "Bootstrap resamples for the intervals, and for p-values in tce.",
         0,
         min=0,
-        max=defaults.MOST_REPLICATES,
+        max=defaults.MAX_REPLICATES,
     )
 
 
@@ -123,7 +123,7 @@ class OptionalResampling(Intervals):
         f"Bootstrap resamples; 0 for no intervals. (default: {defaults.BOOTSTRAP} up to "
         f"{defaults.BOOTSTRAP_ROWS:,} rows, else 0)",
         min=0,
-        max=defaults.MOST_REPLICATES,
+        max=defaults.MAX_REPLICATES,
     )
 
 

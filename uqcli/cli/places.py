@@ -23,27 +23,27 @@ class Reads:
     ----------
     tables
         Files, globs and directories of rows.
-    models
+    rules
         Rule files.
     reading
         Options for reading the rows.
     """
 
     tables: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
     reading: InputOptions | None = None
 
     @classmethod
     def of(
         cls,
         *tables: Iterable[str] | None,
-        models: Iterable[str | None] = (),
+        rules: Iterable[str | None] = (),
         reading: InputOptions | None = None,
     ) -> Reads:
         """Collect the values of options and arguments; None for those not set."""
         return cls(
             tables=tuple(name for names in tables for name in names or ()),
-            models=tuple(name for name in models if name is not None),
+            rules=tuple(name for name in rules if name is not None),
             reading=reading,
         )
 
@@ -87,12 +87,12 @@ def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], run
     UsageError
         One of these conflicts.
     """
-    if sum(map(is_stdin, (*reads.tables, *reads.models))) > 1:
+    if sum(map(is_stdin, (*reads.tables, *reads.rules))) > 1:
         raise UsageError(
             "standard input is named twice", expected="at most one -", remedy="save it to a file first"
         )
     streams = filter(is_stdin, reads.tables)
-    read = {_identity(name): name for name in (*files, *reads.models, *_configuration(running), *streams)}
+    read = {_identity(name): name for name in (*files, *reads.rules, *_configuration(running), *streams)}
     read.pop(None, None)
     _refuse_output_as_input(read)
     written: dict[Hashable, str] = {}

@@ -100,12 +100,14 @@ def configured(context: typer.Context, typed_values: Mapping[str, Any]) -> Setti
 
 
 def _excluded(command: str, used: set[str]) -> set[str]:
-    """Return the options that the set options exclude."""
+    """Return the options that the options already set exclude."""
     excluded: set[str] = set()
-    for sides in (*EXCLUSIONS["*"], *EXCLUSIONS.get(command, ())):
-        chosen = [side for side in sides if used & set(side)]
+    for alternatives in (*EXCLUSIONS["*"], *EXCLUSIONS.get(command, ())):
+        chosen = [alternative for alternative in alternatives if used & set(alternative)]
         if chosen:
-            excluded |= {name for side in sides if side not in chosen for name in side}
+            excluded |= {
+                name for alternative in alternatives if alternative not in chosen for name in alternative
+            }
     return excluded
 
 
@@ -136,7 +138,7 @@ def refuse_typed(names: Sequence[str], where: str, expected: str) -> None:
     Raises
     ------
     UsageError
-        Names the first.
+        At least one was typed; the message names the first.
     """
     for name in names:
         if is_typed(name):

@@ -101,7 +101,7 @@ class Destination:
 
     Attributes
     ----------
-    place
+    target
         Path, or ``-`` for standard output.
     file_format
         None for the format that the name implies.
@@ -109,7 +109,7 @@ class Destination:
         Queue in which a regular file waits for ``commit``; None renames it into place at once.
     """
 
-    place: str = STDIO
+    target: str = STDIO
     file_format: FileFormat | None = None
     queue: OutputQueue | None = None
 

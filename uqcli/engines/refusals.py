@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from uqcli.defaults import MOST_ROWS
+from uqcli.defaults import MAX_ROWS
 from uqcli.errors import DataError
 
 CUT: Final = "check that the file was written to its end"
@@ -71,7 +71,7 @@ def no_counts_of_rows(found: str) -> DataError:
 def too_heavy(column: str) -> DataError:
     """Create the error for a total weight beyond the maximum."""
     return DataError(
-        f"column '{column}' adds up to more than {MOST_ROWS}",
+        f"column '{column}' adds up to more than {MAX_ROWS}",
         expected="fewer rows by weight",
         remedy="take a random sample of the rows, with their weights",
     )

@@ -15,7 +15,7 @@ from uqcli.methods.tce.diagram import Reliability, reliability
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.rows import Rows
 
-_MOST_PANELS = 9
+_MAX_PANELS = 9
 
 
 def panels(
@@ -32,17 +32,17 @@ def panels(
     """
     parts = [("All rows", np.arange(len(rows))), *_parts(map_, rows.uncertainty, leaf)]
     weighty = [
-        (name, places)
-        for name, places in parts
-        if (len(places) if rows.weight is None else rows.weight[places].any())
+        (name, indices)
+        for name, indices in parts
+        if (len(indices) if rows.weight is None else rows.weight[indices].any())
     ]
     return tuple(
         ReliabilityPanel(
             title=name,
-            before=_reliability(rows.counts(before, places)),
-            after=_reliability(rows.counts(after, places)),
+            before=_reliability(rows.counts(before, indices)),
+            after=_reliability(rows.counts(after, indices)),
         )
-        for name, places in weighty[:_MOST_PANELS]
+        for name, indices in weighty[:_MAX_PANELS]
     )
 
 

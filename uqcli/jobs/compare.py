@@ -16,7 +16,7 @@ from uqcli.methods.bin.registry import BinSizes, rule_of
 from uqcli.methods.evaluate.paired import SIDES, PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.evaluate.ranking import auc, average_precision
-from uqcli.methods.resampling import LEAST_OF_A_CLASS, least_replicates, studentised_interval
+from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
 from uqcli.methods.tce.calibration_error import (
     ScoreBins,
     brier,
@@ -41,7 +41,7 @@ Pairs = PairedCounts | PairedClassCounts
 
 
 def compare(pairs: Pairs, plan: ResamplingPlan) -> Comparison:
-    """Measure both sets of probabilities, on the same bootstrap resamplings."""
+    """Measure both sets of probabilities, on the same bootstrap resamples."""
     if isinstance(pairs, PairedClassCounts):
         before, after = _metrics_of_classes(pairs)
     else:
@@ -65,9 +65,9 @@ Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
     estimates = pairs.with_errors()
     keys = [(side, name) for side in SIDES for name in _WITH_INTERVALS if name in estimates]
-    if pairs.least_of_a_class < LEAST_OF_A_CLASS:
+    if pairs.min_class_rows < MIN_CLASS_ROWS:
         return dict.fromkeys(keys)
-    replicates = max(plan.replicates, least_replicates(plan.confidence))
+    replicates = max(plan.replicates, min_replicates(plan.confidence))
     draws = [
         pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, number)).with_errors()
         for number in with_progress(range(replicates), "resampling", replicates)
@@ -82,8 +82,8 @@ def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
 
 def _with_intervals(side: str, values: Values, intervals: Intervals) -> dict[str, Metric]:
     metrics: dict[str, Metric] = dict(values)
-    for of_side, name in intervals:
-        if of_side == side:
+    for interval_side, name in intervals:
+        if interval_side == side:
             low, high = _in_range(side, name, intervals[side, name])
             metrics[name] = Estimate(value=values[name], low=low, high=high)
     return metrics

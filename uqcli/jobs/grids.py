@@ -27,15 +27,15 @@ def grid_parts(
     table: Table,
     edges: Floats,
     spec: GridSpec,
-    also: RangeQuery | None = None,
+    further: RangeQuery | None = None,
     thresholds: RangeQuery | None = None,
 ) -> tuple[RangeCounts, ...]:
     """Return the scores of each uncertainty bin, then of all rows, as exact as the grid requires.
 
     Parameters
     ----------
-    also
-        Query for further ranges to open.
+    further
+        Query for additional ranges to open.
     thresholds
         Query for the ranges with the thresholds of a shared grid, after its cells are exact. Without it, the
         positions of positives are exact in all cells.
@@ -48,8 +48,8 @@ def grid_parts(
         masks = ranges_for_grid(counts, spec, counts_only=thresholds is not None)
         if thresholds is not None and not any(mask.any() for mask in masks):
             masks = list(thresholds(counts))
-        if also is None:
+        if further is None:
             return masks
-        return [mask | other for mask, other in zip(masks, also(counts), strict=True)]
+        return [mask | other for mask, other in zip(masks, further(counts), strict=True)]
 
     return table.counted(by, query)

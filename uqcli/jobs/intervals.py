@@ -12,7 +12,7 @@ from uqcli.methods.proportion import clopper_pearson
 
 @dataclass(frozen=True, kw_only=True)
 class ResamplingPlan:
-    """Bootstrap plan: resamplings (0 for none), seed, confidence."""
+    """Bootstrap plan: resamples (0 for none), seed, confidence."""
 
     replicates: int = 0
     seed: int = defaults.SEED
@@ -20,7 +20,7 @@ class ResamplingPlan:
 
 
 def check_bootstrap(replicates: int | None) -> None:
-    """Refuse a number of resamplings that gives no interval.
+    """Refuse a number of resamples that gives no interval.
 
     Raises
     ------

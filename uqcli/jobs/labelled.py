@@ -15,7 +15,7 @@ _NORMALISED = 1e-5
 """Deviation from sum 1 below which class probabilities need no note."""
 
 
-def open_table(data: DataRequest, *, looks_at_uncertainty: bool) -> Table:
+def open_table(data: DataRequest, *, uses_uncertainty: bool) -> Table:
     """Open the table of a request; the uncertainty column is read only if used.
 
     Raises
@@ -24,7 +24,7 @@ def open_table(data: DataRequest, *, looks_at_uncertainty: bool) -> Table:
         ``--on-invalid keep`` was given.
     """
     refuse_keep(data.on_invalid)
-    return open_engine(data.engine).table(data if looks_at_uncertainty else data.without("uncertainty"))
+    return open_engine(data.engine).table(data if uses_uncertainty else data.without("uncertainty"))
 
 
 def source_of(facts: SourceFacts) -> Source:

@@ -27,7 +27,7 @@ def show_one(artifact: str) -> Result[ShowReport, None]:
     DataError, ArtifactError
         It is missing, or is no rule file.
     """
-    return Result(report=ShowReport(model=load(artifact)), artifact=None)
+    return Result(report=ShowReport(rule=load(artifact)), artifact=None)
 
 
 def show_two(artifact: str, other: str | None, data: DataRequest | None) -> Result[ShowTwoReport, None]:
@@ -47,26 +47,24 @@ def show_two(artifact: str, other: str | None, data: DataRequest | None) -> Resu
     """
     if other is None:
         raise UsageError("--on with one rule file", expected="two rule files, or apply for one")
-    models = load(artifact), load(other)
-    first, second = models
+    rules = load(artifact), load(other)
+    first, second = rules
     if first.kind != second.kind:
         raise UsageError(
             f"'{artifact}' is of kind {first.kind}, '{other}' of kind {second.kind}",
             expected="two rule files of one kind",
         )
-    changed = None if data is None else _count(models, data)
-    return Result(
-        report=ShowTwoReport(names=(artifact, other), models=models, changed=changed), artifact=None
-    )
+    changed = None if data is None else _count(rules, data)
+    return Result(report=ShowTwoReport(names=(artifact, other), rules=rules, changed=changed), artifact=None)
 
 
-def _count(models: tuple[Saved, Saved], data: DataRequest) -> ChangedRows:
+def _count(rules: tuple[Saved, Saved], data: DataRequest) -> ChangedRows:
     """Count the rows that both, one or none of two boundaries flag."""
-    first, second = models
+    first, second = rules
     if not isinstance(first, BoundaryArtifact) or not isinstance(second, BoundaryArtifact):
         raise UsageError(f"--on with rule files of kind {first.kind}", expected="two boundaries")
     refuse_keep(data.on_invalid)
-    roles = roles_of(models, ColumnOverrides(), labelled=False)
+    roles = roles_of(rules, ColumnOverrides(), labelled=False)
     batches = open_engine(data.engine).batches(replace(data, roles=roles))
     sides = np.zeros(4, dtype=np.int64)
     for rows in batches:

@@ -4,7 +4,7 @@ A kernel is written once and runs as Python or compiled, with the same result. C
 steps of a call. A step takes Python about 0.2 microseconds, such as an iteration of an inner loop over lists.
 An element of a matrix, which stays an array, costs several steps. The first ``SMALL_WORK`` steps of a kernel
 in a process (0.4 seconds) run in Python. Loading the compiler and a cached kernel takes half a second. The
-call that exceeds them compiles the kernel, or loads it from the disk cache.
+call that exceeds ``SMALL_WORK`` compiles the kernel, or loads it from the disk cache.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from uqcli.defaults import SMALL_WORK
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
-CACHE_TROUBLE: Final = (
+CACHE_ERRORS: Final = (
     OSError,  # unreadable or read-only file, full disk
     EOFError,  # empty file
     pickle.UnpicklingError,  # truncated file, or not a cache
@@ -74,12 +74,12 @@ class Kernel(Generic[*Ts, R]):
     def loaded(self, args: tuple[Any, ...]) -> Callable[[*Ts], R]:
         """Return the compiled function, from the cache unless that fails.
 
-        The cache is accessed here, before the kernel runs, so that errors of the kernel are never mistaken
+        The cache is accessed here, before the kernel runs. Errors of the kernel are therefore never mistaken
         for cache problems. A real compiler error recurs without the cache.
         """
         try:
             self.cached.compile(tuple(map(self.cached.typeof_pyval, args)))
-        except CACHE_TROUBLE:
+        except CACHE_ERRORS:
             self.__dict__["cached"] = self.compiled  # permanently: the next call would fail likewise
         function: Callable[[*Ts], R] = self.cached
         return function

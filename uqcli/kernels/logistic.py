@@ -8,8 +8,8 @@ from uqcli.counts import Floats, Ints
 from uqcli.kernels.linear import least_solution
 from uqcli.parts import parts
 
-_MOST_STEPS = 200
-_MOST_HALVINGS = 60
+_MAX_STEPS = 200
+_MAX_HALVINGS = 60
 
 
 def logistic_fit(
@@ -93,10 +93,10 @@ def class_ends(count: Ints, positives: Ints) -> Ints | None:
     int64, shape (4,)
     """
     ends = [
-        place
+        index
         for negative in (False, True)
         for backwards in (False, True)
-        if (place := _end(count, positives, negative=negative, backwards=backwards)) is not None
+        if (index := _end(count, positives, negative=negative, backwards=backwards)) is not None
     ]
     return np.array(ends) if len(ends) == 4 else None
 
@@ -135,7 +135,7 @@ def _newton(
     beta: Floats = np.zeros(len(lines))
     beta[0] = np.log((positives.sum() + 0.5) / ((count - positives).sum() + 0.5))
     loss, log_odds = _loss(beta, lines, count, positives, penalty, offset)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         probability = sigmoid(log_odds)
         residual = count * probability - positives
         gradient = np.array([(residual * x).sum() for x in lines]) + penalty * beta
@@ -143,7 +143,7 @@ def _newton(
         hessian = np.array([[(curvature * x * y).sum() for y in lines] for x in lines]) + np.diag(penalty)
         step = least_solution(hessian, gradient)
         size = 1.0
-        for _ in range(_MOST_HALVINGS):
+        for _ in range(_MAX_HALVINGS):
             candidate = beta - size * step
             new_loss, new_log_odds = _loss(candidate, lines, count, positives, penalty, offset)
             if new_loss <= loss:

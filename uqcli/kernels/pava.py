@@ -8,10 +8,10 @@ from uqcli.counts import Floats, Ints
 from uqcli.kernels.compile import kernel
 from uqcli.parts import PART, each_part, sums_from
 
-_FEW, _MUCH_LESS = 1024, 0.9
-"""Size below which pre-pooling is skipped, and the shrinkage that justifies another round."""
+_MIN_SIZE, _MAX_RATIO = 1024, 0.9
+"""Size below which pre-pooling is skipped, and the largest ratio of sizes that justifies another round."""
 
-_LINES = 16
+_MIN_ROWS = 16
 """Number of rows from which all are pooled together, step by step."""
 
 
@@ -62,7 +62,7 @@ def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
         first = np.arange(len(count))
         positives, count = positives.astype(np.int64, copy=False), count.astype(np.int64, copy=False)
     before = np.inf
-    while _FEW < len(count) <= _MUCH_LESS * before:
+    while _MIN_SIZE < len(count) <= _MAX_RATIO * before:
         before = len(count)
         rises = np.ones(len(count), dtype=np.bool_)
         np.less(positives[:-1] * count[1:], positives[1:] * count[:-1], out=rises[1:])
@@ -170,7 +170,7 @@ def isotonic_means(value: Floats, weight: Floats) -> Floats:
     -------
     float64, shape (lines, m)
     """
-    if len(value) >= _LINES:
+    if len(value) >= _MIN_ROWS:
         return _means_of_lines(value, weight)
     fitted = np.empty_like(value)
     for line, amount, times in zip(fitted, value, weight, strict=True):

@@ -15,7 +15,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """
     adjusted: dict[str, float] = {}
     highest = 0.0
-    for place, name in enumerate(sorted(p_values, key=lambda name: (p_values[name], name))):
-        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[name]))
+    for index, name in enumerate(sorted(p_values, key=lambda name: (p_values[name], name))):
+        highest = max(highest, min(1.0, (len(p_values) - index) * p_values[name]))
         adjusted[name] = highest
     return {name: adjusted[name] for name in p_values}

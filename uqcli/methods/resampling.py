@@ -14,7 +14,7 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
 
-LEAST_OF_A_CLASS = 10
+MIN_CLASS_ROWS = 10
 """Rows of each class below which intervals of ranking and loss metrics are invalid."""
 
 
@@ -107,7 +107,7 @@ def _distance(value: float, draw: float, error: float) -> float:
 
 
 def percentile_interval(resampled: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """Compute the percentile interval; None if there are too few resamplings."""
+    """Compute the percentile interval; None if there are too few resamples."""
     ordered = sorted(resampled)
     tail = tail_of(len(ordered), confidence)
     return None if tail is None else (ordered[tail], ordered[-1 - tail])
@@ -119,12 +119,12 @@ def tail_of(replicates: int, confidence: float) -> int | None:
     return left_out if left_out >= 0 else None
 
 
-def least_replicates(confidence: float) -> int:
-    """Return the minimum number of resamplings for a confidence.
+def min_replicates(confidence: float) -> int:
+    """Return the minimum number of resamples for a confidence.
 
     Examples
     --------
-    >>> least_replicates(0.95)
+    >>> min_replicates(0.95)
     39
     """
     return math.ceil(2 / (1 - confidence) - 1e-9) - 1

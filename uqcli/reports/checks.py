@@ -24,7 +24,7 @@ _COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType
     }
 )
 _FORM: Final = re.compile(r"\s*(.*\S)\s*(?<![<>=!])(>=|<=|==|!=|>|<)\s*(\S+)\s*")
-_MOST_NAMES = 30
+_MAX_NAMES = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ def checks_table(results: Sequence[CheckResult]) -> Table:
         for result in results
     ]
     header = ("fail if", "of", "value", "result")
-    return Table(title="Checks", header=header, rows=rows, left=2, words_last=True)
+    return Table(title="Checks", header=header, rows=rows, left=2, text_last=True)
 
 
 def apply_checks(checks: Sequence[Check], by_artifact: Mapping[str, Metrics]) -> list[CheckResult]:
@@ -191,8 +191,8 @@ def _metric_at(path: str, value: Any) -> Any:
 
 def _listing(paths: Iterable[str]) -> str:
     names = list(paths)
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(names[:_MAX_NAMES]) + more
 
 
 def _paths(metrics: Metrics) -> list[str]:

@@ -50,7 +50,7 @@ def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BE
     Parameters
     ----------
     sides
-        Column names of the two and of their difference.
+        Column names of both sides and of their difference.
     """
     rows = [
         (
@@ -90,7 +90,7 @@ def ranked_table(title: str, name_header: str, compared: Sequence[tuple[str, Com
     Parameters
     ----------
     name_header
-        Header of the names.
+        Header of the column of names.
     compared
         Names and comparisons on the same rows, or on the same labels.
     """

@@ -82,9 +82,9 @@ def _claim_cases(document: Document) -> list[_Case]:
 
 def _result_of(claim: Claim) -> Literal["passed", "failure", "skipped"]:
     """Return the result; a claim that the rows cannot decide fails, or is skipped if not about new data."""
-    if claim.kept is None and not claim.about_new_data:
+    if claim.met is None and not claim.about_new_data:
         return "skipped"
-    return "passed" if claim.kept else "failure"
+    return "passed" if claim.met else "failure"
 
 
 def _xml(command: str, case: _Case) -> str:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-_BANDS, _LEAST_ROWS = 25, 20
+_BANDS, _MIN_ROWS = 25, 20
 """Number of score bands of equal width; neighbours with fewer rows than this minimum are merged."""
 
 _FAINT: Final = 0.15
 """Strength of the shade of ranges with hardly any rows, whose rates are mostly chance."""
 
-_MOST_CURVES: Final = 6
+_MAX_CURVES: Final = 6
 _FARTHEST: Final = 1e300
 """Largest score for which matplotlib can compute axes."""
 
@@ -65,9 +65,9 @@ class _Level:
         count, positives = (
             np.bincount(band, values, _BANDS).astype(np.int64) for values in (row.count, row.positives)
         )
-        starts, rows_in_range = [], _LEAST_ROWS
+        starts, rows_in_range = [], _MIN_ROWS
         for number, rows in enumerate(count.tolist()):
-            if max(rows_in_range, rows) >= _LEAST_ROWS:
+            if max(rows_in_range, rows) >= _MIN_ROWS:
                 starts.append(number)
                 rows_in_range = 0
             rows_in_range += rows
@@ -173,7 +173,7 @@ def _draw_rates(
     for number, level in enumerate(levels):
         shades = shading(norm(np.ma.masked_invalid(level.rate)))[:, :3]
         bands = np.diff(level.ends) * _BANDS / (span[1] - span[0])
-        strength = np.where(level.count, np.clip(level.count / bands / _LEAST_ROWS, _FAINT, 1), 1)
+        strength = np.where(level.count, np.clip(level.count / bands / _MIN_ROWS, _FAINT, 1), 1)
         shades = 1 - strength[:, None] * (1 - shades)  # towards white
         axes.pcolormesh(level.ends, [number, number + 1], shades[None, :, :])
     label = "uncertainty" if len(levels) == 1 else "uncertainty (up: less certain)"
@@ -213,7 +213,7 @@ def _draw_boundary(axes: Axes, line: Drawn, levels: int, style: dict[str, Any]) 
 def _draw_curves(
     axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str]
 ) -> None:
-    numbers = np.unique(np.linspace(0, len(levels) - 1, min(_MOST_CURVES, len(levels))).round().astype(int))
+    numbers = np.unique(np.linspace(0, len(levels) - 1, min(_MAX_CURVES, len(levels))).round().astype(int))
     for number, colour in zip(numbers.tolist(), level_colours(len(numbers)), strict=True):
         level = levels[number]
         rate = level.rate

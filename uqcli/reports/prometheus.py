@@ -2,7 +2,7 @@
 
 A metric is ``uqcli_<command>_<metric>``; underscores join the names of nested metrics. The ends of an
 interval have the suffixes ``_low`` and ``_high``. Names of rule files, and names from the data (classes,
-groups), are labels. Undefined values are NaN. There are no times, so that equal results have equal bytes.
+groups), are labels. Undefined values are NaN. Samples have no time stamp: equal results have equal bytes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def to_prometheus(
     Parameters
     ----------
     by_artifact
-        Metrics by rule file; under '' those of a single result, or of all together.
+        Metrics by rule file; the key '' is for a single result, or for all rule files together.
     rules
         Digests of the rule files that were read or written, by name.
     """
@@ -97,8 +97,8 @@ def _numbers(
     if not isinstance(metric, Estimate):
         yield _Sample(name, key, labels, metric)
         return
-    for ending, end, words in _ENDS:
-        yield _Sample(f"{name}{ending}", f"{key}{words}", labels, getattr(metric, end))
+    for ending, end, description in _ENDS:
+        yield _Sample(f"{name}{ending}", f"{key}{description}", labels, getattr(metric, end))
 
 
 def _family(command: str, name: str, samples: list[_Sample]) -> str:

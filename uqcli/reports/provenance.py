@@ -15,10 +15,10 @@ from uqcli.document import Table, count, rows_of
 from uqcli.files import is_stdin, is_stdout
 from uqcli.running.rows_read import rows_by_input
 
-_MOST_NAMED: Final = 4
+_MAX_NAMED: Final = 4
 """Most input files that a page lists one by one."""
 
-_MOST_BYTES: Final = 2**30
+_MAX_BYTES: Final = 2**30
 """Largest file that is read only for its digest; this takes about a second."""
 
 
@@ -74,14 +74,14 @@ class Provenance:
         ]
         lines += [("rule file", self.unwritten)] if self.unwritten else []
         lines += [("rows written to", self.rows_to)] if self.rows_to else []
-        return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
+        return Table(title="Made from", header=("", ""), rows=lines, left=2, text_last=True)
 
     def _inputs(self) -> list[str]:
         """List the files with their rows, if read by this process; many files in one line."""
         names = ["standard input" if is_stdin(name) else name for name in self.files]
         rows = rows_by_input()
         row_counts = [rows.get(name) for name in names]
-        if len(names) <= _MOST_NAMED:
+        if len(names) <= _MAX_NAMED:
             lines = [
                 f"{name}{_row_suffix(rows_of_file)}"
                 for name, rows_of_file in zip(names, row_counts, strict=True)
@@ -125,7 +125,7 @@ def digests_of(names: Iterable[str]) -> dict[str, str]:
     digests = {}
     for name in names:
         with suppress(OSError, ValueError):
-            if not is_stdin(name) and Path(name).is_file() and Path(name).stat().st_size <= _MOST_BYTES:
+            if not is_stdin(name) and Path(name).is_file() and Path(name).stat().st_size <= _MAX_BYTES:
                 with Path(name).open("rb") as stream:
                     digests[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return digests
@@ -133,7 +133,7 @@ def digests_of(names: Iterable[str]) -> dict[str, str]:
 
 def digests_of_inputs(names: tuple[str, ...]) -> dict[str, str]:
     """Return the SHA-256 of the input files, if a page lists them one by one."""
-    return digests_of(names) if len(names) <= _MOST_NAMED else {}
+    return digests_of(names) if len(names) <= _MAX_NAMED else {}
 
 
 def output_name(name: str) -> str:

@@ -112,7 +112,7 @@ def _printed(
     return "\n".join(line.rstrip() for line in capture.get().split("\n"))
 
 
-def _rich_table(table: Table, most_lines: int) -> RichTable:
+def _rich_table(table: Table, max_lines: int) -> RichTable:
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -122,9 +122,9 @@ def _rich_table(table: Table, most_lines: int) -> RichTable:
         title=title, title_justify="left", box=None, show_header=head, header_style="bold", pad_edge=False
     )
     for at, name in enumerate(table.header):
-        justify: JustifyMethod = "left" if table.holds_words(at) else "right"
+        justify: JustifyMethod = "left" if table.is_text(at) else "right"
         rich_table.add_column(Text(visible(name)), justify=justify, overflow="fold")
-    rows = table.rows if len(table.rows) <= most_lines else table.rows[: most_lines - 1]
+    rows = table.rows if len(table.rows) <= max_lines else table.rows[: max_lines - 1]
     for row in rows:
         rich_table.add_row(*(Text(visible(cell)) for cell in row))
     if len(rows) < len(table.rows):
@@ -167,7 +167,7 @@ def to_markdown(document: Document, made_from: Table | None = None) -> str:
 
 
 def _markdown_table(table: Table) -> str:
-    aligned = [":--" if table.holds_words(at) else "--:" for at in range(len(table.header))]
+    aligned = [":--" if table.is_text(at) else "--:" for at in range(len(table.header))]
     lines = [map(_plain, table.header), aligned, *(map(_plain, row) for row in table.rows)]
     title = f"\n## {_plain(table.title)}\n" if table.title else ""
     return title + "".join(f"\n| {' | '.join(line)} |" for line in lines) + "\n"
@@ -238,7 +238,7 @@ def _html_table(table: Table) -> str:
 def _html_cells(tag: str, table: Table, line: Sequence[str]) -> str:
     last = len(table.header) - 1
     classes = (
-        ' class="n"' if not table.holds_words(at) else ' class="w"' if at == last else ""
+        ' class="n"' if not table.is_text(at) else ' class="w"' if at == last else ""
         for at in range(len(line))
     )
     return "".join(f"<{tag}{name}>{escaped(text)}</{tag}>" for name, text in zip(classes, line, strict=True))
@@ -290,7 +290,7 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
             return to_junit(command, report.document(), facts.checks, facts.failure, made_from)
         case ".prom":
             head = up_metric(command, is_up=facts.failure is None)
-            return head + to_prometheus(command, report.gated, facts.provenance.rules)
+            return head + to_prometheus(command, report.checked_metrics, facts.provenance.rules)
         case page:
             return _page(report, page, facts)
 

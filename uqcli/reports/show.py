@@ -1,4 +1,4 @@
-"""The report of ``uqcli show``: a saved model in words."""
+"""Report of ``uqcli show``: a saved rule in words."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from uqcli.document import Document, Metrics, OneResult
 
 @dataclass(frozen=True, kw_only=True)
 class ShowReport(OneResult):
-    """A saved model, of whatever kind."""
+    """A saved rule of any kind."""
 
-    model: Saved
+    rule: Saved
 
     @property
     def metrics(self) -> Metrics:
-        """Its numbers."""
-        return self.model.facts()
+        """Numbers of the rule."""
+        return self.rule.facts()
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form: as it is saved, or what is wrong with it in the place of a digest."""
-        content = content_of(self.model)
-        if not self.model.unsealed:
+        """Return the JSON form: the rule as saved. A digest that does not match is null, with the reason."""
+        content = content_of(self.rule)
+        if not self.rule.unsealed:
             return content
-        return {**content, "digest": None, "seal": str(self.model.seal)}
+        return {**content, "digest": None, "seal": str(self.rule.seal)}
 
     def document(self) -> Document:
-        """The readable form."""
-        document = self.model.document()
-        return replace(document, cautions=[f"{self.model.unsealed}."] if self.model.unsealed else [])
+        """Return the readable form."""
+        document = self.rule.document()
+        return replace(document, cautions=[f"{self.rule.unsealed}."] if self.rule.unsealed else [])

@@ -62,7 +62,7 @@ class ShowTwoReport(OneResult):
     """
 
     names: tuple[str, str]
-    models: tuple[Saved, Saved]
+    rules: tuple[Saved, Saved]
     changed: ChangedRows | None
 
     @property
@@ -88,8 +88,8 @@ class ShowTwoReport(OneResult):
             "uqcli_version": VERSION,
             "metrics": dict(self.metrics),
             "results": [
-                {"artifact": name, "model": content_of(model)}
-                for name, model in zip(self.names, self.models, strict=True)
+                {"artifact": name, "model": content_of(saved)}
+                for name, saved in zip(self.names, self.rules, strict=True)
             ],
             "differences": [
                 {"field": field, "first": first, "second": second}
@@ -131,12 +131,12 @@ class ShowTwoReport(OneResult):
 
     def _thresholds(self) -> list[Table]:
         """Thresholds of two boundaries in the uncertainty ranges of both."""
-        first, second = self.models
+        first, second = self.rules
         if not isinstance(first, BoundaryArtifact) or not isinstance(second, BoundaryArtifact):
             return []
         edges = sorted({*first.uncertainty_edges, *second.uncertainty_edges})
         starts = [float("-inf"), *edges]
-        columns = [[_rule_at(model, start) for start in starts] for model in (first, second)]
+        columns = [[_rule_at(saved, start) for start in starts] for saved in (first, second)]
         rows = list(zip(ranges(edges), *columns, strict=True))
         return [Table(title="", header=("uncertainty", *short_names(self.names)), rows=rows, left=3)]
 
@@ -151,13 +151,13 @@ class ShowTwoReport(OneResult):
 
     def _differences(self) -> dict[str, tuple[Any, Any]]:
         """Values of the fields that differ, by dotted key; None for a field that is missing."""
-        first, second = (dict(_flat(content_of(model))) for model in self.models)
+        first, second = (dict(_flat(content_of(saved))) for saved in self.rules)
         both = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
         return {name: pair for name, pair in both.items() if name != "digest" and pair[0] != pair[1]}
 
     def _cautions(self) -> list[str]:
-        named = zip(short_names(self.names), self.models, strict=True)
-        return [f"{name}: {model.unsealed}." for name, model in named if model.unsealed]
+        named = zip(short_names(self.names), self.rules, strict=True)
+        return [f"{name}: {saved.unsealed}." for name, saved in named if saved.unsealed]
 
 
 def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -169,11 +169,11 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield f"{prefix}{name}", value
 
 
-def _rule_at(model: BoundaryArtifact, uncertainty: float) -> str:
+def _rule_at(saved: BoundaryArtifact, uncertainty: float) -> str:
     """The rule of a boundary in the bin that starts at or below an uncertainty."""
-    bin_number = sum(edge <= uncertainty for edge in model.uncertainty_edges)
-    raised = isinstance(model.recalibration, SavedRecalibration)
-    return rule(model.thresholds[bin_number], raised=raised)
+    bin_number = sum(edge <= uncertainty for edge in saved.uncertainty_edges)
+    raised = isinstance(saved.recalibration, SavedRecalibration)
+    return rule(saved.thresholds[bin_number], raised=raised)
 
 
 def _text(value: Any) -> str:

@@ -100,7 +100,7 @@ class Temporary:
         assert self._lock is not None  # only before remove()
         return os.fdopen(os.dup(self._lock), "wb")
 
-    def take_place(self, path: Path, target: str) -> None:
+    def move_into_place(self, path: Path, target: str) -> None:
         """Rename it into place; the thread that ends the process knows whether this has happened."""
         try:
             os.chmod(self.path, _mode_of(path))  # noqa: PTH101  names may be any bytes

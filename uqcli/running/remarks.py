@@ -23,7 +23,7 @@ def remarks() -> list[str]:
 
 
 def caution(sentence: str) -> None:
-    """Add a caution on something that makes results wrong, once."""
+    """Add a caution on something that can make results wrong, once."""
     _cautions[sentence] = None
 
 
@@ -33,6 +33,6 @@ def cautions() -> list[str]:
 
 
 def clear() -> None:
-    """Clear both for a new run."""
+    """Clear remarks and cautions for a new run."""
     _remarks.clear()
     _cautions.clear()

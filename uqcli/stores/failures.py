@@ -41,7 +41,7 @@ _PATTERNS: Final = (
 )
 """Pattern of an error, its name in messages, and the remedy."""
 
-_TOLD_BY_STORES: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode")
+_STORE_ERROR: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode")
 
 
 def store_failure(name: str, error: BaseException, doing: str = "read") -> DataError | None:
@@ -57,7 +57,7 @@ def store_failure(name: str, error: BaseException, doing: str = "read") -> DataE
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ENOENT:
         return no_object(name, doing)
     text = " ".join(str(error).split())
-    if not _TOLD_BY_STORES.search(text):
+    if not _STORE_ERROR.search(text):
         return None
     for pattern, reason, remedy in _PATTERNS:
         if re.search(pattern, text):

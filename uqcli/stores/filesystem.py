@@ -36,12 +36,12 @@ def filesystem_of(address: Address) -> pf.FileSystem:
     DataError
         The store refuses access.
     """
-    seen = tuple(
+    environment = tuple(
         sorted(variable for variable in os.environ.items() if variable[0].startswith(_READ_FROM_ENVIRONMENT))
     )
-    patience = (limits.CONNECT_SECONDS, limits.REQUEST_SECONDS, limits.ATTEMPTS)
+    request_limits = (limits.CONNECT_SECONDS, limits.REQUEST_SECONDS, limits.ATTEMPTS)
     region = _region(address)
-    return _filesystem(address.scheme, region, seen, patience)
+    return _filesystem(address.scheme, region, environment, request_limits)
 
 
 @cache
@@ -104,9 +104,9 @@ def _s3(region: str | None) -> dict[str, Any]:
     if region:
         options["region"] = region
     if endpoint:
-        scheme, mark, place = endpoint.rpartition("://")
-        options["scheme"] = scheme if mark else "https"
-        options["endpoint_override"] = place.rstrip("/")
+        scheme, separator, host = endpoint.rpartition("://")
+        options["scheme"] = scheme if separator else "https"
+        options["endpoint_override"] = host.rstrip("/")
     return options
 
 

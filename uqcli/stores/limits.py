@@ -13,10 +13,10 @@ REQUEST_SECONDS: float = 30.0
 ATTEMPTS: int = 3
 """Attempts of a request with a transient failure, including the first."""
 
-MOST_PUT: int = 4 << 20
+MAX_PUT: int = 4 << 20
 """Maximum bytes of a single S3 PUT; pyarrow would use a slightly larger limit."""
 
-MOST_COPIED: int = 5 << 30
+MAX_COPIED: int = 5 << 30
 """Maximum bytes that S3 copies in one request, hence the maximum size of an output object."""
 
 AT_ONCE: Final = 8
@@ -25,7 +25,7 @@ AT_ONCE: Final = 8
 FIRST_BYTES: Final = 1 << 18
 """Bytes of the first request for a text file: headers are short."""
 
-MOST_BYTES: Final = 1 << 23
+MAX_BYTES: Final = 1 << 23
 """Bytes of later requests, and of an uploaded part."""
 
 GROUP_BYTES: Final = 1 << 25

@@ -91,7 +91,7 @@ class _Ranges(io.RawIOBase):
         self._name = name
         self._size = handle.size()
         self._next = 0
-        self._most = limits.FIRST_BYTES
+        self._request_bytes = limits.FIRST_BYTES
         self._piece = memoryview(b"")
 
     def readable(self) -> bool:
@@ -106,11 +106,11 @@ class _Ranges(io.RawIOBase):
         return len(piece)
 
     def _request(self) -> memoryview:
-        size = min(self._most, self._size - self._next)
+        size = min(self._request_bytes, self._size - self._next)
         with store_errors(self._name):
             piece = memoryview(self._handle.read_at(size, self._next))
         self._next += size
-        self._most = min(4 * self._most, limits.MOST_BYTES)
+        self._request_bytes = min(4 * self._request_bytes, limits.MAX_BYTES)
         if len(piece) < size:
             raise DataError(
                 f"'{self._name}' ends after {self._next - size + len(piece)} bytes",

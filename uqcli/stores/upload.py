@@ -5,11 +5,11 @@ under a hidden name in the target's folder. After a complete upload the store co
 atomically for readers, and the hidden object is deleted. No multipart upload ever has the final name, since
 pyarrow cannot abort one: it completes even a failed upload.
 
-Requirements: space in the directory of temporary files. Above 4 MiB also the right to read, copy and delete
-in the folder. With S3 at most 5 GiB, its limit of a copy. A killed run may leave the hidden object
-(``.uqcli-*.tmp``, skipped when folders are read) or an unfinished upload. A life-cycle rule of the bucket can
-remove them. After deleting, pyarrow leaves an empty S3 object that stands for the folder. Atomicity is only
-that of the store's copies.
+It needs space in the directory of temporary files. Above 4 MiB it also needs the right to read, copy and
+delete in the folder. S3 copies at most 5 GiB, so larger files are refused. A killed run may leave
+the hidden object (``.uqcli-*.tmp``, skipped when folders are read) or an unfinished upload. A life-cycle rule
+of the bucket can remove them. After deleting, pyarrow leaves an empty S3 object in place of the folder.
+Copies are only as atomic as the store makes them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from uqcli.stores.filesystem import filesystem_of
 if TYPE_CHECKING:
     import pyarrow.fs as pf
 
-_PATIENCE = 1.0
+_DELETE_SECONDS = 1.0
 """Seconds allowed for deletions after a signal."""
 
 _hidden: dict[str, pf.FileSystem] = {}
@@ -47,8 +47,8 @@ class Upload:
     address: Address
     target: str
 
-    def take_place(self) -> None:
-        """Upload it and put it into place.
+    def move_into_place(self) -> None:
+        """Upload it under its final name.
 
         Raises
         ------
@@ -96,14 +96,14 @@ class _DeniedError(Exception):
 
 def _upload(path: Path, address: Address, target: str) -> None:
     size = path.stat().st_size
-    if address.scheme == "s3" and size > limits.MOST_COPIED:
+    if address.scheme == "s3" and size > limits.MAX_COPIED:
         raise DataError(
             f"cannot write '{target}': it has {size} bytes",
-            expected=f"at most {limits.MOST_COPIED}",
+            expected=f"at most {limits.MAX_COPIED}",
             remedy="write a local file and upload it, or apply the rule to parts of the rows",
         )
     store = filesystem_of(address)
-    if address.scheme == "s3" and size <= limits.MOST_PUT:
+    if address.scheme == "s3" and size <= limits.MAX_PUT:
         # in a thread of its own, so that no signal interrupts between its two calls
         with ThreadPoolExecutor(1) as executor:
             executor.submit(_put, path.read_bytes(), store, address, target).result()
@@ -114,55 +114,55 @@ def _upload(path: Path, address: Address, target: str) -> None:
 def _put(content: bytes, store: pf.FileSystem, address: Address, target: str) -> None:
     """Write a small object in one request, which is atomic."""
     with store_errors(target, "write"), changing, replacing(target):
-        sink = store.open_output_stream(address.path, compression=None, metadata=_kind(address.base))
+        sink = store.open_output_stream(address.path, compression=None, metadata=_content_type(address.base))
         sink.write(content)
         sink.close()
 
 
 def _send_and_copy(path: Path, store: pf.FileSystem, address: Address, target: str) -> None:
     size = path.stat().st_size
-    waiting = address.beside(f".uqcli-{secrets.token_hex(8)}.tmp").path
-    _note(waiting, store)
+    hidden = address.beside(f".uqcli-{secrets.token_hex(8)}.tmp").path
+    _register_hidden(hidden, store)
     try:
         with store_errors(target, "write"):
-            _send(path, store, waiting, _kind(address.base))
-            arrived = store.get_file_info(waiting).size
+            _send(path, store, hidden, _content_type(address.base))
+            arrived = store.get_file_info(hidden).size
             if arrived != size:
                 raise DataError(
                     f"cannot write '{target}': {arrived} of {size} bytes arrived", remedy="try again later"
                 )
             with changing, replacing(target):
-                store.copy_file(waiting, address.path)
+                store.copy_file(hidden, address.path)
     finally:
-        _delete(waiting, store)
+        _delete(hidden, store)
 
 
-def _send(path: Path, store: pf.FileSystem, waiting: str, kind: dict[str, str] | None) -> None:
+def _send(path: Path, store: pf.FileSystem, hidden: str, kind: dict[str, str] | None) -> None:
     with (
         path.open("rb") as source,
-        store.open_output_stream(waiting, compression=None, metadata=kind) as sink,
+        store.open_output_stream(hidden, compression=None, metadata=kind) as sink,
     ):
-        while piece := source.read(limits.MOST_BYTES):
+        while piece := source.read(limits.MAX_BYTES):
             sink.write(piece)
 
 
-def _kind(base: str) -> dict[str, str] | None:
+def _content_type(base: str) -> dict[str, str] | None:
     """Return the content type of the object."""
-    kind, packed = mimetypes.guess_type(base)
-    return {"Content-Type": kind} if kind is not None and packed is None else None
+    kind, encoding = mimetypes.guess_type(base)
+    return {"Content-Type": kind} if kind is not None and encoding is None else None
 
 
-def _note(waiting: str, store: pf.FileSystem) -> None:
+def _register_hidden(hidden: str, store: pf.FileSystem) -> None:
     if not _hidden:
         register_cleanup(_delete_hidden)
-    _hidden[waiting] = store
+    _hidden[hidden] = store
 
 
-def _delete(waiting: str, store: pf.FileSystem) -> None:
+def _delete(hidden: str, store: pf.FileSystem) -> None:
     """Delete a hidden object, if it exists and the store permits it."""
     with suppress(OSError, ValueError):
-        store.delete_file(waiting)
-    _hidden.pop(waiting, None)
+        store.delete_file(hidden)
+    _hidden.pop(hidden, None)
 
 
 def _delete_hidden() -> None:
@@ -171,4 +171,4 @@ def _delete_hidden() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(_PATIENCE)
+        thread.join(_DELETE_SECONDS)

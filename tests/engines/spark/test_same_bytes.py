@@ -99,7 +99,7 @@ def test_errors_are_one_line(folder, capfd, words, code, message):
 
 
 def test_a_server_of_another_protocol_is_no_cluster(folder, capfd, monkeypatch):
-    monkeypatch.setattr(session, "_ANSWER", 0.5)
+    monkeypatch.setattr(session, "_CONNECT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"sc://127.0.0.1:{server.getsockname()[1]}"
         line = [
@@ -125,7 +125,7 @@ def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_pa
     )
     pooled, passes = pooling.pooled, {}
     for most in (1 << 24, 400):
-        monkeypatch.setattr(ranges, "MOST_VALUES", most)
+        monkeypatch.setattr(ranges, "MAX_VALUES", most)
         calls.clear()
         output = str(tmp_path / f"{most}")
         line = f"boundary --precision 0.5 --weight w -q --engine spark -o {output}"
@@ -148,8 +148,8 @@ def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_pa
     ],
 )
 def test_too_many_values_are_refused_before_they_are_collected(folder, capfd, monkeypatch, line, message):
-    monkeypatch.setattr(pooling, "MOST_VALUES", 100)
-    monkeypatch.setattr(distinct, "MOST_NUMBERS", 150)
+    monkeypatch.setattr(pooling, "MAX_VALUES", 100)
+    monkeypatch.setattr(distinct, "MAX_NUMBERS", 150)
     words = [*line.split(), *inputs(folder), "--engine", "spark"]
     assert run(words) == 3
     stderr = capfd.readouterr().err

@@ -46,7 +46,7 @@ def evaluate(models, rows, weighted=True):
     request = EvaluateRequest(
         data=DataRequest(inputs=(), frame=table_of(columns)),
         artifacts=tuple("ABC"[: len(models)]),
-        models=tuple(models),
+        rules=tuple(models),
         columns=ColumnOverrides(weight="w") if weighted else ColumnOverrides(),
     )
     return run(request).report

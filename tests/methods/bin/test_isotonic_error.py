@@ -17,8 +17,8 @@ from uqcli.methods.bin.isotonic_error import isotonic_errors
 def isotonic(rows):
     """Fit the positive rate by score to (score, positive) rows."""
     scores = sorted({s for s, _ in rows})
-    atoms = [(sum(s == v for s, _ in rows), sum(s == v and y for s, y in rows)) for v in scores]
-    return dict(zip(scores, map(float, isotonic_values(atoms)), strict=True))
+    values = [(sum(s == v for s, _ in rows), sum(s == v and y for s, y in rows)) for v in scores]
+    return dict(zip(scores, map(float, isotonic_values(values)), strict=True))
 
 
 def oracle(rows, k, width, fit_in_each_bin):

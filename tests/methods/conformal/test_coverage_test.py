@@ -1,4 +1,4 @@
-"""Tests of the test of guaranteed coverage: the law of the counts, and several guarantees together."""
+"""Tests of the test of guaranteed coverage: the distribution of counts, and several guarantees together."""
 
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ ALPHAS = st.sampled_from([Fraction(1, 10), Fraction(1, 20), Fraction(1, 3), Frac
 
 
 @given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 300), ALPHAS)
-def test_p_values_are_those_of_the_beta_binomial_law(covered, missed, calibration, alpha):
+def test_p_values_are_those_of_the_beta_binomial_distribution(covered, missed, calibration, alpha):
     rows = covered + missed
     rank = rank_of(calibration, alpha)
     p_value = coverage_p_value(covered, rows, calibration, alpha)
@@ -30,9 +30,9 @@ def test_p_values_are_those_of_the_beta_binomial_law(covered, missed, calibratio
 def test_large_counts_agree_with_the_normal_limit(rows):
     calibration, alpha = rows, Fraction(1, 10)
     rank = rank_of(calibration, alpha)
-    spread = np.sqrt(2 * 0.09 / rows)
+    standard_error = np.sqrt(2 * 0.09 / rows)
     for step in (-3, -1, 0, 2):
-        covered = round(rows * (0.9 + step * spread))
+        covered = round(rows * (0.9 + step * standard_error))
         assert coverage_p_value(covered, rows, calibration, alpha) == pytest.approx(
             stats.norm.cdf(step), abs=1e-3
         )
@@ -67,15 +67,15 @@ def test_equal_weights_give_as_many_effective_rows():
 )
 def test_classes_that_are_missed_more_often_leave_fewer_effective_rows(lines):
     """The expected value is the sum over rows, each with the miss rate of its class."""
-    alpha, total, spread, squares = 0.1, 0.0, 0.0, 0.0
+    alpha, total, variance, squares = 0.1, 0.0, 0.0, 0.0
     for rows, weight, missed, covered in lines:
         miss = (missed + 1) / (missed + covered + 2)
         for _ in range(rows):
             total += weight
             squares += weight**2
-            spread += weight**2 * (miss * 0.9**2 + (1 - miss) * 0.1**2)
+            variance += weight**2 * (miss * 0.9**2 + (1 - miss) * 0.1**2)
     rows, weights, missed, covered = (list(column) for column in zip(*lines, strict=True))
     tested = np.array(missed) + np.array(covered)
     effective = effective_rows(rows, weights, np.array(missed), tested, Fraction(1, 10))
-    largest = max(squares, spread / (alpha * (1 - alpha)))
+    largest = max(squares, variance / (alpha * (1 - alpha)))
     assert effective == pytest.approx(total**2 / largest if largest else 0, rel=1e-9, abs=1)

@@ -45,8 +45,8 @@ def test_two_classes_equal_one_score():
         for side in SIDES:
             assert metrics[name][side].value == pytest.approx(expected[name][side].value)
             assert metrics[name][side].error == pytest.approx(expected[name][side].error)
-    assert many.rows_apart() == pytest.approx(one.rows_apart())
-    assert many.least_of_a_class == one.least_of_a_class
+    assert many.rows_that_differ() == pytest.approx(one.rows_that_differ())
+    assert many.min_class_rows == one.min_class_rows
 
 
 def test_pairs_are_pooled_and_resampled_by_row():

@@ -93,19 +93,19 @@ class Calibrator(Fitted[CalibratorArtifact]):
         if tries_all:
             del fitted["method"]
         scale = Scale(real=logit, undersampled=undersampled)
-        how = options or options_of(
+        calibration = options or options_of(
             CalibrationOptions, {"scale": scale, "trees": partition is None, **fitted}
         )
-        if not how.trees and partition is None:
+        if not calibration.trees and partition is None:
             features, partition = None, features
-        if not tries_all and how.method is CalibrationMethod.MIST and uncertainty is None:
+        if not tries_all and calibration.method is CalibrationMethod.MIST and uncertainty is None:
             raise UsageError("method mist without uncertainty", expected="a column of uncertainties")
         features, partition = by_name(features), by_name(partition)
         more = {**features, **partition}
         rows = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more)
         request = CalibrateRequest(
             data=rows.request(),
-            calibration=how,
+            calibration=calibration,
             features=tuple(features),
             partition=tuple(partition),
             shift=None if shift is None else shift_artifact(shift),
@@ -177,5 +177,5 @@ class Calibrator(Fitted[CalibratorArtifact]):
             An option or a value is out of range.
         """
         columns = {**self._input_columns(score, uncertainty), **by_name(features)}
-        how = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
-        return self._measured(columns, label, weight, **how)
+        options = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
+        return self._measured(columns, label, weight, **options)

@@ -130,7 +130,7 @@ def conformal_sets(
     probability: Classes,
     label: Column,
     *,
-    alpha: Decimal = defaults.MISS,
+    alpha: Decimal = defaults.MISCOVERAGE,
     classes: Sequence[str] | None = None,
     weight: Column | None = None,
     group: Column | None = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.inputs import bare_data, column_overrides, rows_output
+from uqcli.cli.inputs import column_overrides, data_without_columns, rows_output
 from uqcli.cli.options import (
     InputOptions,
     ModelClasses,
@@ -41,14 +41,14 @@ def apply(
     running: RunOptions,
 ) -> None:
     """Add a saved rule's decisions, probabilities or sets to files."""
-    reads = Reads.of(inputs, models=[artifact], reading=reading)
+    reads = Reads.of(inputs, rules=[artifact], reading=reading)
     provenance = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run
     from uqcli.reports.checks import parse_check
 
     with OutputQueue() as queue:
         request = ApplyRequest(
-            data=bare_data(inputs, reading, running),
+            data=data_without_columns(inputs, reading, running),
             artifact=artifact,
             output=rows_output(rows, queue, running),
             columns=column_overrides(columns, classes),

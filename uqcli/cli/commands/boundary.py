@@ -75,7 +75,7 @@ class MethodOptions:
     )
     grid: str | None = option("GRID.json", "Use a saved grid instead of rows.")
     frontier: str | None = option("FILE", "Save recall by alerts (.csv, .parquet).")
-    seed: int = option("S", "Seed of the splits.", defaults.SEED, min=0, max=defaults.MOST_SEED)
+    seed: int = option("S", "Seed of the splits.", defaults.SEED, min=0, max=defaults.MAX_SEED)
 
 
 def boundary(
@@ -99,9 +99,9 @@ def boundary(
     from uqcli.methods.boundary.constraint import constraints_from, with_margin
 
     constraints = tuple(with_margin(bound, method.margin) for bound in constraints_from(**asdict(constraint)))
-    reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
+    reads = Reads.of(inputs, rules=[method.grid, method.shift], reading=reading)
     places = _places(written.output, constraints)
-    table = _table(method.frontier)
+    table = _frontier_file(method.frontier)
     provenance = check_outputs(
         reporting, places, reads=reads, running=running, plot=plotting.plot, table=table
     )
@@ -123,7 +123,7 @@ def boundary(
     )
     with OutputQueue() as queue:
         if table is not None:
-            request = replace(request, frontier=Destination(place=table, queue=queue))
+            request = replace(request, frontier=Destination(target=table, queue=queue))
         result = run(request) if len(constraints) == 1 else run_several(request, constraints)
         deliver(
             result,
@@ -136,8 +136,8 @@ def boundary(
         )
 
 
-def _table(place: str | None) -> str | None:
-    """Check the name of a table, whose ending sets the format.
+def _frontier_file(place: str | None) -> str | None:
+    """Check the file name of the frontier, whose ending sets the format.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def _places(output: str | None, constraints: tuple[Constraint, ...]) -> str | tu
 
 
 def _refuse_row_options(inputs: list[str] | None, method: MethodOptions) -> None:
-    """Refuse inputs and options of bins with a saved grid, which replaces rows and bins."""
+    """Refuse inputs and binning options with a saved grid, which replaces rows and bins."""
     if method.grid is None:
         return
     options = {

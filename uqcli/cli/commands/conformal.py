@@ -37,7 +37,7 @@ class SetOptions:
 
     panel: ClassVar = "Sets"
 
-    alpha: str = option("A", "Share of rows whose set may miss the true class.", defaults.MISS)
+    alpha: str = option("A", "Share of rows whose set may miss the true class.", defaults.MISCOVERAGE)
     method: ConformalMethod = choice(
         "aps: classes by cumulative probability; lac: classes above a threshold.", defaults.CONFORMAL_METHOD
     )
@@ -56,7 +56,7 @@ class SetOptions:
         "FILE", "label-shift: unlabelled new data, instead of --shift (repeatable)."
     )
     no_randomize: bool = flag("aps: larger sets without random draws.")
-    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
+    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MAX_SEED)
 
 
 def conformal(
@@ -71,7 +71,7 @@ def conformal(
     running: RunOptions,
 ) -> None:
     """Build prediction sets with guaranteed coverage."""
-    reads = Reads.of(inputs, sets.target, models=[sets.shift], reading=reading)
+    reads = Reads.of(inputs, sets.target, rules=[sets.shift], reading=reading)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run
 

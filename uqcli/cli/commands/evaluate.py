@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import bare_data, column_overrides
+from uqcli.cli.inputs import column_overrides, data_without_columns
 from uqcli.cli.options import (
     InputOptions,
     LabelColumns,
@@ -52,13 +52,13 @@ def evaluate(
     names = arguments or []
     artifacts = tuple(name for name in names if name.endswith(".json"))
     inputs = tuple(name for name in names if not name.endswith(".json"))
-    reads = Reads.of(inputs, models=[*artifacts, shift], reading=reading)
+    reads = Reads.of(inputs, rules=[*artifacts, shift], reading=reading)
     provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.evaluate.request import EvaluateRequest
     from uqcli.jobs.evaluate.run import run
 
     request = EvaluateRequest(
-        data=replace(bare_data(inputs, reading, running), positive_value=labels.positive),
+        data=replace(data_without_columns(inputs, reading, running), positive_value=labels.positive),
         artifacts=artifacts,
         columns=column_overrides(columns, classes, labels),
         confidence=resampling.confidence,

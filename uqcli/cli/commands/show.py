@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import bare_data
+from uqcli.cli.inputs import data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
 from uqcli.cli.places import Reads
 
@@ -32,12 +32,12 @@ def show(
     running: RunOptions,
 ) -> None:
     """Explain a saved rule in words, or how two differ."""
-    reads = Reads.of(on, models=[artifact, other], reading=reading)
+    reads = Reads.of(on, rules=[artifact, other], reading=reading)
     provenance = check_outputs(reporting, None, reads=reads, running=running)
     from uqcli.jobs.show import show_one, show_two
 
     if other is None and not on:
         deliver(show_one(artifact), reporting, provenance=provenance)
     else:
-        data = bare_data(on, reading, running) if on else None
+        data = data_without_columns(on, reading, running) if on else None
         deliver(show_two(artifact, other, data), reporting, provenance=provenance)

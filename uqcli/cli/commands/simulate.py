@@ -68,8 +68,8 @@ class DrawOptions:
 
     panel: ClassVar = None
 
-    rows: int = option("N", "Rows to draw.", defaults.SIMULATED_ROWS, min=0, max=defaults.MOST_ROWS)
-    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
+    rows: int = option("N", "Rows to draw.", defaults.SIMULATED_ROWS, min=0, max=defaults.MAX_ROWS)
+    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MAX_SEED)
 
 
 def simulate(
@@ -103,7 +103,7 @@ def simulate(
             SimulateRequest(
                 rows=drawing.rows,
                 seed=drawing.seed,
-                output=RowsOutput(place=output, file_format=written.output_format, queue=queue),
+                output=RowsOutput(target=output, file_format=written.output_format, queue=queue),
                 model=_model(kind, _set_options(posterior), _set_options(gaussian)),
             )
         )

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.groups import option
-from uqcli.cli.inputs import bare_data, rows_output
+from uqcli.cli.inputs import data_without_columns, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions, StreamedInputs
 from uqcli.cli.places import Reads
 from uqcli.files import STDIO, OutputQueue
@@ -48,7 +48,7 @@ def uncertainty(
     with OutputQueue() as queue:
         result = run(
             UncertaintyRequest(
-                data=bare_data(inputs, reading, running),
+                data=data_without_columns(inputs, reading, running),
                 output=rows_output(rows, queue, running),
                 alpha1=model.alpha1,
                 alpha0=model.alpha0,

@@ -13,7 +13,7 @@ from uqcli.errors import DataError
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of glibc's ``mallopt``."""
 
-_LEAST_FILES, _LEAST_MEMORY = 32, 1_000_000 << 10
+_MIN_FILES, _MIN_MEMORY = 32, 1_000_000 << 10
 """Open files and bytes of address space that libraries need before the first row."""
 
 _TRIM_BYTES: Final = 1 << 30
@@ -43,19 +43,19 @@ def check_limits() -> None:
         The limit of open files or of memory is too low.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if _is_below(soft, _LEAST_FILES):
-        if _is_below(hard, _LEAST_FILES):
+    if _is_below(soft, _MIN_FILES):
+        if _is_below(hard, _MIN_FILES):
             raise DataError(
                 f"the limit of open files is {soft}",
-                expected=f"at least {_LEAST_FILES}",
-                remedy=f"raise it with ulimit -n {8 * _LEAST_FILES}",
+                expected=f"at least {_MIN_FILES}",
+                remedy=f"raise it with ulimit -n {8 * _MIN_FILES}",
             )
-        resource.setrlimit(resource.RLIMIT_NOFILE, (_LEAST_FILES, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_MIN_FILES, hard))
     memory, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if _is_below(memory, _LEAST_MEMORY):
+    if _is_below(memory, _MIN_MEMORY):
         raise DataError(
             f"the memory limit is {memory >> 20} MiB",
-            expected=f"at least {_LEAST_MEMORY >> 20} MiB",
+            expected=f"at least {_MIN_MEMORY >> 20} MiB",
             remedy="raise it with ulimit -v 1000000 or more",
         )
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _DEPTH: Final = 2
-_MOST_THREADS: Final = 8
+_MAX_THREADS: Final = 8
 _PATIENCE: Final = 0.1
 """Seconds between checks of a blocked reader whether its consumer has closed."""
 
@@ -32,7 +32,7 @@ def is_abandoned() -> bool:
 def threads() -> int:
     """Return the number of worker threads: the cores available to this process."""
     usable = getattr(os, "sched_getaffinity", None)  # Linux only
-    return min(_MOST_THREADS, len(usable(0)) if usable else os.cpu_count() or 1)
+    return min(_MAX_THREADS, len(usable(0)) if usable else os.cpu_count() or 1)
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqcli.choices import OnInvalid
-from uqcli.defaults import MOST_ROWS
+from uqcli.defaults import MAX_ROWS
 from uqcli.engines import refusals
 from uqcli.engines.amounts import LARGEST_SUM, UNITS, refuse_decimals, refuse_sum
 from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
@@ -19,7 +19,7 @@ from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 from uqcli.errors import DataError, UsageError
-from uqcli.repeats import MOST_SAMPLED, MOST_VALUES, WeightSummary
+from uqcli.repeats import MAX_SAMPLED, MAX_VALUES, WeightSummary
 from uqcli.running.remarks import caution
 
 if TYPE_CHECKING:
@@ -121,13 +121,13 @@ def _weights_seen(checked: CheckedFrame) -> WeightSummary:
     odd = F.col("w") * (F.col("y") % 2)
     totals = (F.count(F.lit(1)).alias("rows"), F.sum("w").alias("size"))
     with spark_errors("look at the weights"):
-        values = checked.frame.select("w").distinct().limit(MOST_VALUES + 1).toArrow()
+        values = checked.frame.select("w").distinct().limit(MAX_VALUES + 1).toArrow()
         labels = checked.frame.groupBy("y").agg(*totals).toArrow()
         sample = (
             checked.frame.groupBy(*names)
             .agg(*totals, F.sum(odd).alias("odd"))
             .orderBy(F.xxhash64(*names))
-            .limit(MOST_SAMPLED)
+            .limit(MAX_SAMPLED)
             .toArrow()
         )
     seen.values = set(values.column("w").to_pylist())
@@ -155,9 +155,9 @@ class Check:
     amounts: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.names = {role: f"n{place}" for place, role in enumerate(self.roles.all_numbers())}
-        self.keys = {key: f"g{place}" for place, key in enumerate(self.roles.keys)}
-        self.amounts = {self.names[role]: f"a{place}" for place, role in enumerate(self.roles.amounts)}
+        self.names = {role: f"n{index}" for index, role in enumerate(self.roles.all_numbers())}
+        self.keys = {key: f"g{index}" for index, key in enumerate(self.roles.keys)}
+        self.amounts = {self.names[role]: f"a{index}" for index, role in enumerate(self.roles.amounts)}
 
     def read(self, source: ClusterInput, kept: Sequence[str] = ()) -> Frame:
         """Parse the required columns, with the unreadable values of each; kept columns become c0, c1, ..."""
@@ -341,7 +341,7 @@ class Check:
             raise refusals.no_counts_of_rows(
                 f"column '{name}' has {answers['off_w']} weights such as {answers['off']:g}"
             )
-        if (answers["size"] or 0) > MOST_ROWS:
+        if (answers["size"] or 0) > MAX_ROWS:
             raise refusals.too_heavy(name)
 
     def _refuse_unusable(self, answers: Mapping[str, Any], columns: Mapping[str, str]) -> None:

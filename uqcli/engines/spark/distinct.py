@@ -17,7 +17,7 @@ from uqcli.engines.spark.session import session_of, spark_errors
 from uqcli.errors import DataError
 from uqcli.rows import Rows
 
-MOST_NUMBERS: Final = 1 << 26
+MAX_NUMBERS: Final = 1 << 26
 """Maximum number of values in collected distinct rows: half a gigabyte."""
 
 
@@ -33,7 +33,7 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
 
     names = [*checked.names.values(), "y", *checked.keys.values()]
     grouped = checked.frame.groupBy(*names).agg(F.sum("w").alias("w"))
-    most = MOST_NUMBERS // (len(names) + 1)
+    most = MAX_NUMBERS // (len(names) + 1)
     with spark_errors("bring rows together"):
         if checked.rows > most:
             size = int(grouped.agg(F.count(F.lit(1)).alias("rows")).toArrow().to_pylist()[0]["rows"])

@@ -17,10 +17,10 @@ from uqcli.engines.spark.read import Column, Frame
 from uqcli.engines.spark.session import spark_errors
 from uqcli.errors import DataError
 
-MOST_VALUES: Final = 1 << 24
+MAX_VALUES: Final = 1 << 24
 """Maximum distinct values to collect: 0.4 GB, and a few times that while sorting."""
 
-MOST_GROUPS: Final = 1 << 20
+MAX_GROUPS: Final = 1 << 20
 """Maximum groups of a key to collect."""
 
 
@@ -62,10 +62,10 @@ def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
     if column not in checked.levels:
         name = checked.keys[column]
         with spark_errors("find the groups"):
-            texts = checked.frame.select(name).distinct().limit(MOST_GROUPS + 1).toArrow()
-        if len(texts) > MOST_GROUPS:
+            texts = checked.frame.select(name).distinct().limit(MAX_GROUPS + 1).toArrow()
+        if len(texts) > MAX_GROUPS:
             raise DataError(
-                f"column '{column}' has more than {MOST_GROUPS:,} groups",
+                f"column '{column}' has more than {MAX_GROUPS:,} groups",
                 expected="fewer groups on a cluster",
                 remedy="check that this column names groups",
             )
@@ -119,22 +119,22 @@ def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCou
     parts = parts_of(checked, by)
     with spark_errors("count the rows"):
         rows = counting_frame(checked, role, by).withColumnRenamed("v", "value")
-        counts = pooled(rows, parts, checked.amounts, most=checked.rows)
+        counts = pooled(rows, parts, checked.amounts, max_values=checked.rows)
     require_same(checked, sum(part.rows for part in counts))
     return counts
 
 
-def pooled(rows: Frame, parts: int, amounts: Sequence[str], most: int) -> tuple[ValueCounts, ...]:
-    """Pool rows with columns part, value, y, w and amounts; ``most`` bounds their distinct values."""
+def pooled(rows: Frame, parts: int, amounts: Sequence[str], max_values: int) -> tuple[ValueCounts, ...]:
+    """Pool rows with columns part, value, y, w and amounts; ``max_values`` bounds their distinct values."""
     from pyspark.sql import functions as F  # noqa: N812
 
     grouped = rows.groupBy("part", "value").agg(*totals(amounts))
-    if most > MOST_VALUES:
+    if max_values > MAX_VALUES:
         values = int(grouped.agg(F.count(F.lit(1)).alias("values")).toArrow().to_pylist()[0]["values"])
-        if values > MOST_VALUES:
+        if values > MAX_VALUES:
             raise DataError(
                 f"there are {values:,} distinct values to collect",
-                expected=f"at most {MOST_VALUES:,} from a cluster",
+                expected=f"at most {MAX_VALUES:,} from a cluster",
                 remedy="read the files with --engine polars",
             )
     table = grouped.toArrow()
@@ -154,7 +154,7 @@ def pooled(rows: Frame, parts: int, amounts: Sequence[str], most: int) -> tuple[
 
 
 def require_same(checked: CheckedFrame, size: int) -> None:
-    """Refuse counts of other rows than those checked.
+    """Refuse counts of rows other than those checked.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from uqcli.engines.protocol import Partition, RangeQuery
 from uqcli.engines.spark.cells import Counter, ExpressionCounter, FunctionCounter
 from uqcli.engines.spark.check import CheckedFrame
 from uqcli.engines.spark.pooling import (
-    MOST_VALUES,
+    MAX_VALUES,
     counting_frame,
     no_counts,
     parts_of,
@@ -34,7 +34,7 @@ from uqcli.engines.spark.session import spark_errors
 CELLS = 1 << 17
 """Total number of cells of all parts, each a collected row of five numbers."""
 
-LEAST_CELLS = 64
+MIN_CELLS = 64
 """Minimum number of cells per part."""
 
 _SURELY = 1.25
@@ -91,8 +91,8 @@ class _Counts:
 
     def selected_cells(self, mask: Bools) -> Ints:
         """Return the indices of closed cells with several values, selected by a mask over ``counts``."""
-        place = np.concatenate([self._closed, np.full(len(self.inside.value), -1)])[self._order]
-        named = place[mask]
+        index = np.concatenate([self._closed, np.full(len(self.inside.value), -1)])[self._order]
+        named = index[mask]
         named = named[named >= 0]
         return np.sort(named[self.low[named] < self.high[named]])
 
@@ -113,9 +113,9 @@ def count_ranges(
         Whether workers cannot run Python functions.
     """
     number = parts_of(checked, by)
-    if checked.rows <= max(ROWS_PER_PART, number * LEAST_CELLS):
+    if checked.rows <= max(ROWS_PER_PART, number * MIN_CELLS):
         return RangeCounts.of_parts(pooled_by(checked, role, by))
-    size = max(LEAST_CELLS, CELLS // number)
+    size = max(MIN_CELLS, CELLS // number)
     counter: Counter = (ExpressionCounter if expressions else FunctionCounter).over(
         checked.spans[role], size, number, list(checked.amounts)
     )
@@ -163,18 +163,18 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
         return parts[0]
     cell = np.concatenate([part.cell for part in parts])
     opened = np.unique(np.concatenate([part.cell[part.opened] for part in parts]))
-    distinct, place = np.unique(cell, return_inverse=True)
+    distinct, index = np.unique(cell, return_inverse=True)
     sums = np.zeros((2, len(distinct)), dtype=np.int64)
     low, high = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
     for row, name in enumerate(("count", "positives")):
-        np.add.at(sums[row], place, np.concatenate([getattr(part, name) for part in parts]))
+        np.add.at(sums[row], index, np.concatenate([getattr(part, name) for part in parts]))
     amounts = joined_sums([part.sums for part in parts])
     if amounts is not None:
         totals = np.zeros((*amounts.shape[:2], len(distinct)), dtype=np.int64)
         for at in np.ndindex(*amounts.shape[:2]):
-            np.add.at(totals[at], place, amounts[at])
-    np.minimum.at(low, place, np.concatenate([part.low for part in parts]))
-    np.maximum.at(high, place, np.concatenate([part.high for part in parts]))
+            np.add.at(totals[at], index, amounts[at])
+    np.minimum.at(low, index, np.concatenate([part.low for part in parts]))
+    np.maximum.at(high, index, np.concatenate([part.high for part in parts]))
     return _Counts(
         cell=distinct,
         count=sums[0],
@@ -204,7 +204,7 @@ def _opened(
         size[part.cell[is_flagged]] += part.count[is_flagged]
     # every pass reads all rows again: one pass suffices if there are few distinct values; half the limit per
     # pass, since its last cell exceeds it
-    rounds = np.cumsum(size) // (MOST_VALUES // 2) if distinct > MOST_VALUES else np.zeros_like(size)
+    rounds = np.cumsum(size) // (MAX_VALUES // 2) if distinct > MAX_VALUES else np.zeros_like(size)
     opened = list(parts)
     for number in np.unique(rounds[size > 0]).tolist():
         now = [cells[rounds[cells] == number] for cells in flags]
@@ -212,6 +212,8 @@ def _opened(
         for mask, cells in zip(flagged, now, strict=True):
             mask[cells] = True
         most = min(distinct, int(size[rounds == number].sum()))
-        pooled_keys = pooled(counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, most=most)
+        pooled_keys = pooled(
+            counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, max_values=most
+        )
         opened = [part.with_open(*opening) for part, *opening in zip(opened, now, pooled_keys, strict=True)]
     return opened

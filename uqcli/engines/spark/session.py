@@ -21,10 +21,10 @@ from uqcli.running.interruption import register_cleanup
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_PATIENCE: Final = 1.0
+_CLOSE_SECONDS: Final = 1.0
 """Timeout in seconds for cancelling or closing."""
 
-_ANSWER: Final = 10.0
+_CONNECT_SECONDS: Final = 10.0
 """Timeout in seconds for reaching a cluster."""
 
 _RETRIES: Final = 5
@@ -36,7 +36,7 @@ _PORT: Final = 15002
 _LOCAL: Final = ""
 """Key of the local server among the sessions."""
 
-_MOST_CHARACTERS: Final = 300
+_MAX_CHARACTERS: Final = 300
 """Maximum length of a cluster's error message."""
 
 _sessions: dict[str, SparkSession] = {}
@@ -59,14 +59,14 @@ def session_of(url: str | None) -> SparkSession:
     DataError
         The cluster cannot be reached.
     """
-    place = url or os.environ.get("SPARK_REMOTE") or _LOCAL
-    if place not in _sessions:
+    address = url or os.environ.get("SPARK_REMOTE") or _LOCAL
+    if address not in _sessions:
         _require("pyspark")
-        _sessions[place] = _connected(place)
+        _sessions[address] = _connected(address)
         if len(_sessions) == 1:
             atexit.register(_close_sessions)
             register_cleanup(_cancel)
-    return _sessions[place]
+    return _sessions[address]
 
 
 def is_local(url: str | None) -> bool:
@@ -122,11 +122,11 @@ def _require_reachable(url: str) -> None:
         raise UsageError(f"'{url}' is not a cluster address", expected="sc://host:port")
     if not any(os.environ.get(name) for name in ("grpc_proxy", "https_proxy", "http_proxy")):
         try:  # a closed port fails at once, while a channel keeps trying
-            socket.create_connection((parts.hostname, parts.port or _PORT), timeout=_ANSWER).close()
+            socket.create_connection((parts.hostname, parts.port or _PORT), timeout=_CONNECT_SECONDS).close()
         except OSError as error:
             raise _unreachable(url, error.strerror or str(error)) from error
     if not _answers(url):
-        raise _unreachable(url, f"no answer of Spark Connect within {_ANSWER:g} seconds")
+        raise _unreachable(url, f"no answer of Spark Connect within {_CONNECT_SECONDS:g} seconds")
 
 
 def _unreachable(url: str, why: str) -> DataError:
@@ -144,7 +144,7 @@ def _answers(url: str) -> bool:
 
     channel = DefaultChannelBuilder(url).toChannel()
     try:
-        grpc.channel_ready_future(channel).result(timeout=_ANSWER)
+        grpc.channel_ready_future(channel).result(timeout=_CONNECT_SECONDS)
     except grpc.FutureTimeoutError:
         return False
     finally:
@@ -152,16 +152,16 @@ def _answers(url: str) -> bool:
     return True
 
 
-def _connected(place: str) -> SparkSession:
+def _connected(address: str) -> SparkSession:
     # client and local server need it and exit without it; any folder will do
     os.environ.setdefault("SPARK_HOME", str(Path(__file__).parent))
     with warnings.catch_warnings(), spark_errors("connect to the cluster"):
         warnings.simplefilter("ignore")  # warnings about pandas versions, which is not used here
-        if place:
-            _require_reachable(place)
+        if address:
+            _require_reachable(address)
         from pyspark.sql.connect.session import SparkSession
 
-        session: Any = SparkSession.builder.remote(place or _local_server()).create()
+        session: Any = SparkSession.builder.remote(address or _local_server()).create()
         _limit_retries(session)
         version = session.version  # the first request to the cluster
     del version
@@ -201,25 +201,25 @@ def _close_sessions() -> None:
             with suppress(Exception):
                 server.stop()
 
-    _within_patience(end)
+    _with_timeout(end)
 
 
 def _cancel() -> None:
     """Cancel running queries on clusters."""
 
     def interrupt() -> None:
-        for place, session in _sessions.items():
-            if place != _LOCAL:  # the local server ends with the process
+        for address, session in _sessions.items():
+            if address != _LOCAL:  # the local server ends with the process
                 with suppress(Exception):
                     session.interruptAll()
 
-    _within_patience(interrupt)
+    _with_timeout(interrupt)
 
 
-def _within_patience(work: Any) -> None:
+def _with_timeout(work: Any) -> None:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    thread.join(_PATIENCE)
+    thread.join(_CLOSE_SECONDS)
 
 
 @contextmanager
@@ -252,8 +252,8 @@ def spark_errors(doing: str) -> Iterator[None]:
 
 
 def _is_of_spark(error: Exception) -> bool:
-    room = type(error).__module__.partition(".")[0]
-    return room in ("pyspark", "grpc", "pysail") or isinstance(error, ConnectionError | TimeoutError)
+    package = type(error).__module__.partition(".")[0]
+    return package in ("pyspark", "grpc", "pysail") or isinstance(error, ConnectionError | TimeoutError)
 
 
 def _cause(error: Exception) -> str:
@@ -269,4 +269,4 @@ def _cause(error: Exception) -> str:
         line = named[-1]
     else:
         line = lines[0] if lines else type(error).__name__
-    return line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]} ..."
+    return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS]} ..."

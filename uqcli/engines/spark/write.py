@@ -67,7 +67,7 @@ def stream_through(request: StreamRequest) -> StreamFacts:
 
 
 def _place(request: StreamRequest) -> str:
-    place = request.output.place
+    place = request.output.target
     if place == STDIO:
         raise UsageError(
             "the cluster cannot write to standard output", expected="-o DIRECTORY with --engine spark"

@@ -13,7 +13,7 @@ from uqcli.artifacts.grid import GridArtifact, GridParameters, grid_artifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Binning
 from uqcli.counts import Bools, Cells, RangeCounts
-from uqcli.defaults import MOST_ROWS
+from uqcli.defaults import MAX_ROWS
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
@@ -75,7 +75,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
     spec.check()
     if not spec.binning.cuts_uncertainty and spec.uncertainty_bins > 1:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
-    table = open_table(data, looks_at_uncertainty=spec.uncertainty_bins > 1)
+    table = open_table(data, uses_uncertainty=spec.uncertainty_bins > 1)
     edges = uncertainty_edges(table, spec)
     blocks = table.isotonic(Partition(edges=edges))
     parts = grid_parts(table, edges, spec, lambda counts: ranges_for_blocks(counts, blocks))
@@ -98,7 +98,7 @@ def count_under(edges: str, data: DataRequest) -> BinResult:
     """
     old = load_kind(edges, GridArtifact)
     under = old.cells()
-    table = open_table(data, looks_at_uncertainty=len(under.rows) > 1)
+    table = open_table(data, uses_uncertainty=len(under.rows) > 1)
     cells = _counted_under(table, under)
     parameters = msgspec.structs.replace(
         old.parameters, on_invalid=data.on_invalid, positive=data.positive_value
@@ -153,8 +153,8 @@ def merge_grids(names: Sequence[str]) -> BinResult:
         count=_added([grid.count for grid in (first, *others)]),
         positives=_added([grid.positives for grid in (first, *others)]),
     )
-    if sum(map(sum, merged.count)) > MOST_ROWS:
-        raise DataError(f"the grids add up to more than {MOST_ROWS} rows", expected="fewer rows by weight")
+    if sum(map(sum, merged.count)) > MAX_ROWS:
+        raise DataError(f"the grids add up to more than {MAX_ROWS} rows", expected="fewer rows by weight")
     return _result(merged, [], None)
 
 

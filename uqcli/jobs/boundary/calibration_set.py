@@ -74,7 +74,7 @@ class CalibrationRows:
         Binning of the rows.
     seed
         Seed of the folds in which the number of uncertainty bins is chosen.
-    least_bins
+    min_bins
         Minimum number of uncertainty bins if it is chosen.
     smoothed_only
         Whether only smoothed boundaries on shared grids are searched under the constraint. Counts must then
@@ -87,7 +87,7 @@ class CalibrationRows:
     uncertain: bool
     grid: GridRequest
     seed: int = 0
-    least_bins: int = 1
+    min_bins: int = 1
     smoothed_only: bool = False
     _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
     _tried: dict[GridSpec, tuple[BinsTried, ...]] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class CalibrationRows:
             or raised
             or any(request.grid.spec(algorithm).uncertainty_bins > 1 for algorithm in algorithms)
         )
-        table = open_table(request.data, looks_at_uncertainty=uncertain)
+        table = open_table(request.data, uses_uncertainty=uncertain)
         return cls(
             constraint=constraint,
             source=source_of(table.facts),
@@ -188,7 +188,7 @@ class CalibrationRows:
     @property
     def bins(self) -> int:
         """Chosen number of uncertainty bins."""
-        return max(fewest_of(self.tried), self.least_bins)
+        return max(fewest_of(self.tried), self.min_bins)
 
     @cached_property
     def compared_cells(self) -> Cells:

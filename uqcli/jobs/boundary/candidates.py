@@ -152,7 +152,7 @@ def _require_applicable(calibration_set: CalibrationSet, algorithm: Algorithm) -
     if oversize is not None:
         raise DataError(
             f"--algorithm {algorithm} {oversize}",
-            expected=f"at most {defaults.MOST_TABLE_BYTES / 1e9:.1f} GB",
+            expected=f"at most {defaults.MAX_TABLE_BYTES / 1e9:.1f} GB",
             remedy="use --algorithm vw-dpmt, or fewer bins (--uncertainty-bins, --score-bins)",
         )
 
@@ -161,7 +161,7 @@ def _oversize(calibration_set: CalibrationSet, algorithm: Algorithm) -> str | No
     """Return the size of an algorithm's table if it exceeds the limit; None if it fits."""
     needs = entry_of(algorithm).table_bytes
     size = 0 if needs is None else needs(*calibration_set.shape(algorithm))
-    if size <= defaults.MOST_TABLE_BYTES:
+    if size <= defaults.MAX_TABLE_BYTES:
         return None
     bins = " x ".join(map(str, calibration_set.shape(algorithm)))
     return f"needs a table of {size / 1e9:,.1f} GB for {bins} bins"

@@ -59,7 +59,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     delta = checked_delta(request)
     constraint, spec = request.constraint, request.grid.spec(Algorithm.SMOOTH)
     auto = request.grid.is_auto(Algorithm.SMOOTH)
-    table = open_table(request.data, looks_at_uncertainty=spec.uncertainty_bins > 1)
+    table = open_table(request.data, uses_uncertainty=spec.uncertainty_bins > 1)
     rows = table.rows().pooled()
     pilot, test = _split(rows, request.seed)
     tried: tuple[BinsTried, ...] | None = None

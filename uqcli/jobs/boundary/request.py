@@ -10,7 +10,7 @@ from uqcli.artifacts.boundary import BoundaryParameters, SavedConstraint
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning
 from uqcli.engines.protocol import Destination
 from uqcli.engines.request import DataRequest
-from uqcli.jobs.class_mix import SavedShift
+from uqcli.jobs.target_weights import SavedShift
 from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import Constraint
 

@@ -37,16 +37,16 @@ from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_
 from uqcli.jobs.boundary.compared import compared
 from uqcli.jobs.boundary.frontier import written_frontier
 from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.jobs.class_mix import load_shift, mix_of
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result
+from uqcli.jobs.target_weights import load_shift, target_weights_of
 from uqcli.methods.boundary.algorithms.hr import Recalibration
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.precision import Margin
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
-from uqcli.methods.boundary.target import ClassMix
+from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.compared import Compared
 from uqcli.reports.boundary.report import BoundaryReport, Candidate, expected_metrics
@@ -76,17 +76,21 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
         raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
     _require_memory(request)
-    mix = None
+    class_weights = None
     if request.shift is not None and request.certify is None:  # certified() refuses it
-        mix = mix_of(load_shift(request.shift), request.data.positive_value).mix
-    constraint = request.constraint if mix is None else mix.in_source(request.constraint)
+        class_weights = target_weights_of(
+            load_shift(request.shift), request.data.positive_value
+        ).class_weights
+    constraint = request.constraint if class_weights is None else class_weights.in_source(request.constraint)
     if not request.compare:
-        return _found(request, constraint, mix)
+        return _found(request, constraint, class_weights)
     with reusable_streams():  # the rows are read twice
         gains, calibration_set = compared(request, constraint)
         if gains[0].verdict == "helps":
-            calibration_set = replace(calibration_set, least_bins=2)
-        return _found(request.looking_at(gains[0].uncertainty), constraint, mix, gains, calibration_set)
+            calibration_set = replace(calibration_set, min_bins=2)
+        return _found(
+            request.looking_at(gains[0].uncertainty), constraint, class_weights, gains, calibration_set
+        )
 
 
 def _require_memory(request: BoundaryRequest) -> None:
@@ -101,7 +105,7 @@ def _require_memory(request: BoundaryRequest) -> None:
 def _found(
     request: BoundaryRequest,
     constraint: Constraint,
-    mix: ClassMix | None,
+    class_weights: BinaryWeights | None,
     gains: tuple[Compared, ...] = (),
     calibration_set: CalibrationSet | None = None,
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
@@ -128,7 +132,7 @@ def _found(
         empty_bins=tuple(number for number, row in enumerate(cells.rows) if not row.count.any()),
         rows=cells.total,
         positives=cells.positives,
-        mix=mix,
+        class_weights=class_weights,
         seed=request.seed,
         tried=calibration_set.tried if calibration_set.is_auto(algorithm) else None,
         compared=gains,
@@ -269,7 +273,9 @@ def _artifact(report: BoundaryReport, boundary: FittedBoundary, by: Recalibratio
         ),
         expected=_saved_expected(report),
         margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,
-        target=msgspec.UNSET if report.mix is None else _target(report.mix, fit.precision),
+        target=msgspec.UNSET
+        if report.class_weights is None
+        else _target(report.class_weights, fit.precision),
         certificate=(report.certification and report.certification.certificate) or msgspec.UNSET,
     )
 
@@ -278,7 +284,7 @@ def _saved_expected(report: BoundaryReport) -> SavedExpected | msgspec.UnsetType
     """Compute the expected results on new data; null if not estimated, absent with a certificate."""
     if report.certification is not None:
         return msgspec.UNSET
-    parts = expected_metrics(report.chosen.expected, report.mix)
+    parts = expected_metrics(report.chosen.expected, report.class_weights)
     precision, recall = parts["precision"], parts["recall"]
     if precision is None or recall is None:
         return None
@@ -289,7 +295,7 @@ def _saved(estimate: Estimate) -> SavedRange:
     return SavedRange(value=estimate.value or 0.0, low=estimate.low, high=estimate.high)
 
 
-def _target(mix: ClassMix, precision: float | None) -> SavedTarget:
-    in_target = mix.precision(precision)
+def _target(class_weights: BinaryWeights, precision: float | None) -> SavedTarget:
+    in_target = class_weights.precision(precision)
     assert in_target is not None  # some rows are flagged, and both classes have weight
-    return SavedTarget(weights=[mix.negative, mix.positive], precision=in_target)
+    return SavedTarget(weights=[class_weights.negative, class_weights.positive], precision=in_target)

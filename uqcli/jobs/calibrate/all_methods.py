@@ -65,7 +65,7 @@ class _Tried:
 
 
 def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
-    """Fit every applicable calibrator, and keep that with the lowest log loss on rows outside its fit.
+    """Fit every applicable calibrator, and keep the one with the lowest log loss on rows outside its fit.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
         tested=request.test is not None,
         compared=best.compared,
         where="on the test set" if test is not None else "(cross-validated)",
-        panels=tuple(fitted.panel for fitted in tried if fitted.panel is not None),
+        panels=tuple(candidate.panel for candidate in tried if candidate.panel is not None),
         errors=None,
         notes=(
             *best.fitted.notes,
@@ -102,9 +102,9 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
             *shift_notes(read.target, best.fitted.map),
         ),
         methods=tuple(
-            MethodResult(method=fitted.method, compared=fitted.compared)
-            for fitted in tried
-            if fitted.compared
+            MethodResult(method=candidate.method, compared=candidate.compared)
+            for candidate in tried
+            if candidate.compared
         ),
         obstacles=obstacles,
     )
@@ -127,14 +127,17 @@ def _read(
     request: CalibrateRequest, obstacles: dict[CalibrationMethod, str]
 ) -> tuple[ReadForAll, dict[CalibrationMethod, str]]:
     """Read the columns of all methods, without the uncertainty if there is none."""
-    named = request.data.roles.numbers.get("uncertainty")
+    column = request.data.roles.numbers.get("uncertainty")
     try:
         return read_for_all(request), obstacles
     except MissingColumnError as error:
-        if error.role != "uncertainty" or named != defaults.UNCERTAINTY:
+        if error.role != "uncertainty" or column != defaults.UNCERTAINTY:
             raise
-    without = replace(request, data=request.data.without("uncertainty"))
-    return read_for_all(without), {**obstacles, CalibrationMethod.MIST: f"needs a column '{named}'"}
+    without_uncertainty = replace(request, data=request.data.without("uncertainty"))
+    return read_for_all(without_uncertainty), {
+        **obstacles,
+        CalibrationMethod.MIST: f"needs a column '{column}'",
+    }
 
 
 def _try(
@@ -146,40 +149,41 @@ def _try(
 ) -> _Tried:
     """Fit a method as if requested alone, and measure it on the rows shared by all methods."""
     single = _alone(request, method)
-    how = single.calibration
+    options = single.calibration
     rows, tree_rows = _columns_used(read.rows, method), None
     if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
         tree_rows = _columns_used(read.tree_rows, method)
-    fitted = fit(rows, how, tree_rows)
+    fitted = fit(rows, options, tree_rows)
     if test is None:
-        predicted = cross_validated(read.rows, how, tree_rows)
+        predicted = cross_validated(read.rows, options, tree_rows)
     else:
         predicted = CrossValidated(rows=test, probability=fitted.predict(test).probability)
     compared, panel = None, None
     if predicted is not None:
-        first = before(predicted.rows, how.scale)
-        compared = _compared(predicted, first, plan)
+        uncalibrated = before(predicted.rows, options.scale)
+        compared = _compared(predicted, uncalibrated, plan)
         panel = replace(
-            panels(predicted.rows, first, predicted.probability, fitted.map, None)[0], title=str(method)
+            panels(predicted.rows, uncalibrated, predicted.probability, fitted.map, None)[0],
+            title=str(method),
         )
     columns = {role: name for role, name in read.source.columns.items() if _is_read(role, method)}
     source = msgspec.structs.replace(read.source, columns=columns)
     return _Tried(request=single, source=source, fitted=fitted, compared=compared, panel=panel)
 
 
-def _compared(predicted: CrossValidated, first: Floats, plan: ResamplingPlan) -> Comparison:
+def _compared(predicted: CrossValidated, uncalibrated: Floats, plan: ResamplingPlan) -> Comparison:
     rows = predicted.rows
-    return compare(PairedCounts.of(first, predicted.probability, rows.labels, rows.weight), plan)
+    return compare(PairedCounts.of(uncalibrated, predicted.probability, rows.labels, rows.weight), plan)
 
 
 def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateRequest:
-    parted = method is CalibrationMethod.HETEROGENEOUS
+    heterogeneous = method is CalibrationMethod.HETEROGENEOUS
     return replace(
         request,
         calibration=replace(request.calibration, method=method),
-        features=request.features if parted else (),
-        partition=request.partition if parted else (),
-        tree_data=request.tree_data if parted else None,
+        features=request.features if heterogeneous else (),
+        partition=request.partition if heterogeneous else (),
+        tree_data=request.tree_data if heterogeneous else None,
     )
 
 

@@ -21,12 +21,12 @@ from uqcli.jobs.calibrate.fitted import CalibrateRequest
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
 from uqcli.jobs.calibrate.sampled_rows import deal_rows
-from uqcli.jobs.class_mix import load_shift
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import read_labelled, sum_notes
 from uqcli.jobs.memory import CLASS_ROWS, require_memory
 from uqcli.jobs.result import Result
+from uqcli.jobs.target_weights import load_shift
 from uqcli.methods.calibrate.classes import fit_class_temperature
 from uqcli.methods.calibrate.maps import ClassMap
 from uqcli.methods.calibrate.scale import Scale
@@ -49,12 +49,12 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     fit = CLASS_FITS[request.calibration.method]
     calibration, notes = fit(read.counts())
     weights = _weights(request, read)
-    how = request.calibration
+    options = request.calibration
     artifact = CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=read.source,
-        parameters=parameters_of(how, (), on_invalid=data.on_invalid, positive=None),
-        method=how.method,
+        parameters=parameters_of(options, (), on_invalid=data.on_invalid, positive=None),
+        method=options.method,
         logit=False,
         undersampled=1.0,
         calibration=calibration,
@@ -65,7 +65,7 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
         same = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
         pairs, where = _tested(same.on(request.test), calibration), "on the test set"
     else:
-        pairs, where = _cross_fitted(read, fit, how.seed), "(cross-validated)"
+        pairs, where = _cross_validated(read, fit, options.seed), "(cross-validated)"
     plan = plan_of(request, None if pairs is None else int(pairs.count.sum()))
     report = CalibrateReport(
         artifact=artifact,
@@ -128,14 +128,14 @@ def _read(data: DataRequest) -> _Read:
 
 
 def _check(request: CalibrateRequest) -> None:
-    how = request.calibration
-    how.check()
+    options = request.calibration
+    options.check()
     check_confidence(request.confidence)
     check_bootstrap(request.bootstrap)
-    if how.method not in CLASS_FITS:
+    if options.method not in CLASS_FITS:
         expected = f"method {' or '.join(CLASS_FITS)}"
-        raise UsageError(f"class probabilities with method {how.method}", expected=expected)
-    if how.scale != Scale():
+        raise UsageError(f"class probabilities with method {options.method}", expected=expected)
+    if options.scale != Scale():
         raise UsageError("--logit or --undersampled beside --proba", expected="probabilities as they are")
     if request.features or request.partition:
         raise UsageError("--features or --partition beside --proba", expected="one score")
@@ -159,7 +159,7 @@ def _tested(data: DataRequest, map_: ClassMap) -> PairedClassCounts | None:
     )
 
 
-def _cross_fitted(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | None:
+def _cross_validated(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | None:
     """Compute the cross-validated probabilities; None with a single row."""
     rows = read.rows
     if rows.size < 2:

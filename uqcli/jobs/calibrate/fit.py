@@ -82,7 +82,7 @@ class CalibrationOptions:
         if not 1 <= self.scale.undersampled <= 1e9:
             raise UsageError(f"undersampled {self.scale.undersampled:g}", expected="a number from 1 to 1e9")
         check_size("n_bins", self.n_bins)
-        check_size("uncertainty_bins", self.uncertainty_bins, defaults.MOST_UNCERTAINTY_BINS)
+        check_size("uncertainty_bins", self.uncertainty_bins, defaults.MAX_UNCERTAINTY_BINS)
         check_size("min_leaf", self.min_leaf)
         check_seed(self.seed)
         check_confidence(self.confidence)
@@ -209,18 +209,18 @@ def _corrected(rows: Rows, options: CalibrationOptions) -> Rows:
 
 
 def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
-    shape = TreeOptions(
+    tree_options = TreeOptions(
         partitioner=options.partitioner,
         max_depth=options.max_depth,
         min_leaf=options.min_leaf,
         seed=options.seed,
     )
     if options.split is SplitCriterion.GINI:
-        return learn_trees(rows.features, rows.labels, rows.weights(), shape)
+        return learn_trees(rows.features, rows.labels, rows.weights(), tree_options)
     matrix = TreeMatrix.of(rows.features, rows.labels, rows.weights())
     log_odds = options.scale.log_odds(options.scale.corrected(rows.score))
     part = Rows(numbers={"score": log_odds}, positive=rows.positive, weight=rows.weight)
-    return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(part, matrix, shape),))
+    return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(part, matrix, tree_options),))
 
 
 @dataclass(frozen=True, kw_only=True)

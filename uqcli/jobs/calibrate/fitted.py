@@ -16,10 +16,10 @@ from uqcli.errors import UsageError
 from uqcli.jobs.calibrate.fit import SCORE_FITS, CalibrationOptions, FittedCalibration, fit, fit_counts
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.sampled_rows import rows_of, sample_of
-from uqcli.jobs.class_mix import SavedShift, TargetMix, load_shift, mix_of
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of
 from uqcli.jobs.memory import ISOTONIC_PAIRS, TREES, require_memory
+from uqcli.jobs.target_weights import SavedShift, TargetWeights, load_shift, target_weights_of
 from uqcli.methods.calibrate.histogram import target_bound
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.tree import require_trees
@@ -75,7 +75,7 @@ class FittedCalibrator:
     rows: Rows
     fitted_rows: int
     tree_rows: Rows | None
-    target: TargetMix | None
+    target: TargetWeights | None
 
     @property
     def notes(self) -> list[str]:
@@ -102,12 +102,12 @@ def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     UsageError, DataError, ArtifactError, MissingExtraError
         An option is invalid, a score is not a probability, or rows or class weights cannot be read.
     """
-    how, data = request.calibration, _with_roles(request)
+    options, data = request.calibration, _with_roles(request)
     target = None
     if request.shift is not None:
-        target = mix_of(load_shift(request.shift), data.positive_value)
+        target = target_weights_of(load_shift(request.shift), data.positive_value)
     _check(request, target)
-    calibrator = (_fitted_on_counts if how.method in SCORE_FITS else _fitted_on_rows)(data, request)
+    calibrator = (_fitted_on_counts if options.method in SCORE_FITS else _fitted_on_rows)(data, request)
     return FittedCalibrator(
         artifact=artifact_of(calibrator.fitted, calibrator.source, request, data, target),
         fitted=calibrator.fitted,
@@ -124,24 +124,24 @@ def artifact_of(
     source: Source,
     request: CalibrateRequest,
     data: DataRequest,
-    target: TargetMix | None,
+    target: TargetWeights | None,
 ) -> CalibratorArtifact:
     """Build the rule file of a fitted map."""
-    how = request.calibration
+    options = request.calibration
     return CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=source,
         parameters=parameters_of(
-            how,
+            options,
             request.features or request.partition,
             on_invalid=data.on_invalid,
             positive=data.positive_value,
         ),
-        method=how.method,
-        logit=how.scale.real,
-        undersampled=how.scale.undersampled,
+        method=options.method,
+        logit=options.scale.real,
+        undersampled=options.scale.undersampled,
         calibration=fitted.map,
-        weights=None if target is None else [target.mix.negative, target.mix.positive],
+        weights=None if target is None else [target.class_weights.negative, target.class_weights.positive],
     )
 
 
@@ -153,7 +153,7 @@ class ReadForAll:
     source: Source
     rows: Rows
     tree_rows: Rows | None
-    target: TargetMix | None
+    target: TargetWeights | None
 
 
 def read_for_all(request: CalibrateRequest) -> ReadForAll:
@@ -165,7 +165,9 @@ def read_for_all(request: CalibrateRequest) -> ReadForAll:
         As for ``make_calibrator``.
     """
     data = _with_features(request, request.data)
-    target = None if request.shift is None else mix_of(load_shift(request.shift), data.positive_value)
+    target = (
+        None if request.shift is None else target_weights_of(load_shift(request.shift), data.positive_value)
+    )
     parted = bool(request.features or request.partition)
     method = CalibrationMethod.HETEROGENEOUS if parted else defaults.CALIBRATION_METHOD
     _check(replace(request, calibration=replace(request.calibration, method=method)), target)
@@ -188,14 +190,14 @@ def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
     return replace(data, roles=replace(data.roles, features=tuple(features)))
 
 
-def _check(request: CalibrateRequest, target: TargetMix | None) -> None:
-    how, roles = request.calibration, request.data.roles
-    how.check()
+def _check(request: CalibrateRequest, target: TargetWeights | None) -> None:
+    options, roles = request.calibration, request.data.roles
+    options.check()
     check_confidence(request.confidence)
     answers = {roles.label, roles.weight} & {*request.features, *request.partition}
     if answers:
         raise UsageError(f"column '{answers.pop()}' is the label or the weight", expected="other features")
-    if how.method is CalibrationMethod.HETEROGENEOUS:
+    if options.method is CalibrationMethod.HETEROGENEOUS:
         if bool(request.features) == bool(request.partition):
             raise UsageError(
                 "method heterogeneous needs columns", expected="either --features or --partition"
@@ -203,7 +205,7 @@ def _check(request: CalibrateRequest, target: TargetMix | None) -> None:
         if request.features:
             require_trees()
     check_bootstrap(request.bootstrap)
-    if target is not None and min(target.mix.positive, target.mix.negative) <= 0:
+    if target is not None and min(target.class_weights.positive, target.class_weights.negative) <= 0:
         raise UsageError(
             "a class has weight 0 in the target data", expected="both classes in the target data"
         )
@@ -221,13 +223,13 @@ def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
 
 def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     """Fit a map of the score alone to counts; measured rows are derived from the counts."""
-    how = request.calibration
-    table = open_table(data, looks_at_uncertainty=False)
+    options = request.calibration
+    table = open_table(data, uses_uncertainty=False)
     counts = table.pooled(WHOLE)[0]
     source = source_of(table.facts)
     _require_scores(counts.value, request, source)
-    rows = rows_of(sample_of(counts, how.seed))
-    return _Fit(fitted=fit_counts(counts, how), source=source, rows=rows, fitted_rows=counts.rows)
+    rows = rows_of(sample_of(counts, options.seed))
+    return _Fit(fitted=fit_counts(counts, options), source=source, rows=rows, fitted_rows=counts.rows)
 
 
 def _read(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Source]:
@@ -253,19 +255,19 @@ def read_like(rows: Rows, data: DataRequest, request: CalibrateRequest) -> Rows:
     return _read(replace(data, roles=replace(data.roles, features=features)), request)[0]
 
 
-def shift_notes(target: TargetMix | None, map_: CalibrationMap) -> list[str]:
+def shift_notes(target: TargetWeights | None, map_: CalibrationMap) -> list[str]:
     """Return the notes on the class prior correction, with the bound of [LS Theorem 4] for histograms."""
     if target is None:
         return []
-    mix, shift = target.mix, target.shift
-    ratio = f"{mix.positive / mix.negative:.4g}"
+    class_weights, shift = target.class_weights, target.shift
+    ratio = f"{class_weights.positive / class_weights.negative:.4g}"
     notes = [
         f"The odds are then multiplied by {ratio} for the target's class priors; metrics are of the source."
     ]
     if map_.largest_error is not None and shift.interval is not None:
         pairs = zip(shift.weights, shift.interval, strict=True)
         unsure = max(max(weight - low, high - weight) for weight, (low, high) in pairs)
-        bound = target_bound([mix.negative, mix.positive], 2 * map_.largest_error, unsure)
+        bound = target_bound([class_weights.negative, class_weights.positive], 2 * map_.largest_error, unsure)
         notes.append(
             f"In the target, each bin's probability is within {min(1.0, bound / 2):.3g} of the truth if the "
             "weights are within their intervals (Theorem 4)."

@@ -8,7 +8,7 @@ from uqcli.jobs.calibrate.fit import CalibrationOptions
 
 
 def parameters_of(
-    how: CalibrationOptions, columns: tuple[str, ...], *, on_invalid: OnInvalid, positive: str | None
+    options: CalibrationOptions, columns: tuple[str, ...], *, on_invalid: OnInvalid, positive: str | None
 ) -> CalibratorParameters:
     """Return the options of a map; None if its method does not use one.
 
@@ -17,20 +17,20 @@ def parameters_of(
     columns
         Features, or columns of the partition.
     """
-    parted = how.method is CalibrationMethod.HETEROGENEOUS
-    learned = parted and how.trees
+    parted = options.method is CalibrationMethod.HETEROGENEOUS
+    learned = parted and options.trees
     return CalibratorParameters(
-        method=how.method,
-        n_bins=how.n_bins if how.method is CalibrationMethod.HISTOGRAM else None,
-        uncertainty_bins=how.uncertainty_bins if how.method is CalibrationMethod.MIST else None,
+        method=options.method,
+        n_bins=options.n_bins if options.method is CalibrationMethod.HISTOGRAM else None,
+        uncertainty_bins=options.uncertainty_bins if options.method is CalibrationMethod.MIST else None,
         features=list(columns) if learned else None,
         partition=list(columns) if parted and not learned else None,
-        partitioner=how.partitioner if learned else None,
-        max_depth=how.max_depth if learned else None,
-        min_leaf=how.min_leaf if parted else None,
-        split=how.split if learned else None,
-        leaf_method=how.leaf_method if parted else None,
-        seed=how.seed,
+        partitioner=options.partitioner if learned else None,
+        max_depth=options.max_depth if learned else None,
+        min_leaf=options.min_leaf if parted else None,
+        split=options.split if learned else None,
+        leaf_method=options.leaf_method if parted else None,
+        seed=options.seed,
         on_invalid=on_invalid,
         positive=positive,
     )

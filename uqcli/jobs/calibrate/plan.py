@@ -1,4 +1,4 @@
-"""Number of bootstrap resamplings for a calibrator, and notes on missing intervals."""
+"""Number of bootstrap resamples for a calibrator, and notes on missing intervals."""
 
 from __future__ import annotations
 

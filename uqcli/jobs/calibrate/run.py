@@ -31,7 +31,7 @@ from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.methods.calibrate.maps.base import Parts
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.reports.before_after import ReliabilityPanel
-from uqcli.reports.calibrate.report import CalibrateReport, LevelErrors
+from uqcli.reports.calibrate.report import CalibrateReport, IsotonicErrors
 from uqcli.rows import Rows
 
 
@@ -54,17 +54,17 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
     """
     if request.data.roles.class_columns is not None:
         return run_classes(request)
-    fitted, how = make_calibrator(request), request.calibration
+    fitted, options = make_calibrator(request), request.calibration
     measured = _measured(fitted, request)
     plan = plan_of(request, None if measured is None else measured.rows.size)
     report = CalibrateReport(
         artifact=fitted.artifact,
         resampling=(plan.replicates, plan.confidence),
         tested=request.test is not None,
-        compared=None if measured is None else compare(_paired(measured, how), plan),
+        compared=None if measured is None else compare(_paired(measured, options), plan),
         where=None if measured is None else measured.where,
-        panels=() if measured is None else _panels(measured, fitted.fitted, how),
-        errors=None if measured is None else _level_errors(measured, fitted, request),
+        panels=() if measured is None else _panels(measured, fitted.fitted, options),
+        errors=None if measured is None else _isotonic_errors(measured, fitted, request),
         notes=(
             *fitted.fitted.notes,
             *_seed_note(fitted, request),
@@ -91,46 +91,48 @@ def _seed_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[str]
     return [f"Measured on {fitted.rows.size:,} rows drawn from all {fitted.fitted_rows:,}; fitted on all."]
 
 
-def _paired(measured: _Measured, how: CalibrationOptions) -> PairedCounts:
+def _paired(measured: _Measured, options: CalibrationOptions) -> PairedCounts:
     rows = measured.rows
-    return PairedCounts.of(before(rows, how.scale), measured.after, rows.labels, rows.weight)
+    return PairedCounts.of(before(rows, options.scale), measured.after, rows.labels, rows.weight)
 
 
 def _panels(
-    measured: _Measured, fitted: FittedCalibration, how: CalibrationOptions
+    measured: _Measured, fitted: FittedCalibration, options: CalibrationOptions
 ) -> tuple[ReliabilityPanel, ...]:
     rows = measured.rows
     leaf = fitted.predict(rows).leaf
-    return panels(rows, before(rows, how.scale), measured.after, fitted.map, leaf)
+    return panels(rows, before(rows, options.scale), measured.after, fitted.map, leaf)
 
 
-def _level_errors(
+def _isotonic_errors(
     measured: _Measured, fitted: FittedCalibrator, request: CalibrateRequest
-) -> LevelErrors | None:
+) -> IsotonicErrors | None:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
-    how = request.calibration
-    levels = fitted.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
-    if levels is None:
+    options = request.calibration
+    uncertainty_bins = fitted.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
+    if uncertainty_bins is None:
         return None
-    single_how = replace(how, method=CalibrationMethod.ISOTONIC)
+    single_options = replace(options, method=CalibrationMethod.ISOTONIC)
     if request.test is None:
-        predicted = cross_validated(fitted.rows, single_how, None)  # the same folds, so the same rows in each
+        predicted = cross_validated(
+            fitted.rows, single_options, None
+        )  # the same folds, so the same rows in each
         if predicted is None:
             return None
         single = predicted.probability
     else:
-        single = fit(fitted.rows, single_how).predict(measured.rows).probability
-    return LevelErrors(
-        single=_errors(measured, single, levels),
-        by_level=_errors(measured, measured.after, levels),
+        single = fit(fitted.rows, single_options).predict(measured.rows).probability
+    return IsotonicErrors(
+        single=_errors(measured, single, uncertainty_bins),
+        by_uncertainty_bin=_errors(measured, measured.after, uncertainty_bins),
     )
 
 
-def _errors(measured: _Measured, probability: Floats, levels: Parts) -> BinError:
+def _errors(measured: _Measured, probability: Floats, uncertainty_bins: Parts) -> BinError:
     return errors_of_rows(
         measured.rows,
         probability,
-        level=levels.number,
-        levels=len(levels.names),
+        uncertainty_bin=uncertainty_bins.number,
+        uncertainty_bins=len(uncertainty_bins.names),
         score_bins=defaults.SINGLE_SCORE_BINS,
     )

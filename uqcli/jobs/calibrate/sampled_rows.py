@@ -7,7 +7,7 @@ import numpy as np
 from uqcli.counts import Ints, ValueCounts
 from uqcli.defaults import MEASURED_ROWS
 from uqcli.draws import Purpose, generator
-from uqcli.parts import places_of, sums_before
+from uqcli.parts import indices_of_ranks, sums_before
 from uqcli.repeats import are_copies
 from uqcli.rows import Rows
 
@@ -31,13 +31,13 @@ def sample_of(counts: ValueCounts, seed: int) -> ValueCounts:
     random = generator(seed, Purpose.SPLIT, 2)
     rank = np.sort(random.choice(rows, MEASURED_ROWS, replace=False, shuffle=False))
     # for each score the negative rows come first
-    place = places_of(counts.count, rank)
-    places, first = np.unique(place, return_index=True)
-    before = sums_before(counts.count, places)
-    negative = rank - before[np.searchsorted(places, place)] < (counts.count - counts.positives)[place]
+    index = indices_of_ranks(counts.count, rank)
+    indices, first = np.unique(index, return_index=True)
+    before = sums_before(counts.count, indices)
+    negative = rank - before[np.searchsorted(indices, index)] < (counts.count - counts.positives)[index]
     count = np.diff(first, append=len(rank))
     negatives = np.add.reduceat(negative, first, dtype=np.int64)
-    return ValueCounts(value=counts.value[places], count=count, positives=count - negatives)
+    return ValueCounts(value=counts.value[indices], count=count, positives=count - negatives)
 
 
 def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:

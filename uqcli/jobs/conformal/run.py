@@ -19,12 +19,12 @@ from uqcli.engines.probabilities import label_numbers, positions_of
 from uqcli.engines.request import DataRequest, Inputs
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
-from uqcli.jobs.class_mix import SavedShift, load_shift
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.labelled import sum_notes
 from uqcli.jobs.result import Result
 from uqcli.jobs.shift.run import ShiftRequest
 from uqcli.jobs.shift.run import run as run_shift
+from uqcli.jobs.target_weights import SavedShift, load_shift
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import (
     EVERY_LABEL,
@@ -56,7 +56,7 @@ class ConformalRequest:
     data: DataRequest
     method: ConformalMethod = defaults.CONFORMAL_METHOD
     mode: ConformalMode = defaults.CONFORMAL_MODE
-    alpha: str = defaults.MISS
+    alpha: str = defaults.MISCOVERAGE
     alpha_by_class: Mapping[str, str] = field(default_factory=dict)
     randomize: bool = True
     seed: int = defaults.SEED

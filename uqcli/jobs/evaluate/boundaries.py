@@ -19,17 +19,17 @@ from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest
-from uqcli.jobs.class_mix import TargetMix, mix_of
 from uqcli.jobs.evaluate.columns import labelled_rows
 from uqcli.jobs.evaluate.difference import difference_of
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.labelled import source_of
+from uqcli.jobs.target_weights import TargetWeights, target_weights_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import (
-    LEAST_UNFLAGGED,
+    MIN_UNFLAGGED,
     UNKNOWN,
     EvaluateParameters,
     EvaluateReport,
@@ -55,7 +55,7 @@ class _Tally:
 
 
 def evaluate(
-    request: EvaluateRequest, models: Sequence[BoundaryArtifact], shift: ShiftArtifact | None
+    request: EvaluateRequest, rules: Sequence[BoundaryArtifact], shift: ShiftArtifact | None
 ) -> EvaluateReport:
     """Count decisions and labels in one pass.
 
@@ -64,17 +64,17 @@ def evaluate(
     UsageError, DataError
         Columns differ, the rows cannot be read, or every weight is 0.
     """
-    data = labelled_rows(request, models)
-    target = None if shift is None else mix_of(shift, data.positive_value)
-    tally, facts = _count(data, models)
+    data = labelled_rows(request, rules)
+    target = None if shift is None else target_weights_of(shift, data.positive_value)
+    tally, facts = _count(data, rules)
     if tally.rows == 0:
         raise refusals.no_weight()
     measured = _measured(tally, facts.unlabelled, request, target)
-    found = list(zip(request.artifacts, models, measured, strict=True))
+    found = list(zip(request.artifacts, rules, measured, strict=True))
     claims = tuple(_claim(*result, request.confidence) for result in found)
     results = tuple(
-        (name, model, replace(measured, promise_broken=claim.broken))
-        for (name, model, measured), claim in zip(found, claims, strict=True)
+        (name, rule, replace(measured, promise_broken=claim.broken))
+        for (name, rule, measured), claim in zip(found, claims, strict=True)
     )
     return EvaluateReport(
         source=source_of(facts),
@@ -86,12 +86,12 @@ def evaluate(
         ),
         results=results,
         claims=claims,
-        difference=_difference(tally, measured, request.confidence) if len(models) == 2 else None,
+        difference=_difference(tally, measured, request.confidence) if len(rules) == 2 else None,
     )
 
 
-def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tally, SourceFacts]:
-    none = (0,) * len(models)
+def _count(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> tuple[_Tally, SourceFacts]:
+    none = (0,) * len(rules)
     tally = _Tally(
         rows=0,
         positives=0,
@@ -103,8 +103,8 @@ def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tall
     batches = open_engine(data.engine).batches(data)
     for rows in batches:
         positive = rows.labels
-        decided = [model.decide(rows) for model in models]
-        common = decided[0] & decided[1] if len(models) == 2 else None
+        decided = [rule.decide(rows) for rule in rules]
+        common = decided[0] & decided[1] if len(rules) == 2 else None
         tally = _Tally(
             rows=tally.rows + rows.size,
             positives=tally.positives + _total(rows, positive),
@@ -125,13 +125,13 @@ def _total(rows: Rows, mask: np.ndarray) -> int:
 
 
 def _measured(
-    tally: _Tally, unlabelled: int, request: EvaluateRequest, target: TargetMix | None
+    tally: _Tally, unlabelled: int, request: EvaluateRequest, target: TargetWeights | None
 ) -> list[MeasuredBoundary]:
     negatives, confidence = tally.rows - tally.positives, request.confidence
 
     def of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
         """Estimate a share of all rows; unknown if rows that are not flagged have no labels."""
-        if unlabelled and tally.rows - selected < LEAST_UNFLAGGED:
+        if unlabelled and tally.rows - selected < MIN_UNFLAGGED:
             return UNKNOWN
         return proportion_estimate(successes, trials, confidence)
 
@@ -169,9 +169,11 @@ def _difference(tally: _Tally, measured: Sequence[MeasuredBoundary], confidence:
     return difference
 
 
-def _in_target(target: TargetMix, true_positives: int, selected: int, request: EvaluateRequest) -> Estimate:
+def _in_target(
+    target: TargetWeights, true_positives: int, selected: int, request: EvaluateRequest
+) -> Estimate:
     """Estimate the precision under target class priors; its interval includes the error of the weights."""
-    value = target.mix.precision(true_positives / selected if selected else None)
+    value = target.class_weights.precision(true_positives / selected if selected else None)
     if target.draws is None:
         return Estimate(value=value, low=None, high=None)
     random = generator(request.seed, Purpose.TARGET)
@@ -190,7 +192,7 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, co
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )
     target = f"{name}: {constraint.text()}"
-    return Claim(name=target, kept=kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
+    return Claim(name=target, met=kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
 
 
 _Outcome = tuple[bool | None, str]

@@ -28,7 +28,7 @@ from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
-from uqcli.methods.resampling import LEAST_OF_A_CLASS
+from uqcli.methods.resampling import MIN_CLASS_ROWS
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.comparison import Comparison, value_of
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
@@ -41,7 +41,7 @@ Probability = Floats | Matrix
 
 
 def evaluate(
-    request: EvaluateRequest, models: Sequence[CalibratorArtifact], shift: ShiftArtifact | None
+    request: EvaluateRequest, rules: Sequence[CalibratorArtifact], shift: ShiftArtifact | None
 ) -> EvaluateCalibratorReport:
     """Measure probabilities before and after each calibrator.
 
@@ -54,13 +54,13 @@ def evaluate(
     """
     if shift is not None:
         raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
-    requests = _requests(request, models)
+    requests = _requests(request, rules)
     check_bootstrap(request.bootstrap)
     plan = ResamplingPlan(replicates=request.bootstrap, seed=request.seed, confidence=request.confidence)
     results, after = [], []
     reliability: list[ReliabilityPanel] = []
     read: tuple[DataRequest, ReadRows, Source] | None = None
-    for name, artifact, data in zip(request.artifacts, models, requests, strict=True):
+    for name, artifact, data in zip(request.artifacts, rules, requests, strict=True):
         if read is None or read[0] != data:
             read = (data, *read_labelled(data))
         rows, source = read[1].rows, read[2]
@@ -76,14 +76,14 @@ def evaluate(
         pairs = _paired(before, calibrated, rows)
         if isinstance(pairs, PairedClassCounts):
             parts = (panel_of_classes(pairs),)
-        reliability += parts if len(models) == 1 else [replace(parts[0], title=name)]
+        reliability += parts if len(rules) == 1 else [replace(parts[0], title=name)]
         measured = MeasuredCalibrator(
             compared=compare(pairs, plan),
             rows=rows.size,
             claim=_claim(name, artifact, rows, 1 - request.confidence),
         )
         results.append((name, artifact, measured))
-        if len(models) == 2:
+        if len(rules) == 2:
             after.append((rows, calibrated))
     assert read is not None  # there is at least one rule
     return EvaluateCalibratorReport(
@@ -115,7 +115,7 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
     claim = f"{name}: every bin's rate within its error"
     if artifact.unsealed:
         sentence = f"{name}: errors not tested: {artifact.unsealed}."
-        return Claim(name=claim, kept=None, sentence=sentence)
+        return Claim(name=claim, met=None, sentence=sentence)
     at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
     weight, bins = rows.weights(), len(map_.rate)
     count, positives = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
@@ -123,7 +123,7 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
     np.add.at(positives, at[rows.labels], weight[rows.labels])
     p_values = error_p_values(positives, count, map_.rate, map_.error)
     if not p_values:
-        return Claim(name=claim, kept=None, sentence=f"{claim}: not tested, no bin has rows.")
+        return Claim(name=claim, met=None, sentence=f"{claim}: not tested, no bin has rows.")
     worst = min(p_values, key=lambda number: p_values[number])
     consistent = p_values[worst] > level
     worst_rate = (
@@ -132,7 +132,7 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
     outcome = "consistent" if consistent else "rejected"
     return Claim(
         name=claim,
-        kept=consistent,
+        met=consistent,
         sentence=f"{claim}: {outcome}. Worst is bin {worst + 1}: rate {worst_rate} "
         f"({p_text(p_values[worst])} for all bins together).",
     )
@@ -145,19 +145,19 @@ def _paired(before: Probability, after: Probability, rows: Rows) -> Pairs:
     return PairedCounts.of(before, after, rows.labels, rows.weight)
 
 
-def _requests(request: EvaluateRequest, models: Sequence[CalibratorArtifact]) -> list[DataRequest]:
+def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> list[DataRequest]:
     """Return the data requests of the calibrators; a single one if the same rows suit all of them."""
-    classes = [model.of_classes for model in models]
+    classes = [rule.of_classes for rule in rules]
     if any(classes):
         if not all(classes):
             raise UsageError(
                 "a calibrator of classes beside one of a score", remedy="evaluate them one at a time"
             )
-        return [labelled_rows(request, [model]) for model in models]
+        return [labelled_rows(request, [rule]) for rule in rules]
     try:
-        return [labelled_rows(request, models)] * len(models)
+        return [labelled_rows(request, rules)] * len(rules)
     except UsageError:
-        return [labelled_rows(request, [model]) for model in models]
+        return [labelled_rows(request, [rule]) for rule in rules]
 
 
 def _difference(
@@ -180,7 +180,7 @@ def _difference(
 
 def resampled_losses(pairs: Pairs, plan: ResamplingPlan) -> Metrics:
     """Compute the differences with intervals; none if few rows differ, where 95 % intervals covered 47 %."""
-    if pairs.rows_apart() < LEAST_OF_A_CLASS:
+    if pairs.rows_that_differ() < MIN_CLASS_ROWS:
         return {}
     difference = compare(pairs, plan).difference
     return {name: difference[name] for name in LOSSES_COMPARED}

@@ -16,7 +16,7 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 TwoClasses = BoundaryArtifact | CalibratorArtifact
 
 
-def labelled_rows(request: EvaluateRequest, models: Sequence[TwoClasses]) -> DataRequest:
+def labelled_rows(request: EvaluateRequest, rules: Sequence[TwoClasses]) -> DataRequest:
     """Return the data request with the columns of all given rules.
 
     Raises
@@ -24,20 +24,20 @@ def labelled_rows(request: EvaluateRequest, models: Sequence[TwoClasses]) -> Dat
     UsageError
         The rules name different columns, or different positive labels.
     """
-    roles = roles_of(models, request.columns, labelled=True)
+    roles = roles_of(rules, request.columns, labelled=True)
     return replace(
         request.data,
         roles=replace(roles, label=roles.label or LABEL),
-        positive_value=_positive_value(request, models),
+        positive_value=_positive_value(request, rules),
     )
 
 
-def _positive_value(request: EvaluateRequest, models: Sequence[TwoClasses]) -> str | None:
-    if models[0].of_classes and request.data.positive_value is not None:
+def _positive_value(request: EvaluateRequest, rules: Sequence[TwoClasses]) -> str | None:
+    if rules[0].of_classes and request.data.positive_value is not None:
         raise UsageError("--positive with labels that name classes", expected="none")
     if request.data.positive_value is not None:
         return request.data.positive_value
-    values = {model.parameters.positive for model in models}
+    values = {rule.parameters.positive for rule in rules}
     if len(values) > 1:
         raise UsageError("the rules name different positive labels", remedy="give --positive VALUE")
     return next(iter(values))

@@ -69,7 +69,7 @@ def _count(table: np.ndarray, number: Ints, weight: Ints, covered: Bools) -> Non
 
 
 def evaluate(
-    request: EvaluateRequest, models: Sequence[ConformalArtifact], shift: ShiftArtifact | None
+    request: EvaluateRequest, rules: Sequence[ConformalArtifact], shift: ShiftArtifact | None
 ) -> EvaluateConformalReport:
     """Count covered rows, in one pass per rule, or one for two rules with the same columns.
 
@@ -78,13 +78,13 @@ def evaluate(
     UsageError, DataError
         Columns or classes differ, or the rows cannot be read.
     """
-    _check_listed_columns(request, models)
-    requests = [_labelled_rows(artifact, request) for artifact in models]
+    _check_listed_columns(request, rules)
+    requests = [_labelled_rows(artifact, request) for artifact in rules]
     measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
-    paired = len(models) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
+    paired = len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
     pair = _Pair() if paired else None
-    pairs = list(zip(models, requests, strict=True))
+    pairs = list(zip(rules, requests, strict=True))
     for together in [pairs] if paired else [[alone] for alone in pairs]:
         tallies, source = _counted(together, pair)
         for (artifact, _), tally in zip(together, tallies, strict=True):
@@ -97,9 +97,9 @@ def evaluate(
             positive=requests[-1].positive_value,
             seed=None if shift is None else request.seed,
         ),
-        results=tuple(zip(request.artifacts, models, measured, strict=True)),
+        results=tuple(zip(request.artifacts, rules, measured, strict=True)),
         shifted=shift is not None,
-        difference=_difference(measured, pair, request.confidence) if len(models) == 2 else None,
+        difference=_difference(measured, pair, request.confidence) if len(rules) == 2 else None,
     )
 
 
@@ -133,7 +133,7 @@ def _labelled_rows(artifact: ConformalArtifact, request: EvaluateRequest) -> Dat
     )
 
 
-def _check_listed_columns(request: EvaluateRequest, models: Sequence[ConformalArtifact]) -> None:
+def _check_listed_columns(request: EvaluateRequest, rules: Sequence[ConformalArtifact]) -> None:
     """Refuse a list of columns whose class order is ambiguous.
 
     Raises
@@ -144,7 +144,7 @@ def _check_listed_columns(request: EvaluateRequest, models: Sequence[ConformalAr
     proba = request.columns.proba
     if proba is None or "*" in proba.columns or proba.names is not None:
         return
-    if len({tuple(model.classes) for model in models}) > 1:
+    if len({tuple(rule.classes) for rule in rules}) > 1:
         raise UsageError(
             f"--proba '{proba.columns}' with rules whose classes are in different orders",
             expected="the class of each column",

@@ -9,7 +9,7 @@ from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import CONFIDENCE
 from uqcli.engines.request import DataRequest
-from uqcli.jobs.class_mix import SavedShift
+from uqcli.jobs.target_weights import SavedShift
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class EvaluateRequest:
         Labelled rows. Columns and positive label are those of the rules, unless given in ``columns`` or here.
     artifacts
         Paths of rules of one kind, or their names if given as objects.
-    models
+    rules
         The rules; None to load them.
     confidence
         Confidence level of the intervals, in (0, 1).
@@ -34,7 +34,7 @@ class EvaluateRequest:
 
     data: DataRequest
     artifacts: tuple[str, ...]
-    models: tuple[Saved, ...] | None = None
+    rules: tuple[Saved, ...] | None = None
     columns: ColumnOverrides = ColumnOverrides()
     confidence: float = CONFIDENCE
     bootstrap: int = 0

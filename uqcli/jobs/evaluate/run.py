@@ -15,11 +15,11 @@ from uqcli.choices import ArtifactKind
 from uqcli.document import Report
 from uqcli.engines.open import reusable_streams
 from uqcli.errors import ArtifactError, UsageError
-from uqcli.jobs.class_mix import load_shift
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.result import Result
+from uqcli.jobs.target_weights import load_shift
 from uqcli.stores.address import safe_address
 
 MEASURED: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
@@ -44,28 +44,28 @@ def run(request: EvaluateRequest) -> Result[Report, None]:
     refuse_keep(request.data.on_invalid)
     if not request.artifacts:
         raise UsageError("no rule file given", expected="at least one argument that ends in .json")
-    models = request.models or tuple(map(load, request.artifacts))
+    rules = request.rules or tuple(map(load, request.artifacts))
     request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
     shift = None if request.shift is None else load_shift(request.shift)
-    kind = _common_kind(request.artifacts, models)
+    kind = _common_kind(request.artifacts, rules)
     if kind is not ArtifactKind.CALIBRATOR:
         # bootstrap 0 is always accepted, and metrics in target data use the seed
         useless = (*(("bootstrap",) if request.bootstrap else ()), *(() if shift is not None else ("seed",)))
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
     measure: Any = import_module(f"uqcli.jobs.evaluate.{MEASURED[kind]}").evaluate
-    with reusable_streams() if len(models) > 1 else nullcontext():  # each rule may read the rows
-        return Result(report=measure(request, models, shift), artifact=None)
+    with reusable_streams() if len(rules) > 1 else nullcontext():  # each rule may read the rows
+        return Result(report=measure(request, rules, shift), artifact=None)
 
 
-def _common_kind(names: Sequence[str], models: Sequence[Saved]) -> ArtifactKind:
-    for name, model in zip(names, models, strict=True):
-        if model.kind not in MEASURED:
+def _common_kind(names: Sequence[str], rules: Sequence[Saved]) -> ArtifactKind:
+    for name, rule in zip(names, rules, strict=True):
+        if rule.kind not in MEASURED:
             raise ArtifactError(
-                f"'{name}' is a rule file of kind {model.kind}",
+                f"'{name}' is a rule file of kind {rule.kind}",
                 expected="kind boundary, calibrator or conformal",
             )
-    if len({model.kind for model in models}) > 1:
+    if len({rule.kind for rule in rules}) > 1:
         raise UsageError(
             "rule files of different kinds", expected="one kind", remedy="evaluate them one at a time"
         )
-    return models[0].kind
+    return rules[0].kind

@@ -23,7 +23,7 @@ from uqcli.methods.shift.identifiability import require_identified
 from uqcli.methods.shift.sums import exact_sums, mean_responsibilities
 from uqcli.methods.shift.weights import ClassWeights, bbse, em, known, solve_weights
 
-_LEAST_START = 1e-3
+_MIN_START = 1e-3
 """Lower bound of EM's starting weights in a draw, since EM never leaves 0."""
 
 
@@ -159,7 +159,7 @@ class Likelihood:
         unseen = UNSEEN_IN_TARGET * random.integers(2)
         mass = random.standard_gamma(np.concatenate([rows.count, np.full(classes, unseen)]))
         expectation = mean_responsibilities(np.concatenate([rows.probability, np.eye(classes)]), mass)
-        start = np.maximum(estimate.weights, _LEAST_START)
+        start = np.maximum(estimate.weights, _MIN_START)
         return BootstrapDraw(weights=em(expectation, prior, self.classes, start).weights, source_prior=prior)
 
 

@@ -30,14 +30,14 @@ from uqcli.jobs.shift.evidence import (
     PredictedClasses,
 )
 from uqcli.methods.bin.edges import even_edges
-from uqcli.methods.resampling import LEAST_OF_A_CLASS, least_replicates, percentile_interval, tail_of
+from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, percentile_interval, tail_of
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
 from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows
 from uqcli.running.progress import with_progress
 
-_NOTHING = 1e-6
+_NEGLIGIBLE = 1e-6
 """Weights and shares below it are reported as 0, which EM only approaches."""
 
 
@@ -129,7 +129,7 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     _require_memory(request)
     target = None if request.target is None else _read(_unlabelled(request.data, request.target))
     sides = _Sides(source=_read(request.data), target=target)
-    _same_classes(sides, request)
+    _require_same_classes(sides, request)
     evidence = _evidence(sides, request)
     try:
         weights = evidence.estimate()
@@ -165,8 +165,8 @@ def _check(request: ShiftRequest) -> None:
 
 
 def _require_memory(request: ShiftRequest) -> None:
-    exact = request.estimator is ShiftEstimator.EM or request.confusion is Confusion.SOFT
-    need = LIKELIHOOD if exact else CLASS_ROWS
+    keeps_probabilities = request.estimator is ShiftEstimator.EM or request.confusion is Confusion.SOFT
+    need = LIKELIHOOD if keeps_probabilities else CLASS_ROWS
     require_memory(request.data, need)
     if request.target is not None:
         require_memory(_unlabelled(request.data, request.target), need)
@@ -190,7 +190,7 @@ def _read(data: DataRequest) -> _Side:
     )
 
 
-def _same_classes(sides: _Sides, request: ShiftRequest) -> None:
+def _require_same_classes(sides: _Sides, request: ShiftRequest) -> None:
     source, target = sides.source, sides.target
     if target is not None and target.classes != source.classes:
         raise UsageError(
@@ -220,9 +220,9 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
 
 
 def _replicates(sides: _Sides, request: ShiftRequest) -> int:
-    """Return the number of draws; by default only if fast: for counts, or for few rows."""
+    """Return the number of draws; by default 0 if they are slow, as they are with many rows and no counts."""
     target = sides.target
-    if target is not None and target.source.rows < LEAST_OF_A_CLASS * len(target.classes):
+    if target is not None and target.source.rows < MIN_CLASS_ROWS * len(target.classes):
         return 0  # no valid interval exists
     if request.bootstrap is not None:
         return request.bootstrap
@@ -235,7 +235,7 @@ def _draws(
 ) -> list[BootstrapDraw | None]:
     """Return the estimates from bootstrap draws; None for a draw without an estimate."""
     results: list[BootstrapDraw | None] = []
-    draws = max(replicates, least_replicates(request.confidence)) if replicates else 0
+    draws = max(replicates, min_replicates(request.confidence)) if replicates else 0
     for number in with_progress(range(draws), "drawing class weights", draws):
         try:
             results.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), weights))
@@ -255,14 +255,14 @@ def intervals_of_weights(draws: Sequence[Floats | None], confidence: float) -> l
         ends = percentile_interval(values, confidence)
         if ends is None:
             return None
-        intervals.append([0.0 if end < _NOTHING else end for end in ends])
+        intervals.append([0.0 if end < _NEGLIGIBLE else end for end in ends])
     return intervals
 
 
-def intervals_of_shares(draws: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
+def intervals_of_priors(draws: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
     """Compute the percentile intervals of the target priors, clipped to [0, 1]."""
     intervals = intervals_of_weights(draws, confidence)
-    return intervals and [[1.0 if end > 1 - _NOTHING else end for end in ends] for ends in intervals]
+    return intervals and [[1.0 if end > 1 - _NEGLIGIBLE else end for end in ends] for ends in intervals]
 
 
 def _report(
@@ -321,7 +321,7 @@ def _artifact(
     prior = np.array([share.value for share in report.source_shares])
     weights = [None if draw is None else draw.weights for draw in draws]
     interval = intervals_of_weights(weights, request.confidence)
-    shares = intervals_of_shares(
+    shares = intervals_of_priors(
         [None if draw is None else draw.target_prior for draw in draws], request.confidence
     )
     return ShiftArtifact(

@@ -50,7 +50,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     apply_checks(request.checks, {"": metrics_of(rows=0, selected=selected, undecided=0)})
     if not model.has_sets:
         request.columns.refuse(("no_empty",), f"with a rule file of kind {model.kind}")
-    form = NewColumns(prefix=output.prefix, lists=output.lists, no_empty=request.no_empty)
+    form = NewColumns(prefix=output.prefix, lists=output.supports_lists, no_empty=request.no_empty)
     roles = model.reads(request.columns)
     added = replace(model.adds(roles, form), made_by=content_of(model)["digest"])
     facts = stream(replace(request.data, roles=roles), added, output)

@@ -30,9 +30,9 @@ class RowsOutput(Destination):
     union: bool = False
 
     @property
-    def lists(self) -> bool:
+    def supports_lists(self) -> bool:
         """Whether a column may contain lists."""
-        return format_of(self.place, self.file_format) is not FileFormat.CSV
+        return format_of(self.target, self.file_format) is not FileFormat.CSV
 
 
 def stream(data: DataRequest, added: AddedColumns, output: RowsOutput) -> StreamFacts:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from uqcli.choices import Simulation
-from uqcli.defaults import MOST_ROWS
+from uqcli.defaults import MAX_ROWS
 from uqcli.draws import Purpose, blocks, check_seed
 from uqcli.engines.open import write_frames
 from uqcli.errors import UsageError
@@ -81,8 +81,8 @@ def simulated_by(request: SimulateRequest) -> Simulated:
     UsageError
         A parameter is out of range.
     """
-    if not 0 <= request.rows <= MOST_ROWS:
-        raise UsageError(f"{request.rows} rows", expected=f"0 to {MOST_ROWS}")
+    if not 0 <= request.rows <= MAX_ROWS:
+        raise UsageError(f"{request.rows} rows", expected=f"0 to {MAX_ROWS}")
     check_seed(request.seed)
     request.model.check()
     if isinstance(request.model, PosteriorModel):

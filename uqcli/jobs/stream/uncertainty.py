@@ -15,7 +15,7 @@ from uqcli.methods.stream.members import of_members
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource
 from uqcli.rows import Rows
 
-_LEAST_ALPHA = 1e-100
+_MIN_ALPHA = 1e-100
 _NAMES = {
     "score": "score",
     "uncertainty": "beta_entropy",
@@ -111,11 +111,11 @@ def uncertainties(rows: Rows, *, of_members: bool) -> Uncertainties:
 def _of_beta(rows: Rows) -> Uncertainties:
     numbers = _usable(rows)
     for role, value in numbers.items():
-        if ((value < _LEAST_ALPHA) | (value > 1 / _LEAST_ALPHA)).any():
-            outside = value[(value < _LEAST_ALPHA) | (value > 1 / _LEAST_ALPHA)][0]
+        if ((value < _MIN_ALPHA) | (value > 1 / _MIN_ALPHA)).any():
+            outside = value[(value < _MIN_ALPHA) | (value > 1 / _MIN_ALPHA)][0]
             raise DataError(
                 f"{role} holds {outside:g}",
-                expected=f"positive Beta parameters from {_LEAST_ALPHA:g} to 1e100",
+                expected=f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100",
             )
     return of_beta(numbers["alpha1"], numbers["alpha0"])
 

@@ -16,10 +16,10 @@ from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.tce.measure import MeasureOptions, errors_of_draws
 from uqcli.methods.losses import LOSSES, Loss, is_bounded, mean_loss
 from uqcli.methods.resampling import (
-    LEAST_OF_A_CLASS,
+    MIN_CLASS_ROWS,
     WithError,
-    least_replicates,
     mean_with_error,
+    min_replicates,
     resample,
     resample_counts,
     studentised_interval,
@@ -136,24 +136,26 @@ def intervals_of_scores(
 ) -> dict[str, Interval]:
     """Bootstrap intervals; None with fewer than ten rows of a class."""
     positives = int(counts.positives.sum())
-    if min(positives, counts.rows - positives) < LEAST_OF_A_CLASS:
+    if min(positives, counts.rows - positives) < MIN_CLASS_ROWS:
         return dict.fromkeys(WITH_INTERVALS)
     line = calibration_line(counts, errors=True)
     estimates = _with_errors(counts, line)
     resampled = (
         resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
-        for number in range(_resamplings(plan))
+        for number in range(_resamples(plan))
     )
-    draws = [_with_errors(sample, calibration_line(sample, near=line, errors=True)) for sample in resampled]
+    draws = [
+        _with_errors(sample, calibration_line(sample, similar=line, errors=True)) for sample in resampled
+    ]
     return {
         name: studentised_interval(estimates[name], [draw[name] for draw in draws], plan.confidence)
         for name in WITH_INTERVALS
     }
 
 
-def _resamplings(plan: ResamplingPlan) -> int:
-    """Return the number of resamplings: as requested, and at least what the confidence requires."""
-    return max(plan.replicates, least_replicates(plan.confidence))
+def _resamples(plan: ResamplingPlan) -> int:
+    """Return the number of resamples: as requested, and at least what the confidence requires."""
+    return max(plan.replicates, min_replicates(plan.confidence))
 
 
 def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, WithError]:
@@ -170,11 +172,11 @@ def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int,
         name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)
     }
     intervals: dict[str, Interval] = dict.fromkeys(WITH_INTERVALS)
-    if int(rows.count.sum()) < 2 * LEAST_OF_A_CLASS:
+    if int(rows.count.sum()) < 2 * MIN_CLASS_ROWS:
         return intervals
     draws = [
         resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
-        for number in range(_resamplings(plan))
+        for number in range(_resamples(plan))
     ]
     for name, loss in losses.items():
         mean = mean_with_error(loss, rows.count)

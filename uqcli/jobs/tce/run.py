@@ -40,7 +40,7 @@ class TceRequest:
     by
         Column whose groups are also measured separately.
     bootstrap
-        Draws of labels, and bootstrap resamplings; 0 for none.
+        Draws of labels, and bootstrap resamples; 0 for none.
     seed
         Seed of the draws.
     """
@@ -68,13 +68,13 @@ class _Group:
         None for all rows.
     counts
         Tie-pooled scores of each binary problem: positive or not, or each class one-vs-rest.
-    places
+    indices
         Row indices; None for all rows.
     """
 
     name: str | None
     counts: list[ValueCounts]
-    places: Ints | None = None
+    indices: Ints | None = None
 
     @property
     def size(self) -> int:
@@ -130,7 +130,7 @@ class _Read:
 
 def _read(data: DataRequest, by: str | None) -> _Read:
     if data.roles.class_columns is None:
-        table = open_table(data, looks_at_uncertainty=False)
+        table = open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
         total = parts[0] if by is None else merge(parts)  # a single part is already pooled
         require_probabilities(total.value, table.facts.columns["score"])
@@ -147,8 +147,8 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         rows=rows,
         whole=_Group(name=None, counts=_counts(rows, read.classes, None)),
         groups=[
-            _Group(name=name, counts=_counts(rows, read.classes, places), places=places)
-            for name, places in _places(read, by)
+            _Group(name=name, counts=_counts(rows, read.classes, indices), indices=indices)
+            for name, indices in _places(read, by)
         ],
         source=source,
         classes=read.classes,
@@ -156,17 +156,17 @@ def _read(data: DataRequest, by: str | None) -> _Read:
     )
 
 
-def _counts(rows: Rows, classes: tuple[str, ...], places: Ints | None) -> list[ValueCounts]:
+def _counts(rows: Rows, classes: tuple[str, ...], indices: Ints | None) -> list[ValueCounts]:
     """Return the one-vs-rest counts of each class, of some rows or of all."""
-    part = _part_at(rows, places)
+    part = _part_at(rows, indices)
     label = label_numbers(part)
     return [
         pool(part.numbers[PROBA + name], label == number, part.weight) for number, name in enumerate(classes)
     ]
 
 
-def _part_at(rows: Rows, places: Ints | None) -> Rows:
-    return rows if places is None else rows.select(places)
+def _part_at(rows: Rows, indices: Ints | None) -> Rows:
+    return rows if indices is None else rows.select(indices)
 
 
 def _check(request: TceRequest) -> None:
@@ -183,9 +183,9 @@ def _places(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
     order = np.argsort(number, kind="stable")
     cuts = np.searchsorted(number[order], np.arange(len(names) + 1))
     for group, name in enumerate(names):
-        places = order[cuts[group] : cuts[group + 1]]
-        if weight is None or weight[places].any():
-            yield name, places
+        indices = order[cuts[group] : cuts[group + 1]]
+        if weight is None or weight[indices].any():
+            yield name, indices
 
 
 def _with_bounds(counts: ValueCounts, request: MeasureOptions) -> MeasureOptions:
@@ -214,7 +214,8 @@ def _equal_sizes(groups: Sequence[_Group], request: MeasureOptions) -> list[Meas
 def _tce_under(counts: Sequence[ValueCounts], request: Sequence[MeasureOptions]) -> float:
     """Compute the mean test-based calibration error over the binary problems."""
     values = [
-        test_based_error(counts_of_group, how) for counts_of_group, how in zip(counts, request, strict=True)
+        test_based_error(counts_of_group, options)
+        for counts_of_group, options in zip(counts, request, strict=True)
     ]
     return sum(values) / len(values)
 
@@ -231,13 +232,13 @@ def _measured_group(
 def _measured_part(
     group: _Group,
     read: _Read,
-    how: Sequence[MeasureOptions],
+    options: Sequence[MeasureOptions],
     request: TceRequest,
     *,
     tested: bool = True,
 ) -> GroupResult:
     name, counts = group.name, group.counts
-    measured = [measure(counts_of_part, sizes) for counts_of_part, sizes in zip(counts, how, strict=True)]
+    measured = [measure(counts_of_part, sizes) for counts_of_part, sizes in zip(counts, options, strict=True)]
     values = [dict(part.metrics) for part in measured]
     if not tested:
         values = [{**metrics, **dict.fromkeys(_OF_BINS)} for metrics in values]
@@ -245,12 +246,12 @@ def _measured_part(
     chances: Sequence[SamplingDistribution | None] = [None] * len(values)
     chance: SamplingDistribution | None = None
     if request.bootstrap and read.rows is None:
-        chance = chance_of_scores(counts[0], values[0], how[0], request.plan, key_of(name))
+        chance = chance_of_scores(counts[0], values[0], options[0], request.plan, key_of(name))
         chances = [chance]
     elif request.bootstrap and read.rows is not None:
-        class_counts = _class_counts(_part_at(read.rows, group.places), read.classes)
+        class_counts = _class_counts(_part_at(read.rows, group.indices), read.classes)
         chances, chance = chance_of_classes(
-            class_counts, values, means, how, plan=request.plan, key=key_of(name)
+            class_counts, values, means, options, plan=request.plan, key=key_of(name)
         )
     problems = zip(read.classes or [None], counts, measured, values, chances, strict=True)
     return GroupResult(
@@ -288,18 +289,18 @@ def _parameters(
     sized: Sequence[MeasureOptions] | None,
     classes: tuple[str, ...],
 ) -> TceParameters:
-    how = request.measure
-    by_size = how.binning is ScoreBinning.PAVA_BC
+    options = request.measure
+    by_size = options.binning is ScoreBinning.PAVA_BC
     return TceParameters(
-        binning=how.binning,
-        bin_sizes=how.bin_sizes if by_size else None,
+        binning=options.binning,
+        bin_sizes=options.bin_sizes if by_size else None,
         n_min=_common([part.n_min for part in own]) if by_size else None,
         n_max=_common([part.n_max for part in own]) if by_size else None,
         group_n_min=_common([part.n_min for part in sized]) if by_size and sized else None,
         group_n_max=_common([part.n_max for part in sized]) if by_size and sized else None,
-        n_bins=how.n_bins,
-        alpha=how.alpha,
-        test=how.test,
+        n_bins=options.n_bins,
+        alpha=options.alpha,
+        test=options.test,
         classes=list(classes) or None,
         by=request.by,
         bootstrap=request.bootstrap,
@@ -320,7 +321,7 @@ def _size_warnings(overall: GroupResult, own: Sequence[MeasureOptions]) -> list[
         return []
     notes = [
         f"Class {label_class.name}: {note}" if label_class.name is not None else note
-        for label_class, how in zip(overall.classes, own, strict=True)
-        for note in size_notes(label_class.bins.count, how.n_min or 1, how.n_max or 1)
+        for label_class, options in zip(overall.classes, own, strict=True)
+        for note in size_notes(label_class.bins.count, options.n_min or 1, options.n_max or 1)
     ]
     return list(dict.fromkeys(notes))

@@ -16,12 +16,12 @@ from uqcli.counts import (
     ValueCounts,
     binned_cells,
     distinct_cells,
+    indices_by_bin,
     merge,
     narrow_bins,
     of_all_rows,
-    places_by_bin,
 )
-from uqcli.defaults import MOST_CELLS, MOST_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
+from uqcli.defaults import MAX_CELLS, MAX_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.methods.bin.block_sizes import BlockSizes
@@ -59,13 +59,13 @@ class GridSpec:
         UsageError
             A number of bins, or of cells, is out of range.
         """
-        cells = check_size("uncertainty bins", self.uncertainty_bins, MOST_UNCERTAINTY_BINS)
+        cells = check_size("uncertainty bins", self.uncertainty_bins, MAX_UNCERTAINTY_BINS)
         if self.score_bins is not None:
             cells *= check_size("score bins", self.score_bins)
-        if cells > MOST_CELLS:
+        if cells > MAX_CELLS:
             raise UsageError(
                 f"{self.uncertainty_bins} uncertainty bins x {self.score_bins} score bins",
-                expected=f"at most {MOST_CELLS} cells",
+                expected=f"at most {MAX_CELLS} cells",
             )
 
 
@@ -134,7 +134,7 @@ def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
 def ranges_for_grid(
     counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool = False
 ) -> list[Bools]:
-    """Name the ranges to open until ``cells_from`` is exact.
+    """Mark the ranges to open until ``cells_from`` is exact.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _ranges_for_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_
 
 
 def ranges_for_edges(counts: RangeCounts, edges: Floats) -> Bools:
-    """Name the ranges to open until the cells between sorted score edges are exact.
+    """Mark the ranges to open until the cells between sorted score edges are exact.
 
     These are the ranges that may contain an edge, and the first one with a positive row in each cell.
     """
@@ -215,4 +215,4 @@ def pool_by(rows: Rows, edges: Floats) -> tuple[ValueCounts, ...]:
     if len(edges) == 0 or rows.uncertainty is None:
         return (rows.counts(rows.score),)
     number = narrow_bins(rows.uncertainty, edges)
-    return tuple(rows.counts(rows.score, inside) for inside in places_by_bin(number, len(edges) + 1))
+    return tuple(rows.counts(rows.score, inside) for inside in indices_by_bin(number, len(edges) + 1))

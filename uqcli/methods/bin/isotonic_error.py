@@ -48,7 +48,7 @@ def isotonic_errors(
 
 
 def ranges_for_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCounts]) -> list[Bools]:
-    """Name the ranges to open until the rows of each block and cell are known.
+    """Mark the ranges to open until the rows of each block and cell are known.
 
     Parameters
     ----------
@@ -86,18 +86,20 @@ def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCo
     return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
 
 
-def errors_of_rows(rows: Rows, probability: Floats, *, level: Ints, levels: int, score_bins: int) -> BinError:
+def errors_of_rows(
+    rows: Rows, probability: Floats, *, uncertainty_bin: Ints, uncertainty_bins: int, score_bins: int
+) -> BinError:
     """Compute errors by score bin of given probabilities, with bins of equal weight in each uncertainty bin.
 
     Parameters
     ----------
     probability : float64, shape (n,)
-    level : int64, shape (n,)
-        Uncertainty bin of each row, less than ``levels``.
+    uncertainty_bin : int64, shape (n,)
+        Uncertainty bin of each row, less than ``uncertainty_bins``.
     """
-    error = np.full((levels, score_bins), np.nan)
-    for number in range(levels):
-        inside = np.flatnonzero(level == number)
+    error = np.full((uncertainty_bins, score_bins), np.nan)
+    for number in range(uncertainty_bins):
+        inside = np.flatnonzero(uncertainty_bin == number)
         if len(inside):
             times, score = rows.weights()[inside], rows.score[inside]
             cell = bin_of(score, equi_weight_edges(rows.counts(rows.score, inside), score_bins))
@@ -123,8 +125,8 @@ def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
             count, positives = (counts[group.start : group.stop] for counts in (row.count, row.positives))
             filled = count > 0
             rate = positives.sum() / max(int(count.sum()), 1)
-            spread = np.sqrt(2 / np.pi * rate * (1 - rate) / count[filled])
-            error[number, np.arange(group.start, group.stop)[filled]] = spread
+            expected = np.sqrt(2 / np.pi * rate * (1 - rate) / count[filled])
+            error[number, np.arange(group.start, group.stop)[filled]] = expected
     return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
 
 

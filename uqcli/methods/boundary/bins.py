@@ -19,7 +19,7 @@ from uqcli.methods.boundary.draws_of_cells import folds_of
 from uqcli.methods.boundary.runs import TopRuns, top_runs
 
 BINS: Final = (1, 2, 4, 8)
-_LEAST_ALERTS: Final = 100
+_MIN_ALERTS: Final = 100
 _OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
 _FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
 """Factors on the requested bound, so that the choice does not depend on one value."""
@@ -34,7 +34,7 @@ class BinsTried:
     gain
         Gain in recall over a single threshold at equal alerts; for a utility, as a fraction of the maximum.
     behind, error
-        Difference to the best number, and its standard error.
+        Difference of its gain from the best one, and the standard error of this difference.
     """
 
     bins: int
@@ -49,12 +49,12 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
     Parameters
     ----------
     cells
-        With score edges shared by all bins; the numbers tried are those of ``BINS`` that divide theirs.
+        With score edges shared by all bins; the numbers of ``BINS`` that divide their number are tried.
     """
     constraint = replace(constraint, margin=Fraction(0))  # chosen at the bound itself
     one_bin = cells.joined(1)
     tops = single_threshold(one_bin, constraint.goal(one_bin))
-    if tops is None or int(top_runs(one_bin.rows[0]).selected[tops[0]]) < _LEAST_ALERTS:
+    if tops is None or int(top_runs(one_bin.rows[0]).selected[tops[0]]) < _MIN_ALERTS:
         return ()
     numbers = [bins for bins in BINS if len(cells.rows) % bins == 0]
     gains = np.zeros((len(numbers), FOLDS))
@@ -64,10 +64,10 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
         train = cells.with_counts(count.sum(axis=0) - count[fold], positives.sum(axis=0) - positives[fold])
         if test.positives == 0:
             continue
-        beside = _beside(constraint, train.total / cells.total)
+        nearby = _nearby_constraints(constraint, train.total / cells.total)
         by_score = top_runs(test.joined(1).rows[0])
         for at, bins in enumerate(numbers[1:], start=1):
-            gains[at, fold] = _gain(train.joined(bins), test.joined(bins), beside, by_score)
+            gains[at, fold] = _gain(train.joined(bins), test.joined(bins), nearby, by_score)
     best = int(np.argmax(gains.mean(axis=1)))
     return tuple(
         BinsTried(
@@ -85,8 +85,8 @@ def fewest_of(tried: Sequence[BinsTried]) -> int:
     return min((candidate.bins for candidate in tried if candidate.behind <= candidate.error), default=1)
 
 
-def _beside(constraint: Constraint, share: float) -> list[Constraint]:
-    """Return the bounds to try on a share of the rows."""
+def _nearby_constraints(constraint: Constraint, share: float) -> list[Constraint]:
+    """Return constraints with bounds around the requested one, for a share of the rows."""
     kind, amounts = constraint.kind, constraint.amounts
     if kind is ConstraintKind.UTILITY:
         return [constraint]
@@ -94,10 +94,10 @@ def _beside(constraint: Constraint, share: float) -> list[Constraint]:
     if kind is ConstraintKind.PRECISION:
         bounds = [bound + offset for offset in _OFFSETS]
     else:
-        rows = kind is ConstraintKind.MAX_SELECTED and not constraint.relative
-        bounds = [bound * factor * (Fraction(share) if rows else 1) for factor in _FACTORS]
-    most = None if kind is ConstraintKind.MAX_SELECTED and not constraint.relative else 1
-    feasible = [bound for bound in bounds if bound > 0 and (most is None or bound <= most)]
+        counts_rows = kind is ConstraintKind.MAX_SELECTED and not constraint.relative
+        bounds = [bound * factor * (Fraction(share) if counts_rows else 1) for factor in _FACTORS]
+    highest = None if kind is ConstraintKind.MAX_SELECTED and not constraint.relative else 1
+    feasible = [bound for bound in bounds if bound > 0 and (highest is None or bound <= highest)]
     return [replace(constraint, amounts=(amount,)) for amount in feasible or [bound]]
 
 
@@ -110,5 +110,5 @@ def _gain(train: Cells, test: Cells, constraints: Sequence[Constraint], by_score
         for run, top in zip(fold, tops or (), strict=False):
             alerts[at] += run.selected[top]
             hits[at] += run.true_positives[top]
-    more: Floats = hits - np.interp(alerts, by_score.selected, by_score.true_positives)
-    return float(more.mean()) / int(by_score.true_positives[-1])
+    gained: Floats = hits - np.interp(alerts, by_score.selected, by_score.true_positives)
+    return float(gained.mean()) / int(by_score.true_positives[-1])

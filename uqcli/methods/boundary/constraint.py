@@ -16,7 +16,7 @@ from uqcli.exact import decimal
 from uqcli.methods.boundary.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
 from uqcli.methods.boundary.precision import Margin, precision_bound
 
-_MOST_UTILITY: Final = 2**31
+_MAX_UTILITY: Final = 2**31
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +192,7 @@ def utility(gain: str, cost: str) -> Constraint:
     constraint = Constraint(kind=ConstraintKind.UTILITY, value=f"gain={gain},cost={cost}", amounts=amounts)
     scale = math.lcm(*(amount.denominator for amount in amounts))
     common = math.gcd(*(int(amount * scale) for amount in amounts))
-    if max(int(amount * scale) for amount in amounts) // common >= _MOST_UTILITY:
+    if max(int(amount * scale) for amount in amounts) // common >= _MAX_UTILITY:
         raise UsageError(f"gain {gain} and cost {cost} have too many digits", expected="a simpler ratio")
     return constraint
 

@@ -11,10 +11,10 @@ from uqcli.counts import Cells, Floats, Ints
 from uqcli.defaults import FOLDS
 from uqcli.draws import Purpose, digest, generator
 
-_MOST_COPIES: Final = 6
+_MAX_COPIES: Final = 6
 """Maximum multiplicity of a row in a bootstrap sample; larger Poisson counts are merged into it."""
 
-_COPIES: Final = np.array([math.exp(-1) / math.factorial(k) for k in range(_MOST_COPIES)])
+_COPY_PROBABILITIES: Final = np.array([math.exp(-1) / math.factorial(k) for k in range(_MAX_COPIES)])
 
 
 def digest_of(cells: Cells) -> int:
@@ -41,15 +41,15 @@ def resampled(cells: Cells, seed: int, draws: int) -> tuple[Ints, Ints]:
     int64, shape (2, draws, cells) each
         Rows and positive rows: in the sample, with multiplicity; and left out.
     """
-    table, labels = digest_of(cells), _by_label(cells)
-    shares: Floats = np.append(_COPIES, 1 - _COPIES.sum())
+    cells_digest, labels = digest_of(cells), _by_label(cells)
+    shares: Floats = np.append(_COPY_PROBABILITIES, 1 - _COPY_PROBABILITIES.sum())
     sample, rest = (np.empty((2, draws, len(labels[0])), dtype=np.int64) for _ in range(2))
     for draw in range(draws):
-        random = generator(seed, Purpose.EXPECT, table, draw)
+        random = generator(seed, Purpose.EXPECT, cells_digest, draw)
         positives, negatives = (random.multinomial(label, shares) for label in labels)
-        for place, copies in ((0, positives + negatives), (1, positives)):
-            sample[place, draw] = copies @ np.arange(_MOST_COPIES + 1)
-            rest[place, draw] = copies[:, 0]
+        for index, copies in ((0, positives + negatives), (1, positives)):
+            sample[index, draw] = copies @ np.arange(_MAX_COPIES + 1)
+            rest[index, draw] = copies[:, 0]
     return sample, rest
 
 

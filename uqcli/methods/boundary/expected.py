@@ -25,12 +25,12 @@ from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.proportion import wilson
 
 _DRAWS: Final = 50
-_MOST_INFEASIBLE: Final = 10
-_MOST_CELLS: Final = 100_000
+_MAX_INFEASIBLE: Final = 10
+_MAX_CELLS: Final = 100_000
 _Z: Final = 1.645
 """Normal quantile of 90 % ranges."""
 
-_LEAST_ALERTS: Final = 30
+_MIN_ALERTS: Final = 30
 """Selected rows below which ranges covered less than 85 % in simulations with few positives."""
 
 _OUTSIDE: Final = 0.632
@@ -67,7 +67,7 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     None if there is no boundary, too many samples have none, or the grid has over 100,000 cells.
     """
     count, positives = cells.flat
-    if len(count) > _MOST_CELLS:
+    if len(count) > _MAX_CELLS:
         return None
     tops = entry_of(algorithm).method(cells, constraint.goal(cells))
     if tops is None:
@@ -75,21 +75,21 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     samples, rests = resampled(cells, seed, _DRAWS)
     boundaries = enumerate(_tops_of_draws(cells, algorithm, constraint, samples))
     feasible = [(draw, _inside(cells, boundary)) for draw, boundary in boundaries if boundary is not None]
-    if len(feasible) < _DRAWS - _MOST_INFEASIBLE:
+    if len(feasible) < _DRAWS - _MAX_INFEASIBLE:
         return None
     own = _inside(cells, tops)
     apparent = _found([own], count[None], positives[None])
     draws = [draw for draw, _ in feasible]
-    places = [inside for _, inside in feasible]
+    indices = [inside for _, inside in feasible]
     if algorithm in _BY_OPTIMISM:
-        in_draws = _found(places, *samples[:, draws])
+        in_draws = _found(indices, *samples[:, draws])
         on_all = _found(
-            places, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
+            indices, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
         )
         flattered = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
         rates = apparent.rates[:, 0] - flattered
     else:
-        outside = _found(places, *rests[:, draws])
+        outside = _found(indices, *rests[:, draws])
         pooled = [
             int(counts.sum()) for counts in (outside.true_positives, outside.selected, outside.positives)
         ]
@@ -99,7 +99,7 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         rates = np.minimum(apparent.rates[:, 0], (1 - _OUTSIDE) * apparent.rates[:, 0] + _OUTSIDE * out)
     trials = int(apparent.selected[0]), int(apparent.positives[0])
     shares = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
-    enough = trials[0] >= _LEAST_ALERTS
+    enough = trials[0] >= _MIN_ALERTS
     return Expected(
         precision=_estimate(shares[0], trials[0], ranged=enough),
         recall=_estimate(shares[1], trials[1], ranged=enough and algorithm in _BY_OPTIMISM),
@@ -127,9 +127,9 @@ def _inside(cells: Cells, tops: Tops) -> Ints:
     return np.concatenate([np.arange(end - top, end) for end, top in zip(ends, tops, strict=True)])
 
 
-def _found(places: list[Ints], count: Ints, positives: Ints) -> _Shares:
+def _found(indices: list[Ints], count: Ints, positives: Ints) -> _Shares:
     """Return the counts of each selection in its own table."""
-    pairs = list(zip(places, positives, count, strict=True))
+    pairs = list(zip(indices, positives, count, strict=True))
     return _Shares(
         true_positives=np.array([p[inside].sum() for inside, p, _ in pairs]),
         selected=np.array([n[inside].sum() for inside, _, n in pairs]),

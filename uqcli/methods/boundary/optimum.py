@@ -40,7 +40,7 @@ def optimise(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Opti
     ----------
     cells
         A single row of all distinct scores for a single threshold, else the grid; total weight at most
-        ``defaults.MOST_ROWS``.
+        ``defaults.MAX_ROWS``.
     """
     goal = constraint.goal(cells)
     tops = entry_of(algorithm).method(cells, goal)

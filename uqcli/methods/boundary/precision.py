@@ -58,10 +58,10 @@ class Margin:
         feasible: Bools = (surplus >= 0) & (left >= right)
         near = np.abs(left - right) <= _ROUNDING * (left + right)
         near |= np.abs(surplus) <= _ROUNDING * float(a) * selected
-        for place in np.flatnonzero(near).tolist():
-            hits, rows = int(true_positives[place]), int(selected[place])
+        for index in np.flatnonzero(near).tolist():
+            hits, rows = int(true_positives[index]), int(selected[index])
             exact = b * hits - a * rows
-            feasible[place] = exact >= 0 and exact**2 >= times * rows
+            feasible[index] = exact >= 0 and exact**2 >= times * rows
         return feasible
 
 

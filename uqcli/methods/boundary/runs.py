@@ -38,7 +38,7 @@ def best_precision_tops(runs: Sequence[TopRuns]) -> tuple[int, ...] | None:
     """Return the top runs of the highest precision of any boundary, with the most true positives.
 
     A boundary's precision is a weighted mean of its rows' precisions. The best run of any single row is
-    therefore the best overall, and every row that reaches it can be added. None without positive rows.
+    therefore the best overall. Every row that reaches it can be added. None without positive rows.
     """
     best_of_rows = [_best_run(run) for run in runs]
     best = max((precision for precision, _ in best_of_rows), default=Fraction(0))

@@ -11,17 +11,17 @@ from uqcli.methods.boundary.constraint import Constraint
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassMix:
+class BinaryWeights:
     """Class weights of target data for two classes: w = q/p."""
 
     positive: float
     negative: float
 
-    def precision(self, share: float | None) -> float | None:
+    def precision(self, source_precision: float | None) -> float | None:
         """Convert the precision of a selection in the source data to that in the target data."""
-        if share is None:
+        if source_precision is None:
             return None
-        hits, misses = self.positive * share, self.negative * (1 - share)
+        hits, misses = self.positive * source_precision, self.negative * (1 - source_precision)
         return hits / (hits + misses) if hits + misses else None
 
     def in_source(self, constraint: Constraint) -> Constraint:

@@ -18,8 +18,8 @@ from uqcli.methods.calibrate.tree import TreeMatrix, TreeOptions
 from uqcli.rows import Rows
 
 _CANDIDATES = 32
-_LEAST_GAIN = 1e-4
-_LEAST_VARIANCE = 1e-6
+_MIN_GAIN = 1e-4
+_MIN_VARIANCE = 1e-6
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 
 
@@ -56,20 +56,20 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tupl
 
     def grow(part: Rows, rank: Floats, depth: int) -> int:
         nonlocal leaves
-        place = len(nodes)
+        index = len(nodes)
         split = _best_split(part, rank, options.min_leaf) if depth < options.max_depth else None
         if split is None:
             nodes.append(Node(leaf=leaves))
             leaves += 1
-            return place
+            return index
         nodes.append(Node())  # numbered before its children
         with np.errstate(invalid="ignore"):
             left = rank[:, split.column] <= split.threshold
-        below = [grow(part.select(side), rank[side], depth + 1) for side in (left, ~left)]
-        nodes[place] = matrix.question(
-            split.column, split.threshold, missing_left=False, left=below[0], right=below[1]
+        children = [grow(part.select(side), rank[side], depth + 1) for side in (left, ~left)]
+        nodes[index] = matrix.question(
+            split.column, split.threshold, missing_left=False, left=children[0], right=children[1]
         )
-        return place
+        return index
 
     grow(rows, matrix.rank, 0)
     return tuple(nodes)
@@ -80,7 +80,7 @@ def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
     unsplit = [_side(rows, np.ones(len(rows), dtype=np.bool_))]
     if unsplit[0] is None:
         return None
-    best = _Split(auc=calibrated_auc([unsplit[0]]) + _LEAST_GAIN, column=-1, threshold=0.0)
+    best = _Split(auc=calibrated_auc([unsplit[0]]) + _MIN_GAIN, column=-1, threshold=0.0)
     for column in range(rank.shape[1]):
         value = rank[:, column]
         for threshold in _candidates(value, weight):
@@ -118,7 +118,7 @@ def _side(rows: Rows, inside: Bools) -> tuple[_Normal, _Normal] | None:
             return None
         mean = float((weight * log_odds).sum() / size)
         variance = float((weight * (log_odds - mean) ** 2).sum() / size)
-        normals.append(_Normal(size=size, mean=mean, variance=max(variance, _LEAST_VARIANCE)))
+        normals.append(_Normal(size=size, mean=mean, variance=max(variance, _MIN_VARIANCE)))
     return normals[0], normals[1]
 
 

@@ -116,7 +116,7 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
         fitted = logistic_fit(features[used], counts.count, counts.positives, ridge=ridge)
         if (fitted[1:] >= 0).all() and np.isfinite(fitted).all():
             coefficients = np.zeros(3)
-            coefficients[[0, *(1 + place for place in used)]] = fitted
+            coefficients[[0, *(1 + index for index in used)]] = fitted
             loss = negative_log_likelihood(coefficients, features, counts.count, counts.positives)
             candidates.append((loss, len(candidates), coefficients))
             if len(used) == 2:

@@ -9,7 +9,7 @@ import numpy as np
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
-_MOST_NAMED = 4
+_MAX_NAMED = 4
 
 
 def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]) -> Ints:
@@ -66,8 +66,8 @@ def group_of(
     of_row = np.zeros(len(next(iter(features.values()))), dtype=np.int64)
     for at, column in enumerate(columns):
         levels = column.levels or []
-        place: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
-        codes = np.array([place[group[at]] for group in groups], dtype=np.int64)
+        index: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
+        codes = np.array([index[group[at]] for group in groups], dtype=np.int64)
         size = len(levels) + 2  # plus missing and unknown
         pairs, of_group = np.unique(of_group * size + codes, return_inverse=True)
         row_pairs = np.where(of_row < 0, -1, of_row * size + features[column.name].astype(np.int64) + 1)
@@ -101,5 +101,5 @@ def _answer(node: Node, went_left: bool, levels: Sequence[str] | None) -> str:
     chosen = set(node.levels or ())
     named = [level for level in levels if (level in chosen) == went_left]
     named += ["(other)"] if node.other_left == went_left else []
-    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-    return f"{node.feature} in {{{', '.join(named[:_MOST_NAMED])}{more}}}{missing}"
+    more = f" and {len(named) - _MAX_NAMED} more" if len(named) > _MAX_NAMED else ""
+    return f"{node.feature} in {{{', '.join(named[:_MAX_NAMED])}{more}}}{missing}"

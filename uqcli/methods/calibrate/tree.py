@@ -246,22 +246,22 @@ def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
 
     def copy(at: int) -> int:
         nonlocal leaves
-        place = len(nodes)
+        index = len(nodes)
         left, right = int(tree.children_left[at]), int(tree.children_right[at])
         if left < 0:
             nodes.append(Node(leaf=leaves))
             leaves += 1
-            return place
+            return index
         nodes.append(Node())  # numbered before its children
         below = copy(left), copy(right)
-        nodes[place] = matrix.question(
+        nodes[index] = matrix.question(
             int(tree.feature[at]),
             float(tree.threshold[at]),
             missing_left=bool(tree.missing_go_to_left[at]),
             left=below[0],
             right=below[1],
         )
-        return place
+        return index
 
     copy(0)
     return tuple(nodes)

@@ -26,22 +26,22 @@ class _Ranking:
         Pairs in ascending order of the probability.
     starts : int64, shape (v,)
         Positions in that order at which a new value begins.
-    place : int64, shape (m,)
+    value_index : int64, shape (m,)
         Index of each pair's value.
     """
 
     order: Ints
     starts: Ints
-    place: Ints
+    value_index: Ints
 
     @classmethod
     def of(cls, value: Floats) -> _Ranking:
         """Rank pairs."""
         order = np.argsort(value, kind="stable")
         starts = run_starts(value[order])
-        place = np.empty(len(value), dtype=np.int64)
-        place[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(value)))
-        return cls(order=order, starts=starts, place=place)
+        value_index = np.empty(len(value), dtype=np.int64)
+        value_index[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(value)))
+        return cls(order=order, starts=starts, value_index=value_index)
 
     def counts(self, value: Floats, positives: Ints, negatives: Ints) -> ValueCounts:
         """Return the tie-pooled counts of the probability."""
@@ -58,7 +58,7 @@ class _Ranking:
         for times in (negatives, positives):
             of_value = np.add.reduceat(times[self.order], self.starts)
             below = np.cumsum(of_value) - of_value
-            shares.append(((below + of_value / 2) / times.sum())[self.place])
+            shares.append(((below + of_value / 2) / times.sum())[self.value_index])
         return shares[0], 1 - shares[1]
 
 
@@ -96,7 +96,7 @@ class PairedCounts:
         )
 
     @property
-    def least_of_a_class(self) -> int:
+    def min_class_rows(self) -> int:
         """Number of rows of the minority class."""
         return min(int(self.positives.sum()), int(self.negatives.sum()))
 
@@ -122,9 +122,9 @@ class PairedCounts:
             losses[name] = by_side(before, after, bounded)
         return losses
 
-    def rows_apart(self) -> float:
-        """Compute the effective number of minority-class rows on which the two differ (see shares_apart)."""
-        counted = shares_apart(np.abs(self.after - self.before), self.positives + self.negatives)
+    def rows_that_differ(self) -> float:
+        """Compute the effective number of minority-class rows that differ (see difference_weights)."""
+        counted = difference_weights(np.abs(self.after - self.before), self.positives + self.negatives)
         return min(float((counted * times).sum()) for times in (self.positives, self.negatives))
 
     def counts(self) -> tuple[ValueCounts, ValueCounts]:
@@ -174,7 +174,7 @@ def means_with_errors(
     }
 
 
-def shares_apart(differences: Floats, times: Ints) -> Floats:
+def difference_weights(differences: Floats, times: Ints) -> Floats:
     """Compute the weight of each pair, from 0 to 1, in the effective number of rows that differ.
 
     A pair at the typical distance (the self-weighted mean, as in Kish 1965) has weight 1. A pair with a small
@@ -206,5 +206,5 @@ def _as_log_odds(auc: WithError) -> WithError:
     """Transform an AUC and its error to log-odds, whose distribution is less skewed near 1."""
     if auc.value is None or auc.error is None or not 0 < auc.value < 1:
         return WithError(value=None, error=None)
-    spread = auc.value * (1 - auc.value)
-    return WithError(value=math.log(auc.value / (1 - auc.value)), error=auc.error / spread)
+    slope = auc.value * (1 - auc.value)
+    return WithError(value=math.log(auc.value / (1 - auc.value)), error=auc.error / slope)

@@ -10,7 +10,7 @@ import numpy as np
 
 from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.counts import Floats, Ints
-from uqcli.methods.evaluate.paired import SIDES, by_side, means_with_errors, shares_apart
+from uqcli.methods.evaluate.paired import SIDES, by_side, difference_weights, means_with_errors
 from uqcli.methods.losses import CLIP
 from uqcli.methods.resampling import WithError, resample
 
@@ -39,7 +39,7 @@ class PairedClassCounts:
         return cls(before=first, after=second, label=paired.label, count=paired.count)
 
     @property
-    def least_of_a_class(self) -> int:
+    def min_class_rows(self) -> int:
         """Number of rows of the rarest class."""
         rows = np.bincount(self.label, weights=self.count, minlength=self.before.shape[1])
         return int(rows.min())
@@ -69,9 +69,9 @@ class PairedClassCounts:
             "brier": (_squared_error(self.before, self.label), _squared_error(self.after, self.label)),
         }
 
-    def rows_apart(self) -> float:
+    def rows_that_differ(self) -> float:
         """Compute the effective number of rarest-class rows on which the two differ (see PairedCounts)."""
-        counted = shares_apart(np.abs(self.after - self.before).sum(axis=1) / 2, self.count)
+        counted = difference_weights(np.abs(self.after - self.before).sum(axis=1) / 2, self.count)
         of_class = np.bincount(self.label, weights=counted * self.count, minlength=self.before.shape[1])
         return float(of_class.min())
 

@@ -11,7 +11,7 @@ from uqcli.kernels.linear import is_positive_definite
 
 Matrix = NDArray[np.float64]
 
-_LEAST = 1e-6
+_MIN_INFORMATION = 1e-6
 """Minimum information about the priors, relative to observed labels."""
 
 _FLOOR = 1e-3
@@ -22,8 +22,8 @@ def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, 
     """Refuse a maximum of the likelihood that the rows hardly determine.
 
     There are two conditions on the target rows. Their probabilities must differ, unless they all name one
-    class. The information about the free priors must be at least a millionth, in every direction, of that of
-    as many observed labels.
+    class. The information about the free priors must be at least a millionth of that of as many observed
+    labels, in every direction.
 
     Parameters
     ----------
@@ -41,17 +41,17 @@ def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, 
     shares = weight / weight.sum()
     mean = (shares[:, None] * probability).sum(axis=0)
     spread = float((shares[:, None] * (probability - mean) ** 2).sum())
-    undecided = float(1 - (mean**2).sum())
-    if undecided > _FLOOR and spread < _LEAST * undecided:
+    impurity = float(1 - (mean**2).sum())
+    if impurity > _FLOOR and spread < _MIN_INFORMATION * impurity:
         raise _unidentified("all its rows have nearly the same probabilities")
     prior = np.maximum(weights * source_prior, _FLOOR / len(weights))
     prior /= prior.sum()
     joint = probability * (prior / source_prior)
     posterior = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
-    away = (posterior - prior)[:, :-1]
-    information = np.einsum("ij,ik->jk", away, away * shares[:, None])
-    labels = np.diag(prior[:-1]) - np.outer(prior[:-1], prior[:-1])
-    if not is_positive_definite(information - _LEAST * labels):
+    deviation = (posterior - prior)[:, :-1]
+    information = np.einsum("ij,ik->jk", deviation, deviation * shares[:, None])
+    label_information = np.diag(prior[:-1]) - np.outer(prior[:-1], prior[:-1])
+    if not is_positive_definite(information - _MIN_INFORMATION * label_information):
         raise _unidentified("probabilities of some classes are collinear")
 
 

@@ -16,7 +16,7 @@ Matrix = NDArray[np.float64]
 
 _SINGULAR = 1e-9
 _CONVERGED = 1e-10
-_MOST_STEPS = 20_000
+_MAX_STEPS = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,14 +122,14 @@ def em(
         raise _missing_class(classes[int(np.argmin(source_prior))])
     weights = np.ones(len(source_prior)) if start is None else start
     change = np.inf
-    for _ in range(_MOST_STEPS // 2):
+    for _ in range(_MAX_STEPS // 2):
         one = expectation(weights) / source_prior
         change = float(np.abs((one - weights) * source_prior).max())
         if change < _CONVERGED:
             return ClassWeights(weights=one / float((one * source_prior).sum()))
         weights = _extrapolated(weights, one, expectation(one) / source_prior)
     raise InfeasibleError(
-        f"EM did not converge in {_MOST_STEPS} steps (last change {change:.3g})",
+        f"EM did not converge in {_MAX_STEPS} steps (last change {change:.3g})",
         expected="probabilities that separate the classes",
         remedy="use --estimator bbse",
     )

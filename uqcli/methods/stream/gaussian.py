@@ -14,7 +14,7 @@ from uqcli.kernels.logistic import logistic_fit, sigmoid
 
 CENTRE, SCALE = 0.5, 2.0
 """x given the label is normal around +-0.5 with standard deviation 2, as in the paper's figures."""
-MOST_NOISE = 100.0
+MAX_NOISE = 100.0
 """Noise beyond which probabilities are indistinguishable from 0 and 1 as doubles."""
 
 
@@ -54,8 +54,8 @@ class GaussianModel:
             raise UsageError(
                 f"train_prevalence is {self.train_prevalence:g}", expected="a number between 0 and 1"
             )
-        if not 0 <= self.noise <= MOST_NOISE:
-            raise UsageError(f"noise is {self.noise:g}", expected=f"a number from 0 to {MOST_NOISE:g}")
+        if not 0 <= self.noise <= MAX_NOISE:
+            raise UsageError(f"noise is {self.noise:g}", expected=f"a number from 0 to {MAX_NOISE:g}")
         if not 2 <= self.train_rows <= 10**7:
             raise UsageError(f"train_rows is {self.train_rows}", expected="from 2 to 10,000,000")
 

@@ -28,11 +28,11 @@ def of_members(members: Sequence[Floats]) -> Uncertainties:
     mean, variance, expected = _moments(members)
     entropy = binary_entropy(mean)
     centre = np.clip(mean, _EDGE, 1 - _EDGE)
-    coin = centre * (1 - centre)
-    strength = coin / np.clip(variance, _EDGE**2, 0.999 * coin) - 1
+    bernoulli_variance = centre * (1 - centre)
+    concentration = bernoulli_variance / np.clip(variance, _EDGE**2, 0.999 * bernoulli_variance) - 1
     return Uncertainties(
         score=mean,
-        beta_entropy=beta_entropy(centre * strength, (1 - centre) * strength),
+        beta_entropy=beta_entropy(centre * concentration, (1 - centre) * concentration),
         std=np.sqrt(variance),
         entropy=entropy,
         mutual_information=np.maximum(entropy - expected, 0),

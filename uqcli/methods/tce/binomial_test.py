@@ -23,7 +23,7 @@ _FEW, _FEW_IN_ALL, _PIECES = 16, 1024, 4
 _MANY = 1 << 20
 """Rows up to which scipy's binomial tails are accurate; beyond, they lose digits near the mean, then all."""
 
-_LEAST_BOUNDED = 1e-200
+_MIN_BOUNDED = 1e-200
 """Level down to which bounds are used; below, probabilities lose digits and underflow."""
 
 
@@ -49,7 +49,7 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
     """
     if alpha * _TIED >= 1:
         return Verdicts.of([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
-    few = max(_FEW, _FEW_IN_ALL // len(rows)) if alpha > _LEAST_BOUNDED else len(score)
+    few = max(_FEW, _FEW_IN_ALL // len(rows)) if alpha > _MIN_BOUNDED else len(score)
     ranges = _split_at_rate(score, start, positives, rows)
     runs, small = [], []
     while True:
@@ -137,11 +137,11 @@ def _one_by_one(
     runs = []
     for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
         times = size[a:b]
-        place = np.repeat(first[a:b] - (upto[a:b] - times), times)
-        place += np.arange(upto[a] - times[0], upto[b - 1])
+        index = np.repeat(first[a:b] - (upto[a:b] - times), times)
+        index += np.arange(upto[a] - times[0], upto[b - 1])
         bins = np.repeat(of_bin[a:b], times)
-        p_value = p_values(score[place], positives[bins], rows[bins])
-        runs.append(changes(p_value <= alpha * _TIED, place))
+        p_value = p_values(score[index], positives[bins], rows[bins])
+        runs.append(changes(p_value <= alpha * _TIED, index))
     return runs
 
 

@@ -15,11 +15,11 @@ from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
 from uqcli.parts import PART, each_part
 
 _CLIP = 1e-12
-_COARSE, _TOGETHER = 4096, 128
+_COARSE_VALUES, _VALUES_PER_POOL = 4096, 128
 """Minimum pooled values of the first fit, and values per pooled value if many; one step then suffices."""
 
-_MOST_STEPS = 30
-_FAR, _SMALL_STEP = 20.0, 1e-6
+_MAX_STEPS = 30
+_MAX_STEP, _SMALL_STEP = 20.0, 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,23 +44,23 @@ class CalibrationLine:
 
 
 def calibration_line(
-    counts: ValueCounts, near: CalibrationLine | None = None, *, errors: bool = False
+    counts: ValueCounts, similar: CalibrationLine | None = None, *, errors: bool = False
 ) -> CalibrationLine:
     """Fit by maximum likelihood; scores are clipped to [1e-12, 1 - 1e-12] for their log-odds.
 
     Parameters
     ----------
-    near
+    similar
         Fit of similar rows as a starting point, if only intercept and slope are needed.
     errors
         Whether to compute standard errors.
     """
     values = _Values(counts)
-    fits_intercept = near is None and int(counts.positives.sum()) not in (0, counts.rows)
+    fits_intercept = similar is None and int(counts.positives.sum()) not in (0, counts.rows)
     varies = values.has_line
     start = None
-    if near is not None and near.intercept is not None and near.slope is not None:
-        start = np.array([near.intercept, near.slope])
+    if similar is not None and similar.intercept is not None and similar.slope is not None:
+        start = np.array([similar.intercept, similar.slope])
     fitted = _fit(values, [number for number, fits in ((1, fits_intercept), (2, varies)) if fits], start)
     in_the_large = float(fitted[0][0]) if fits_intercept else None
     if not varies:
@@ -102,11 +102,11 @@ class _Values:
         value = self.log_odds(slice(0, self.number))
         return ValueCounts(value=value, count=self.counts.count, positives=self.counts.positives)
 
-    def pooled(self, most: int) -> ValueCounts:
-        """Pool adjacent values to at most ``most``, each at the mean of its log-odds."""
-        if self.number <= most:
+    def pooled(self, max_values: int) -> ValueCounts:
+        """Pool adjacent values to at most ``max_values``, each at the mean of its log-odds."""
+        if self.number <= max_values:
             return self.with_log_odds()
-        starts = np.arange(most + 1) * self.number // most
+        starts = np.arange(max_values + 1) * self.number // max_values
 
         def of_part(part: slice) -> tuple[Floats, Ints, Ints]:
             inside, from_ = slice(starts[part.start], starts[part.stop]), starts[part] - starts[part.start]
@@ -114,8 +114,8 @@ class _Values:
             mean = np.add.reduceat(self.log_odds(inside) * self.counts.count[inside], from_) / count
             return mean, count, np.add.reduceat(self.counts.positives[inside], from_, dtype=np.int64)
 
-        step = max(1, PART * most // self.number)
-        pieces = [slice(first, min(most, first + step)) for first in range(0, most, step)]
+        step = max(1, PART * max_values // self.number)
+        pieces = [slice(first, min(max_values, first + step)) for first in range(0, max_values, step)]
         columns = zip(*map(of_part, pieces), strict=True)
         mean, count, positives = (np.concatenate(pieces) for pieces in columns)
         return ValueCounts(value=mean, count=count, positives=positives)
@@ -137,12 +137,12 @@ def _fit(values: _Values, degrees: list[int], start: Floats | None) -> list[Floa
     """
     starts = [] if start is None else [start]
     if start is None:
-        coarse = values.pooled(max(_COARSE, values.number // _TOGETHER))
+        coarse = values.pooled(max(_COARSE_VALUES, values.number // _VALUES_PER_POOL))
         starts = [_newton(coarse, number) for number in degrees]
-        if values.number <= _COARSE:
+        if values.number <= _COARSE_VALUES:
             return starts
-    near = _steps_from(starts[: len(degrees)], values)
-    pairs = zip(degrees, near, strict=True)
+    fits = _steps_from(starts[: len(degrees)], values)
+    pairs = zip(degrees, fits, strict=True)
     return [_newton(values.with_log_odds(), number) if line is None else line for number, line in pairs]
 
 
@@ -150,7 +150,7 @@ def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
     """Take Newton steps from nearby starting values, all fits in one pass; None without convergence."""
     settled: list[Floats | None] = [None] * len(starts)
     moving = {number: start.copy() for number, start in enumerate(starts)}
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if not moving:
             break
         derivatives = _derivatives(values, list(moving.values()))
@@ -164,7 +164,7 @@ def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
             size = float(np.abs(step).max())
             if size <= _SMALL_STEP * max(1.0, float(np.abs(beta).max())):
                 settled[number] = beta  # the remaining error is of the order of its square
-            if settled[number] is not None or not size < _FAR:
+            if settled[number] is not None or not size < _MAX_STEP:
                 del moving[number]
     return settled
 

@@ -28,8 +28,8 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
     runs = []
     for number, (k, n) in enumerate(zip(positives.tolist(), rows.tolist(), strict=True)):
         for first in range(int(start[number]), int(start[number + 1]), PART):
-            place = np.arange(first, min(first + PART, start[number + 1]))
-            runs.append(changes(_rejected_in_bin(score[place], k, n, alpha), place))
+            index = np.arange(first, min(first + PART, start[number + 1]))
+            runs.append(changes(_rejected_in_bin(score[index], k, n, alpha), index))
     return Verdicts.of(runs, len(score))
 
 

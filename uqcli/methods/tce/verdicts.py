@@ -42,24 +42,24 @@ class Verdicts:
         new[1:] = rejected[1:] != rejected[:-1]
         return cls(start=np.append(start[new], scores), rejected=rejected[new])
 
-    def at(self, place: Ints) -> Bools:
+    def at(self, index: Ints) -> Bools:
         """Whether the scores at given positions are rejected."""
-        return self.rejected[self.start.searchsorted(place, side="right") - 1]
+        return self.rejected[self.start.searchsorted(index, side="right") - 1]
 
     def each(self) -> Bools:
         """Whether each score is rejected; bool, shape (m,)."""
         return np.repeat(self.rejected, np.diff(self.start))
 
 
-def changes(rejected: Bools, place: Ints) -> tuple[Ints, Bools]:
+def changes(rejected: Bools, index: Ints) -> tuple[Ints, Bools]:
     """Return the runs of single results: starts where the result changes.
 
     Parameters
     ----------
     rejected : bool, shape (n,)
-    place : int64, shape (n,)
+    index : int64, shape (n,)
         Ascending.
     """
-    new = np.ones(len(place), dtype=np.bool_)
-    new[1:] = (rejected[1:] != rejected[:-1]) | (place[1:] != place[:-1] + 1)
-    return place[new], rejected[new]
+    new = np.ones(len(index), dtype=np.bool_)
+    new[1:] = (rejected[1:] != rejected[:-1]) | (index[1:] != index[:-1] + 1)
+    return index[new], rejected[new]

@@ -11,7 +11,7 @@ import msgspec
 
 from uqcli.artifacts.boundary import (
     EXPECTED,
-    EXPECTED_THERE,
+    EXPECTED_ON_TARGET,
     RANGES,
     BoundaryParameters,
     recalibration_in_words,
@@ -40,7 +40,7 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.expected import Expected
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
-from uqcli.methods.boundary.target import ClassMix
+from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.compared import VERDICTS, Compared, gains_table
@@ -100,7 +100,7 @@ class BoundaryReport(OneResult):
         Uncertainty bins without a row.
     rows, positives
         By weight.
-    mix
+    class_weights
         Class weights of the target data for which the constraint must hold.
     compared
         Gains of uncertainty columns over a single threshold, the best first; empty without ``--compare``.
@@ -128,7 +128,7 @@ class BoundaryReport(OneResult):
     rows: int
     positives: int
     unsaved: Candidate | None = None
-    mix: ClassMix | None = None
+    class_weights: BinaryWeights | None = None
     certification: Certification | None = None
     tried: tuple[BinsTried, ...] | None = None
     cautious: Optimum | None = None
@@ -143,8 +143,8 @@ class BoundaryReport(OneResult):
         """Recall, precision and counts on the calibration set."""
         fit = self.chosen.found.fit if self.chosen.found else None
         closest, single = self._closest, self._single
-        in_target = self.mix.precision(fit.precision) if fit and self.mix else None
-        target = {} if self.mix is None else {"target_precision": in_target}
+        in_target = self.class_weights.precision(fit.precision) if fit and self.class_weights else None
+        target = {} if self.class_weights is None else {"target_precision": in_target}
         return {
             **target,
             "recall": fit.recall if fit else None,
@@ -153,7 +153,7 @@ class BoundaryReport(OneResult):
             "true_positives": fit.true_positives if fit else 0,
             "rows": self.rows,
             "positives": self.positives,
-            "expected": expected_metrics(self.chosen.expected, self.mix),
+            "expected": expected_metrics(self.chosen.expected, self.class_weights),
             "score_only_recall": single.fit.recall if single else None,
             "best_precision": closest.precision if closest else None,
             "recall_at_best_precision": closest.recall if closest else None,
@@ -214,7 +214,7 @@ class BoundaryReport(OneResult):
             risk = f"{100 * self.certification.delta:g} %"
             return f"{name} for {self.constraint.text()}, certified at a risk of {risk}"
         margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
-        data = " on target data" if self.mix is not None else ""
+        data = " on target data" if self.class_weights is not None else ""
         title = f"{name} for {self.constraint.target()}{data}{margin}"
         if self.unsaved is not None or (self.compared and self._is_single_threshold):
             return f"{title}: single threshold"
@@ -231,7 +231,7 @@ class BoundaryReport(OneResult):
         boundary, target = self.chosen.found, self.constraint.text()
         certified = "" if self.certification is None else ", certified"
         sentence = f"Infeasible: {self.shortfall()}." if boundary is None else ""
-        return Claim(name=f"{target}{certified}", kept=boundary is not None, sentence=sentence)
+        return Claim(name=f"{target}{certified}", met=boundary is not None, sentence=sentence)
 
     def _figures(self) -> list[Figure]:
         """Build the figures: positive rates with the boundaries, and the trade-off if requested."""
@@ -343,7 +343,11 @@ class BoundaryReport(OneResult):
         if self.cautious is not None:
             often = "some" if constraint.margin else "about half of"
             return [f"{often} such rules miss on new data (one in six with --margin 1)."]
-        if constraint.kind is not ConstraintKind.PRECISION or expected is None or self.mix is not None:
+        if (
+            constraint.kind is not ConstraintKind.PRECISION
+            or expected is None
+            or self.class_weights is not None
+        ):
             return []
         if (expected.precision.value or 0) >= constraint.amounts[0]:
             return []
@@ -375,14 +379,14 @@ class BoundaryReport(OneResult):
         rows: list[tuple[str, ...]] = [("calibration set", *_cells(self.chosen))]
         if self.chosen.expected is not None:
             header[0] = RANGES
-            expected = expected_metrics(self.chosen.expected, self.mix)
+            expected = expected_metrics(self.chosen.expected, self.class_weights)
             estimates = (expected["recall"], expected["precision"])
             cells = (
                 share_in_range(estimate.value, estimate.low, estimate.high)
                 for estimate in estimates
                 if estimate
             )
-            rows.append((EXPECTED if self.mix is None else EXPECTED_THERE, *cells, ""))
+            rows.append((EXPECTED if self.class_weights is None else EXPECTED_ON_TARGET, *cells, ""))
         if self.unsaved is not None:
             rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
         if self.score_only and self.score_only.found:
@@ -445,11 +449,11 @@ class BoundaryReport(OneResult):
             notes.append(UNTESTED)
         if self.score_only and self.score_only.found is None:
             notes.append("No single threshold meets the target on the calibration set.")
-        if self.mix is not None:
-            in_target = self.mix.precision(boundary.fit.precision)
+        if self.class_weights is not None:
+            in_target = self.class_weights.precision(boundary.fit.precision)
             notes.append(
                 f"With the class priors of the target data, precision is {share(in_target)} (class weights "
-                f"{self.mix.negative:.4g} and {self.mix.positive:.4g})."
+                f"{self.class_weights.negative:.4g} and {self.class_weights.positive:.4g})."
             )
         return [*notes, *self._new_data_notes()]
 
@@ -522,14 +526,16 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
     return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
 
 
-def expected_metrics(expected: Expected | None, mix: ClassMix | None = None) -> Mapping[str, Estimate | None]:
+def expected_metrics(
+    expected: Expected | None, class_weights: BinaryWeights | None = None
+) -> Mapping[str, Estimate | None]:
     """Return the expected precision and recall, under class weights if given; None if not estimated."""
     if expected is None:
         return {"precision": None, "recall": None}
     precision = expected.precision
-    if mix is not None:
+    if class_weights is not None:
         ends = (precision.value, precision.low, precision.high)
-        value, low, high = (mix.precision(end) for end in ends)
+        value, low, high = (class_weights.precision(end) for end in ends)
         precision = Estimate(value=value, low=low, high=high)
     return {"precision": precision, "recall": expected.recall}
 

@@ -19,7 +19,7 @@ class SeveralBoundariesReport:
     reports: tuple[BoundaryReport, ...]
 
     @property
-    def gated(self) -> Mapping[str, Metrics]:
+    def checked_metrics(self) -> Mapping[str, Metrics]:
         """Metrics by bound."""
         return {report.constraint.value: report.metrics for report in self.reports}
 
@@ -65,7 +65,7 @@ class SeveralBoundariesReport:
         best = [(report.constraint.text(), report.compared[0]) for report in self.reports if report.compared]
         rows = [(bound, *compared.cells) for bound, compared in best]
         header = ("uncertainty at equal alerts", "points of recall", "p", "verdict")
-        return [Table(title="", header=header, rows=rows, words_last=True)] if rows else []
+        return [Table(title="", header=header, rows=rows, text_last=True)] if rows else []
 
     def _cautions(self) -> list[str]:
         first = self.reports[0].certification

@@ -29,11 +29,11 @@ from uqcli.reports.comparison import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LevelErrors:
+class IsotonicErrors:
     """ECE@j of one isotonic fit (IST) and of one fit per uncertainty bin (MIST)."""
 
     single: BinError
-    by_level: BinError
+    by_uncertainty_bin: BinError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class CalibrateReport(OneResult):
     compared: Comparison | None
     where: str | None
     panels: tuple[ReliabilityPanel, ...]
-    errors: LevelErrors | None
+    errors: IsotonicErrors | None
     notes: tuple[str, ...]
     methods: tuple[MethodResult, ...] = ()
     obstacles: Mapping[CalibrationMethod, str] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class CalibrateReport(OneResult):
         if self.errors is not None:
             payload["ece_by_score_bin"] = {
                 name: {"ece": _numbers(error.ece), "cumulative": _numbers(error.cumulative)}
-                for name, error in (("ist", self.errors.single), ("mist", self.errors.by_level))
+                for name, error in (("ist", self.errors.single), ("mist", self.errors.by_uncertainty_bin))
             }
         return payload
 
@@ -147,8 +147,8 @@ class CalibrateReport(OneResult):
         return ranked_table("", "method", named)
 
     def _notes(self) -> list[str]:
-        how = "on the test set" if self.tested else "cross-validated"
-        measured = [] if self.compared is None else [f"Metrics are {how}."]
+        measured_on = "on the test set" if self.tested else "cross-validated"
+        measured = [] if self.compared is None else [f"Metrics are {measured_on}."]
         not_applicable = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
         random_parts = self._random_parts()
         seed = (
@@ -201,12 +201,12 @@ def _numbers(values: Floats) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
 
 
-def _errors_table(errors: LevelErrors, where: str) -> Table:
+def _errors_table(errors: IsotonicErrors, where: str) -> Table:
     columns = (
         errors.single.ece,
-        errors.by_level.ece,
+        errors.by_uncertainty_bin.ece,
         errors.single.cumulative,
-        errors.by_level.cumulative,
+        errors.by_uncertainty_bin.cumulative,
     )
     rows = [
         (str(number), *(share(value) for value in line))

@@ -40,7 +40,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
 
 
-LEAST_UNFLAGGED: Final = 100
+MIN_UNFLAGGED: Final = 100
 """Least unflagged rows with a label for recall and the false-positive rate, if some rows have no label."""
 
 UNKNOWN: Final = Estimate(value=None, low=None, high=None)
@@ -146,7 +146,7 @@ class Evaluated:
     difference: HasMetrics | None = None
 
     @property
-    def gated(self) -> Mapping[str, Metrics]:
+    def checked_metrics(self) -> Mapping[str, Metrics]:
         """Metrics by rule file; under '' those of a single rule, or the difference of two."""
         if len(self.results) == 1:
             return {"": self.results[0][2].metrics()}
@@ -270,7 +270,7 @@ class EvaluateReport(Evaluated):
         return [
             f"{name}: no recall; {rows_of(measured.unlabelled)} without a label, and only "
             f"{count(measured.rows - measured.selected)} of the unflagged rows have one "
-            f"({LEAST_UNFLAGGED} needed)."
+            f"({MIN_UNFLAGGED} needed)."
             for name, measured in unknown
         ]
 
@@ -289,7 +289,7 @@ class EvaluateReport(Evaluated):
     def _advice(self) -> list[str]:
         """State which rule to use, if the test set can decide."""
         named = names_of(self.results)
-        broken = [name for name, claim in zip(named, self.claims, strict=True) if claim.kept is False]
+        broken = [name for name, claim in zip(named, self.claims, strict=True) if claim.met is False]
         if broken == named:
             return ["Fit the rule again on current data."]
         if broken:

@@ -108,7 +108,7 @@ class EvaluateCalibratorReport(Evaluated):
             for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
             for sentence in remaining_error(measured.compared)
         ]
-        broken = [claim.sentence for claim in self.claims if claim.kept is False]
+        broken = [claim.sentence for claim in self.claims if claim.met is False]
         return [*broken, *remaining, *uncorrected_tests(self.results)]
 
     def _advice(self) -> list[str]:
@@ -120,7 +120,7 @@ class EvaluateCalibratorReport(Evaluated):
         sentences = [f"{name}: {verdict(compared)}" for name, compared in named] if len(named) > 1 else []
         several = [] if len(named) == 2 else lowest_brier(named, "evaluate two at a time to test it")
         untested = [] if self.difference is None else self.difference.notes()
-        consistent = [claim.sentence for claim in self.claims if claim.kept is not False]
+        consistent = [claim.sentence for claim in self.claims if claim.met is not False]
         return [*sentences, *consistent, *untested, *several, *losses_without_interval(named), UNSEEN]
 
     def _names(self) -> list[str]:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-_MOST_ROWS = 60
-_MOST_BARS = 40
+_MAX_ROWS = 60
+_MAX_BARS = 40
 _IN_WORDS: Final = {"kept": "consistent with", "broken": "below"}
 """Words of the verdicts; a test cannot show that a guarantee holds, only that it does not."""
 
@@ -223,7 +223,7 @@ class EvaluateConformalReport(Evaluated):
             return None
         rows = [
             (printable(name), *(interval(part[name]) if name in part else "-" for part in parts))
-            for name in names[:_MOST_ROWS]
+            for name in names[:_MAX_ROWS]
         ]
         header = (f"coverage by {unit if unit != 'size' else 'set size'}", *names_of(self.results))
         return Table(title="", header=header, rows=rows)
@@ -239,7 +239,7 @@ def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Clai
     to = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
     return Claim(
         name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{to}",
-        kept=None if verdict is None else verdict == "kept",
+        met=None if verdict is None else verdict == "kept",
         sentence=_verdict(artifact, measured),
     )
 
@@ -362,25 +362,25 @@ def _draw_sizes(axes: Axes, results: Results) -> None:
 
 
 def _draw_coverage(axes: Axes, results: Results) -> None:
-    names = results[0][1].classes[:_MOST_BARS]
+    names = results[0][1].classes[:_MAX_BARS]
     labels = ["all", *(printable(name, 20) for name in names)]
     step = 0.6 / len(results)
     for at, (_, artifact, measured) in enumerate(results):
         shares = [measured.coverage, *(measured.by_class.get(name) for name in names)]
         estimates = [
-            (place, share)
-            for place, share in enumerate(shares)
+            (position, share)
+            for position, share in enumerate(shares)
             if share is not None and share.value is not None
         ]
         values = np.array([(share.value, share.low, share.high) for _, share in estimates])
         ends = np.maximum([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]], 0)
-        centres = np.array([place for place, _ in estimates]) + (at + 0.5) * step - 0.3
+        centres = np.array([position for position, _ in estimates]) + (at + 0.5) * step - 0.3
         colour = _COLOURS[at % len(_COLOURS)]
         axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
         guaranteed = _guaranteed_at(artifact, measured.test.unit, names)
-        places = np.array(list(guaranteed))
+        positions = np.array(list(guaranteed))
         share = list(guaranteed.values())
-        axes.hlines(share, places - 0.5, places + 0.5, color=colour, linewidth=1, linestyle="dashed")
+        axes.hlines(share, positions - 0.5, positions + 0.5, color=colour, linewidth=1, linestyle="dashed")
     rotation = 90 if max(map(len, names)) > 3 else 0
     axes.set_xticks(range(len(labels)), labels, rotation=rotation, parse_math=False)
     axes.set(ylabel="share of rows whose set holds it", ylim=(None, 1.02))
@@ -389,5 +389,5 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
 def _guaranteed_at(artifact: ConformalArtifact, unit: str, names: Sequence[str]) -> Mapping[int, float]:
     """Return the guaranteed coverage by place in the figure: of all rows first, then of each class."""
     if unit == "class":
-        return {place: artifact.guaranteed_of(name) for place, name in enumerate(names, start=1)}
+        return {position: artifact.guaranteed_of(name) for position, name in enumerate(names, start=1)}
     return {0: 1 - artifact.alpha} if unit == "" else {}

@@ -54,17 +54,17 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: f
 
 def _draw(axes: Axes, title: str, measured: Sequence[NamedRate]) -> None:
     axes.set_title(title)
-    for place, named_rate in enumerate(measured):
+    for position, named_rate in enumerate(measured):
         low, high = named_rate.rate.low, named_rate.rate.high
         if named_rate.target is not None:
-            axes.plot([named_rate.target] * 2, [place - 0.36, place + 0.36], color=RED, linewidth=2)
+            axes.plot([named_rate.target] * 2, [position - 0.36, position + 0.36], color=RED, linewidth=2)
         if low is None or high is None:
             continue
         if named_rate.rate.value is None:
-            axes.plot([low, high], [place, place], color=GREY, linewidth=1.2, linestyle=(0, (2, 2)))
+            axes.plot([low, high], [position, position], color=GREY, linewidth=1.2, linestyle=(0, (2, 2)))
             continue
-        axes.plot([low, high], [place, place], color=BLUE, linewidth=1.6)
-        axes.plot([named_rate.rate.value], [place], color=BLUE, marker="o", markersize=6)
+        axes.plot([low, high], [position, position], color=BLUE, linewidth=1.6)
+        axes.plot([named_rate.rate.value], [position], color=BLUE, marker="o", markersize=6)
     if any(rate.target is not None for rate in measured):
         axes.plot([], [], color=RED, linewidth=2, label="target")
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderpad=0)

@@ -13,7 +13,7 @@ from uqcli.reports.figures import BLUE, INK, label_lines
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-_MOST_CLASSES: Final = 40
+_MAX_CLASSES: Final = 40
 """Most classes in the figure; those whose priors differ most are shown."""
 
 
@@ -70,5 +70,5 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
 
 def _most_different(shares: Sequence[ClassShare]) -> list[ClassShare]:
     distances = [abs((share.target.value or 0.0) - (share.source.value or 0.0)) for share in shares]
-    chosen = sorted(range(len(shares)), key=lambda number: -distances[number])[:_MOST_CLASSES]
+    chosen = sorted(range(len(shares)), key=lambda number: -distances[number])[:_MAX_CLASSES]
     return [shares[number] for number in sorted(chosen)]

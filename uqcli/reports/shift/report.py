@@ -21,13 +21,13 @@ from uqcli.document import (
     plain,
     printable,
 )
-from uqcli.methods.resampling import LEAST_OF_A_CLASS
+from uqcli.methods.resampling import MIN_CLASS_ROWS
 from uqcli.methods.shift.weights import ClassWeights
 from uqcli.reports.in_words import ESTIMATORS, describe
 from uqcli.reports.shift.figure import ClassShare, shares_figure
 
 _UNCALIBRATED = 0.05
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 _ILL_CONDITIONED = 100
 _UNKNOWN = Estimate(value=None, low=None, high=None)
 
@@ -134,8 +134,8 @@ class ShiftReport(OneResult):
     def _cautions(self) -> list[str]:
         """Collect the cautions of this result."""
         sentences = []
-        if 0 < self.target_rows < LEAST_OF_A_CLASS * len(self.classes):
-            sentences.append(f"fewer than {LEAST_OF_A_CLASS} unlabelled rows for each class: no intervals.")
+        if 0 < self.target_rows < MIN_CLASS_ROWS * len(self.classes):
+            sentences.append(f"fewer than {MIN_CLASS_ROWS} unlabelled rows for each class: no intervals.")
         weights = self.found
         if weights is not None and weights.condition is not None and weights.condition > _ILL_CONDITIONED:
             sentences.append(
@@ -178,7 +178,7 @@ class ShiftReport(OneResult):
             for name, estimate in artifact.estimates().items()
             if isinstance(estimate, Estimate) and _excludes_one(estimate)
         ]
-        listed = ", ".join(names[:_MOST_NAMED]) + (" and more" if len(names) > _MOST_NAMED else "")
+        listed = ", ".join(names[:_MAX_NAMED]) + (" and more" if len(names) > _MAX_NAMED else "")
         sentences = [f"Weights whose {100 * self.confidence:g} % interval excludes 1: {listed or 'none'}."]
         if self.parameters.seed is not None:
             sentences.append(f"Seed {self.parameters.seed} affects: the intervals.")

@@ -59,7 +59,7 @@ class SimulateReport(OneResult):
                 for name in parameters
                 if name in _MEANINGS
             ],
-            words_last=True,
+            text_last=True,
             detail=True,
         )
         return Document(

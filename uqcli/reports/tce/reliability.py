@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-_MOST_LABELS = 20
+_MAX_LABELS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ def _outline(shape: Histogram) -> tuple[Floats, Floats]:
 
 
 def _number_bins(axes: Axes, bins: int) -> None:
-    step = 1 if bins <= _MOST_LABELS else -(-bins // 10)
+    step = 1 if bins <= _MAX_LABELS else -(-bins // 10)
     axes.set_xticks(range(1, bins + 1, step))
 
 

@@ -63,8 +63,8 @@ _MAIN = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
 """Metrics on a terminal."""
 
 _PART_METRICS = ("tce", "ece", "ace", "brier", "log_loss")
-_MOST_PANELS = 4
-_MOST_NAMED = 12
+_MAX_PANELS = 4
+_MAX_NAMED = 12
 
 
 class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,8 +198,8 @@ class TceReport(OneResult):
     def _cautions(self) -> list[str]:
         """Collect the cautions of this result."""
         small = [group for group in self.groups if not group.tested]
-        listed = ", ".join(f"{_part_name(group)} ({count(group.rows)} rows)" for group in small[:_MOST_NAMED])
-        more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
+        listed = ", ".join(f"{_part_name(group)} ({count(group.rows)} rows)" for group in small[:_MAX_NAMED])
+        more = f" and {len(small) - _MAX_NAMED} more" if len(small) > _MAX_NAMED else ""
         subject = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
         sentences = [f"{subject} too small to test: {listed}{more}."] if small else []
         undetected = None if self.multiclass else detection_limit(self.whole.classes[0])
@@ -250,12 +250,12 @@ class TceReport(OneResult):
 
     def _figure(self) -> Figure:
         if self.multiclass:
-            classes = _worst_first(self.whole.classes)[:_MOST_PANELS]
+            classes = _worst_first(self.whole.classes)[:_MAX_PANELS]
             return reliability_figure(
                 [_panel(f"Class {_part_name(label_class, 40)}", label_class) for label_class in classes]
             )
         panels = [_panel("All rows" if self.groups else "", self.whole.classes[0])]
-        for group in _worst_first([group for group in self.groups if group.tested])[: _MOST_PANELS - 1]:
+        for group in _worst_first([group for group in self.groups if group.tested])[: _MAX_PANELS - 1]:
             panels.append(_panel(f"{self.parameters.by} = {_part_name(group, 40)}", group.classes[0]))
         return reliability_figure(panels)
 
@@ -361,7 +361,7 @@ def _metrics_table(whole: GroupResult) -> Table:
             cells += [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
         rows.append([*cells, meaning])
     header = ["", "metric", "value", *(["if calibrated", "p"] if nulls else []), "meaning"]
-    return Table(title="", header=header, rows=rows, left=2, words_last=True)
+    return Table(title="", header=header, rows=rows, left=2, text_last=True)
 
 
 def format_metric(name: str, metric: Metric) -> str:

@@ -25,9 +25,11 @@ def as_shared(count, positives):
 def cells_of(seed, size, informative, bins=2, length=50):
     """Draw cells of rows with an informative or uninformative uncertainty."""
     random = np.random.default_rng(seed)
-    score, level = random.integers(0, length, size), random.integers(0, bins, size)
-    positive = random.random(size) < np.clip(score / length * (1.2 - 0.7 * informative * level), 0, 1)
-    cell = level * length + score
+    score, uncertainty_bin = random.integers(0, length, size), random.integers(0, bins, size)
+    positive = random.random(size) < np.clip(
+        score / length * (1.2 - 0.7 * informative * uncertainty_bin), 0, 1
+    )
+    cell = uncertainty_bin * length + score
     count, positives = (
         np.bincount(cell_of_row, minlength=bins * length).reshape(bins, length)
         for cell_of_row in (cell, cell[positive])
@@ -46,8 +48,8 @@ def few_rows(draw):
     return as_shared(count, positives)
 
 
-def folds_by_hand(rows, count, positives):
-    shape = FOLDS, len(rows.cells.rows), -1
+def folds_by_hand(grid, count, positives):
+    shape = FOLDS, len(grid.cells.rows), -1
     pairs = zip(count.reshape(shape).tolist(), positives.reshape(shape).tolist(), strict=True)
     return [
         [list(zip(n, p, strict=True)) for n, p in zip(counts, hits, strict=True)] for counts, hits in pairs
@@ -57,12 +59,12 @@ def folds_by_hand(rows, count, positives):
 @settings(max_examples=30, deadline=None)
 @given(few_rows(), st.integers(1, 50))
 def test_gains_are_those_by_hand(cells, alerts):
-    rows = CrossValidatedGrid.of(cells, 0)
+    grid = CrossValidatedGrid.of(cells, 0)
     if not cells.positives:
         return
-    (gained,) = rows.gained(rows.count[None], rows.positives[None], alerts)
-    folds = folds_by_hand(rows, rows.count, rows.positives)
-    shares = rows.shares.reshape(FOLDS, len(cells.rows), -1).tolist()
+    (gained,) = grid.gained(grid.count[None], grid.positives[None], alerts)
+    folds = folds_by_hand(grid, grid.count, grid.positives)
+    shares = grid.shares.reshape(FOLDS, len(cells.rows), -1).tolist()
     lower = cells.rows[0].lower.tolist()
     for fold_shares, expected_shares in zip(shares, oracle.cross_validated_shares(folds, lower), strict=True):
         for line, expected_line in zip(fold_shares, expected_shares, strict=True):
@@ -74,11 +76,11 @@ def test_gains_are_those_by_hand(cells, alerts):
 
 @given(few_rows(), st.integers(0, 99))
 def test_permutations_keep_folds_scores_labels_and_blocks(cells, seed):
-    rows = CrossValidatedGrid.of(cells, 0)
+    grid = CrossValidatedGrid.of(cells, 0)
     bins = len(cells.rows)
-    count, positives = rows.permutations(3, np.random.default_rng(seed))
+    count, positives = grid.permutations(3, np.random.default_rng(seed))
     shape = 3, FOLDS, bins, LENGTH
-    originals = [array.reshape(1, *shape[1:]) for array in (rows.count, rows.positives)]
+    originals = [array.reshape(1, *shape[1:]) for array in (grid.count, grid.positives)]
     permuted_counts = [array.reshape(shape) for array in (count, positives)]
     for permuted, original in zip(permuted_counts, originals, strict=True):
         assert (permuted >= 0).all()
@@ -94,19 +96,19 @@ def test_permutations_keep_folds_scores_labels_and_blocks(cells, seed):
 
 def test_blocks_have_enough_rows_and_permutations_move_them():
     assert permutation._blocks(np.array([5, 10, 5, 30, 19, 1, 4])).tolist() == [0, 0, 0, 1, 2, 2, 2]
-    rows = CrossValidatedGrid.of(cells_of(1, 500, True), 0)
-    count, _ = rows.permutations(20, np.random.default_rng(0))
+    grid = CrossValidatedGrid.of(cells_of(1, 500, True), 0)
+    count, _ = grid.permutations(20, np.random.default_rng(0))
     mean = count.mean(axis=0).sum(axis=0)
-    alike = rows.cells.joined(1).rows[0].count / 2
-    np.testing.assert_allclose(mean, np.tile(alike, 2), atol=6)
-    assert (count != rows.count).any()
+    expected = grid.cells.joined(1).rows[0].count / 2
+    np.testing.assert_allclose(mean, np.tile(expected, 2), atol=6)
+    assert (count != grid.count).any()
 
 
-def test_draws_from_billions_are_near_the_hypergeometric_law():
+def test_draws_from_billions_are_near_the_hypergeometric_distribution():
     good, bad, sample = (np.full(2000, value) for value in (3 * 10**9, 10**9, 10**6))
-    cells_of = permutation._draw_sample(good, bad, sample, np.random.default_rng(0))
-    assert cells_of.mean() == pytest.approx(750_000, abs=40)
-    assert cells_of.std() == pytest.approx((10**6 * 0.75 * 0.25) ** 0.5, rel=0.05)
+    drawn = permutation._draw_sample(good, bad, sample, np.random.default_rng(0))
+    assert drawn.mean() == pytest.approx(750_000, abs=40)
+    assert drawn.std() == pytest.approx((10**6 * 0.75 * 0.25) ** 0.5, rel=0.05)
 
 
 def test_alerts_at_a_bound_are_those_of_the_single_threshold():
@@ -149,10 +151,10 @@ def test_gains_under_a_utility_are_also_in_its_unit():
         (gain.value_equal_alerts.low, gain.equal_alerts.low),
     ):
         assert of_value == pytest.approx(hits * of_recall)
-    rows = CrossValidatedGrid.of(cells, 0)
+    grid = CrossValidatedGrid.of(cells, 0)
     best = [
         max(10 * t - 2.5 * (n - t) for t, n in zip(c.hits.tolist(), c.alerts.tolist(), strict=True))
-        for c in (rows.by_rank, rows.by_score)
+        for c in (grid.by_rank, grid.by_score)
     ]
     assert gain.value.value == pytest.approx(best[0] - best[1])
     assert gain.value.low <= gain.value.value <= gain.value.high

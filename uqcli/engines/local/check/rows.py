@@ -10,7 +10,7 @@ import polars as pl
 
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Feature, Floats, Ints
-from uqcli.defaults import MOST_ROWS
+from uqcli.defaults import MAX_ROWS
 from uqcli.engines import amounts, refusals
 from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.checked import CheckedRows
@@ -229,7 +229,7 @@ class RowChecker:
                 f"column '{column}' has weight {usable[at]:g} in {batch.place(at)}"
             )
         self._weight += int(usable.sum(where=valid))
-        if self._weight > MOST_ROWS:
+        if self._weight > MAX_ROWS:
             raise refusals.too_heavy(column)
         return usable.astype(np.int64)
 

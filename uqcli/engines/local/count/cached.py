@@ -127,7 +127,7 @@ class CachedRows:
 
     def parts(self, by: Partition) -> int:
         """Return the number of parts of a partition."""
-        return self._division(by, keep=True).parts
+        return self._division(by, keep=True).groups
 
     def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = WHOLE) -> Iterator[R]:
         """Map a function over all parts, in row order.

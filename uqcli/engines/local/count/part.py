@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from uqcli.counts import Ints, NarrowInts, narrow_bins, places_by_bin
+from uqcli.counts import Ints, NarrowInts, indices_by_bin, narrow_bins
 from uqcli.engines.amounts import units
 from uqcli.engines.local.count.keys import Keys, keys_of, widened
 from uqcli.rows import Rows
@@ -44,7 +44,7 @@ class Part:
     amounts: Mapping[str, Ints] = field(default_factory=dict)
 
     @cached_property
-    def parts(self) -> int:
+    def groups(self) -> int:
         """Number of groups per label."""
         return len(self.cuts) // 2
 
@@ -56,7 +56,7 @@ class Part:
     @property
     def negatives(self) -> int:
         """Number of negative rows."""
-        return int(self.cuts[self.parts])
+        return int(self.cuts[self.groups])
 
     @property
     def bytes(self) -> int:
@@ -71,7 +71,7 @@ class Part:
     def sides(self) -> Iterator[tuple[slice, slice]]:
         """Return the slices of the negative and the positive rows of each group."""
         slices = [slice(*bounds) for bounds in pairwise(self.cuts.tolist())]
-        return zip(slices[: self.parts], slices[self.parts :], strict=True)
+        return zip(slices[: self.groups], slices[self.groups :], strict=True)
 
     def with_columns(self, change: Callable[[np.ndarray[Any, Any]], Any], cuts: Ints) -> Part:
         """Apply a function to every column."""
@@ -83,13 +83,13 @@ class Part:
             amounts={role: change(values) for role, values in self.amounts.items()},
         )
 
-    def select(self, places: Ints) -> Part:
+    def select(self, indices: Ints) -> Part:
         """Select rows by ascending indices."""
-        return self.with_columns(lambda column: column[places], np.searchsorted(places, self.cuts))
+        return self.with_columns(lambda column: column[indices], np.searchsorted(indices, self.cuts))
 
     def undivided(self) -> Part:
         """Return the same rows as a single group per label."""
-        return replace(self, cuts=self.cuts[[0, self.parts, -1]])
+        return replace(self, cuts=self.cuts[[0, self.groups, -1]])
 
 
 def part_of(rows: Rows, amounts: Sequence[str] = ()) -> Part:
@@ -167,7 +167,7 @@ class Division:
     keep: bool
 
     @property
-    def parts(self) -> int:
+    def groups(self) -> int:
         """Number of groups."""
         return (len(self.edges) + 1) * math.prod(size for _, size in self.ranks.values())
 
@@ -184,12 +184,12 @@ class Division:
     def of(self, part: Part) -> Part:
         """Sort an unpartitioned part by group, in place."""
         number = self._numbers(part)
-        places, cuts = [], [0]
+        indices, cuts = [], [0]
         for start, stop in pairwise(part.cuts.tolist()):
-            for rows in places_by_bin(number[start:stop], self.parts):
-                places.append(start + rows)
+            for rows in indices_by_bin(number[start:stop], self.groups):
+                indices.append(start + rows)
                 cuts.append(cuts[-1] + len(rows))
-        order = np.concatenate(places)
+        order = np.concatenate(indices)
         drops_uncertainty = bool(len(self.edges)) and not self.keep
         keys = {
             role: values

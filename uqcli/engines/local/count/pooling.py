@@ -109,10 +109,10 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
     count: Ints = np.empty(size, dtype=kind)
     filled = 0
     for start, new in _new_keys(ordered):
-        places = np.flatnonzero(new)
-        here = slice(filled, filled + len(places))
-        key[here] = ordered[start + places]
-        count[here] = start + places  # holds the run starts until all are known
+        indices = np.flatnonzero(new)
+        here = slice(filled, filled + len(indices))
+        key[here] = ordered[start + indices]
+        count[here] = start + indices  # holds the run starts until all are known
         filled = here.stop
     for start in range(0, size, _STEP):
         stop = min(size, start + _STEP)

@@ -26,10 +26,10 @@ from uqcli.engines.protocol import Partition, RangeQuery
 CELLS = 1 << 20
 """Total number of ranges of all groups: their counts about fit into the cache."""
 
-LEAST_RANGES = 256
+MIN_RANGES = 256
 """Minimum number of ranges per group."""
 
-LEAST_PARTS = 16
+MIN_PARTS = 16
 """Minimum number of subranges when a range is split."""
 
 _PARTS = 32
@@ -163,12 +163,12 @@ class _Split:
         nonempty, cut : bool, shape (ranges,)
             Non-empty ranges, and those to split, none of which is a single key.
         """
-        size = max(LEAST_PARTS, most // int(np.count_nonzero(cut)))
+        size = max(MIN_PARTS, most // int(np.count_nonzero(cut)))
         shift, parts = np.zeros(len(nonempty), dtype=np.int64), nonempty.astype(np.int64)
-        for place in np.flatnonzero(cut).tolist():
-            last = int(ranges.ends[place]) - int(ranges.starts[place])
-            shift[place] = (last // size).bit_length()
-            parts[place] = (last >> int(shift[place])) + 1
+        for index in np.flatnonzero(cut).tolist():
+            last = int(ranges.ends[index]) - int(ranges.starts[index])
+            shift[index] = (last // size).bit_length()
+            parts[index] = (last >> int(shift[index])) + 1
         return cls(parts=parts, start=ranges.starts, shift=shift)
 
     @cached_property
@@ -327,10 +327,10 @@ def count_ranges(rows: CachedRows, role: str, by: Partition, query: RangeQuery) 
         it names none.
     """
     parts = rows.parts(by)
-    if rows.size <= max(ROWS_PER_PART, parts * LEAST_RANGES):
+    if rows.size <= max(ROWS_PER_PART, parts * MIN_RANGES):
         return RangeCounts.of_parts(pooled_by(rows, role, by))
     column = rows.column(role)
-    total = Ranges.over(column, max(LEAST_RANGES, CELLS // max(4, parts)))
+    total = Ranges.over(column, max(MIN_RANGES, CELLS // max(4, parts)))
     counter = _Counter(role=role, by=by, parts=parts, ranges=_Cut.of(total))
     tables = _first(rows, counter)
     while True:

@@ -17,7 +17,7 @@ from uqcli.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_OF_NO_FILE: Final = (pl.Object, pl.Int128, pl.UInt128)
+_NOT_IN_ARROW: Final = (pl.Object, pl.Int128, pl.UInt128)
 """Types that Arrow lacks and that therefore never occur in files."""
 
 
@@ -68,7 +68,7 @@ class FrameSource:
 
     def _require_types(self, frame: pl.DataFrame) -> None:
         for name, kind in frame.schema.items():
-            if kind in _OF_NO_FILE:
+            if kind in _NOT_IN_ARROW:
                 raise DataError(
                     f"column '{name}' of {self.origin.shown} holds {kind}",
                     expected="numbers of at most 64 bits, strings, booleans or times",

@@ -28,7 +28,7 @@ from uqcli.errors import DataError
 _ESCAPED_KEY: Final = re.compile(rb'\\[^"\n]*"[ \t\r]*:')
 """Possible key spelled with escapes."""
 
-_HALF_A_PAIR: Final = re.compile(
+_LONE_SURROGATE: Final = re.compile(
     rb"\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2})\\u[dD][c-fC-F][\da-fA-F]{2}"
 )
 """Lone surrogate, which polars would turn into a NUL."""
@@ -115,7 +115,7 @@ class JsonBlock:
             raise self._other_form(str(error).split("\n", maxsplit=1)[0]) from error
         if late:
             raise self._other_form(f"key '{late[0]}' is new, or its type has changed")
-        if half := _HALF_A_PAIR.search(self.text):
+        if half := _LONE_SURROGATE.search(self.text):
             at = self.text.count(b"\n", 0, half.start())
             row = self.first_row + at + 1
             raise DataError(

@@ -28,7 +28,7 @@ _RECORDS: Final = 1000
 """Number of first records whose keys define the columns."""
 
 _HEAD: Final = 1 << 20
-_MOST_HEAD: Final = 16 << 20
+_MAX_HEAD: Final = 16 << 20
 
 
 class JsonSource:
@@ -132,6 +132,6 @@ def _beginning(stream: BinaryIO) -> bytes:
     while more := filled(stream, _HEAD):
         text += more
         lines = text.count(b"\n")
-        if lines >= _RECORDS or (lines and len(text) >= _MOST_HEAD):
+        if lines >= _RECORDS or (lines and len(text) >= _MAX_HEAD):
             break
     return text

@@ -27,11 +27,11 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: De
     DataError
         The target cannot be written.
     """
-    named = facts_of_name(output.place)
+    named = facts_of_name(output.target)
     schema = _table(empty).schema
     form = CsvForm(delimiter=named.delimiter, line_end=b"\n", header=None, added=0)
-    output_format = format_of(output.place, output.file_format)
-    with open_sink(output.place, output_format, schema, form, output.queue) as sink:
+    output_format = format_of(output.target, output.file_format)
+    with open_sink(output.target, output_format, schema, form, output.queue) as sink:
         for frame in frames:
             sink.write(_table(frame))
 

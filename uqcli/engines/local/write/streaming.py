@@ -41,11 +41,11 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
         An added column exists already.
     """
     output = request.output
-    output_format = format_of(output.place, output.file_format)
+    output_format = format_of(output.target, output.file_format)
     layout = plan_layout(sources, request, output_format)
     facts = StreamFacts(rows=0, selected=0, dropped=0, undecided=0)
     form = _csv_form(sources, request, layout)
-    with open_sink(output.place, output_format, layout.schema, form, output.queue) as sink:
+    with open_sink(output.target, output_format, layout.schema, form, output.queue) as sink:
         first_row = 0
         for number, source in enumerate(sources):
             checker = RowChecker(
@@ -174,7 +174,7 @@ def _count_true(added: pl.DataFrame) -> int:
 
 def _csv_form(sources: Sequence[OpenedInput], request: StreamRequest, layout: Layout) -> CsvForm:
     """Return the form of the first CSV input, but with tabs for .tsv, and commas for .csv made from tabs."""
-    place = request.output.place
+    place = request.output.target
     named = facts_of_name(place)
     first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)
     delimiter = first.delimiter if first else ","

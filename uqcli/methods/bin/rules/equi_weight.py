@@ -5,7 +5,7 @@ from __future__ import annotations
 from uqcli.counts import Floats, ValueCounts
 from uqcli.methods.bin.edges import equal_ranks
 from uqcli.methods.bin.registry import BinningRule
-from uqcli.parts import places_of
+from uqcli.parts import indices_of_ranks
 
 
 def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
@@ -26,7 +26,7 @@ def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
     >>> equi_weight_edges(rows, 2).tolist()
     [3.0]
     """
-    return counts.value[places_of(counts.count, equal_ranks(counts.rows, bins))]
+    return counts.value[indices_of_ranks(counts.count, equal_ranks(counts.rows, bins))]
 
 
 RULE = BinningRule(edges=lambda counts, sizes: equi_weight_edges(counts, sizes.bins), ranks=equal_ranks)

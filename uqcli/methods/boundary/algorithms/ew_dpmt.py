@@ -13,7 +13,7 @@ from uqcli.methods.boundary.runs import top_runs
 
 
 def frontier_bytes(uncertainty_bins: int, score_bins: int) -> int:
-    """Return the bytes of the tables: bins taken by each row, for every number, found and traced back.
+    """Return the bytes of two tables: the bins that each row takes for every total, as found and traced back.
 
     Examples
     --------
@@ -24,9 +24,9 @@ def frontier_bytes(uncertainty_bins: int, score_bins: int) -> int:
 
 
 def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
-    """Select for the goal among the boundaries of highest recall for each number of bins.
+    """Choose for the goal among the boundaries of highest recall, one for each number of bins.
 
-    Optimal if all cells have equal counts. With ties, or row counts that do not divide evenly, they differ.
+    Optimal if all cells have equal counts. Counts differ if there are ties, or if rows do not divide evenly.
     Every number of bins is therefore traced back, and the candidates are compared by their true counts.
 
     Parameters

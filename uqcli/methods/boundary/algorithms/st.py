@@ -29,7 +29,7 @@ def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
 
 
 def ranges_for_threshold(counts: RangeCounts, goal: Goal) -> Bools:
-    """Name the score ranges to open until the best single threshold is known.
+    """Mark the score ranges to open until the best single threshold is known.
 
     These are the ranges in which a threshold could equal the best one between ranges, if all positive rows of
     the range came first.

@@ -11,9 +11,9 @@ from uqcli.methods.boundary.runs import top_runs
 def variable_weight_optimum(cells: Cells, goal: Goal) -> Tops | None:
     """Find the exact optimum; for a precision bound, the boundary of highest recall that meets it.
 
-    Finds the optimum of the paper's Algorithm 4 as a multiple-choice knapsack over integer surpluses, instead
-    of by a dense table over samples. Ties in recall go to the fewest selected rows, then to the
-    lexicographically highest thresholds.
+    This is the optimum of the paper's Algorithm 4. The paper uses a dense table over samples; here it is a
+    multiple-choice knapsack over integer surpluses. Ties in recall go to the fewest selected rows, then to
+    the lexicographically highest thresholds.
     """
     return goal.optimum([top_runs(row) for row in cells.rows])
 

@@ -29,22 +29,22 @@ from uqcli.running.progress import with_progress
 PERMUTATIONS: Final = 100
 """Permutations per uncertainty compared, including the identity."""
 
-_LIKE: Final = 20
+_BLOCK_ROWS: Final = 20
 """Minimum rows in a block of adjacent score cells within which uncertainties are permuted."""
 
-_AT_ONCE: Final = 25
+_BATCH: Final = 25
 """Permutations that are ranked in one batch."""
 
-_MOST_DRAWN_FROM: Final = 10**9 - 1
+_MAX_DRAWN_FROM: Final = 10**9 - 1
 """Maximum population from which numpy draws without replacement."""
 
 _FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
 """Factors on the alerts of the single threshold at which gains are averaged."""
 
-RESAMPLINGS: Final = 200
+RESAMPLES: Final = 200
 _AT_BOUND, _AT_ALERTS = 5, 2
-"""Resamplings at or beyond either end of an interval. At equal alerts, 5 % in each tail would miss the truth
-for 7 to 8 % of small calibration sets. At the bound it does so for fewer than 5 %.
+"""Resamples at or beyond either end of an interval. With 5 % in each tail, intervals at equal alerts
+would miss the truth in 7 to 8 % of small calibration sets. At the bound they miss it in fewer than 5 %.
 """
 
 
@@ -142,8 +142,8 @@ class CrossValidatedGrid:
     def permutations(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Permute the uncertainties of rows within blocks.
 
-        Blocks are runs of score cells of at least ``_LIKE`` rows. Every row keeps its fold, score cell and
-        label.
+        Blocks are runs of score cells of at least ``_BLOCK_ROWS`` rows. Every row keeps its fold, score cell
+        and label.
 
         Returns
         -------
@@ -156,16 +156,16 @@ class CrossValidatedGrid:
         kinds = own.sum(axis=2).transpose(2, 0, 1).reshape(self.length, -1)  # by score cell, label and fold
         dealt = np.zeros((shape[1], draws, kinds.size), dtype=np.int64)
         left = _sums_by(block, own.sum(axis=(0, 1)))[:, None].repeat(draws, axis=1)
-        for places, blocks in _in_turn(kinds, block):
-            sizes = np.broadcast_to(kinds.ravel()[places], (draws, len(places))).copy()
+        for indices, blocks in _in_turn(kinds, block):
+            sizes = np.broadcast_to(kinds.ravel()[indices], (draws, len(indices))).copy()
             remaining = left[:, :, blocks]
             for bin_number in range(shape[1] - 1):
                 others = remaining[bin_number + 1 :].sum(axis=0)
                 sample = _draw_sample(remaining[bin_number], others, sizes, random)
-                dealt[bin_number][:, places] = sample
+                dealt[bin_number][:, indices] = sample
                 sizes -= sample
-            dealt[-1][:, places] = sizes
-            left[:, :, blocks] = remaining - dealt[:, :, places]
+            dealt[-1][:, indices] = sizes
+            left[:, :, blocks] = remaining - dealt[:, :, indices]
         by_kind = dealt.reshape(shape[1], draws, self.length, 2, FOLDS).transpose(3, 1, 4, 0, 2)
         positives, negatives = by_kind.reshape(2, draws, FOLDS, -1)
         return positives + negatives, positives
@@ -177,7 +177,7 @@ def _blocks(rows: Ints) -> Ints:
     for cell, count in enumerate(rows.tolist()):
         block[cell] = number
         rows_in_block += count
-        if rows_in_block >= _LIKE:
+        if rows_in_block >= _BLOCK_ROWS:
             number, rows_in_block = number + 1, 0
     return np.minimum(block, max(number - 1, 0))
 
@@ -191,17 +191,17 @@ def _sums_by(block: Ints, rows: Ints) -> Ints:
 
 def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield indices and blocks of the non-empty kinds of rows, one per block at a time."""
-    places = np.flatnonzero(kinds)
-    of_block = block[places // kinds.shape[1]]
-    turn = np.arange(len(places)) - np.searchsorted(of_block, of_block)
+    indices = np.flatnonzero(kinds)
+    of_block = block[indices // kinds.shape[1]]
+    turn = np.arange(len(indices)) - np.searchsorted(of_block, of_block)
     for number in range(int(turn.max(initial=-1)) + 1):
         here = turn == number
-        yield places[here], of_block[here]
+        yield indices[here], of_block[here]
 
 
 def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
-    """Draw the good among a sample (hypergeometric; normal approximation for a billion or more)."""
-    large = np.maximum(good, bad) > _MOST_DRAWN_FROM
+    """Draw the number of good rows in a sample (hypergeometric; approximately normal from a billion rows)."""
+    large = np.maximum(good, bad) > _MAX_DRAWN_FROM
     if not large.any():
         return random.hypergeometric(good, bad, sample)
     few = [np.where(large, 1, number) for number in (good, bad, sample)]
@@ -209,8 +209,10 @@ def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generato
     total = np.maximum(good + bad, 2)
     share = good / total
     error = np.sqrt(sample * share * (1 - share) * (total - sample) / (total - 1))
-    near = np.rint(sample * share + error * random.standard_normal(good.shape)).astype(np.int64)
-    return np.where(large, np.clip(near, np.maximum(sample - bad, 0), np.minimum(sample, good)), counts)
+    approximate = np.rint(sample * share + error * random.standard_normal(good.shape)).astype(np.int64)
+    return np.where(
+        large, np.clip(approximate, np.maximum(sample - bad, 0), np.minimum(sample, good)), counts
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,7 +244,7 @@ class Curve:
         )
 
     def hits_of(self, alerts: Floats) -> Floats:
-        """Return the true positives at a number of alerts, linear within tied groups."""
+        """Return the true positives at a number of alerts, interpolated linearly within tied groups."""
         hits: Floats = np.interp(np.minimum(alerts, self.alerts[-1]), self.alerts, self.hits)
         return hits
 
@@ -283,35 +285,33 @@ def gain_of(
         At least two uncertainty bins, with shared score edges.
     """
     constraint = replace(constraint, margin=Fraction(0))  # evaluated at the bound itself
-    rows, table = CrossValidatedGrid.of(cells, seed), digest_of(cells)
-    at = rows.by_score.alerts_at(constraint)
+    grid, digest = CrossValidatedGrid.of(cells, seed), digest_of(cells)
+    at = grid.by_score.alerts_at(constraint)
     if at is None:
         return None
-    alerts = int(rows.by_score.alerts[at])
-    observed = gain(rows.by_rank, rows.by_score, alerts)
+    alerts = int(grid.by_score.alerts[at])
+    observed = gain(grid.by_rank, grid.by_score, alerts)
     draws: list[float] = []
-    for first in with_progress(
-        range(0, permutations, _AT_ONCE), "permutations", -(-permutations // _AT_ONCE)
-    ):
-        random = generator(seed, Purpose.PLACEBO, table, first)
-        draws += rows.gained(*rows.permutations(min(_AT_ONCE, permutations - first), random), alerts)
+    for first in with_progress(range(0, permutations, _BATCH), "permutations", -(-permutations // _BATCH)):
+        random = generator(seed, Purpose.PLACEBO, digest, first)
+        draws += grid.gained(*grid.permutations(min(_BATCH, permutations - first), random), alerts)
     gains = np.array(draws)
-    at_alerts, at_bound, *in_value = _resampled(rows, constraint, alerts, (seed, table))
+    at_alerts, at_bound, *in_value = _resampled(grid, constraint, alerts, (seed, digest))
     found = Gain(
         equal_alerts=_estimate(observed, at_alerts, _AT_ALERTS),
-        at_bound=_estimate(_more_recall(rows.by_rank, rows.by_score, constraint), at_bound, _AT_BOUND),
+        at_bound=_estimate(_more_recall(grid.by_rank, grid.by_score, constraint), at_bound, _AT_BOUND),
         placebo=float(gains.mean()),
         p_value=(1 + int((gains >= observed).sum())) / (permutations + 1),
         p_hurts=(1 + int((gains <= observed).sum())) / (permutations + 1),
     )
     if not in_value:
         return found
-    # one more true positive and one false positive fewer
-    worth = float(sum(constraint.amounts)) * int(rows.by_score.hits[-1])
+    # at equal alerts, one more true positive means one false positive fewer
+    full_recall_value = float(sum(constraint.amounts)) * int(grid.by_score.hits[-1])
     return replace(
         found,
-        value=_estimate(_more_value(rows.by_rank, rows.by_score, constraint), in_value[0], _AT_BOUND),
-        value_equal_alerts=_times(found.equal_alerts, worth),
+        value=_estimate(_more_value(grid.by_rank, grid.by_score, constraint), in_value[0], _AT_BOUND),
+        value_equal_alerts=_times(found.equal_alerts, full_recall_value),
     )
 
 
@@ -330,20 +330,20 @@ def _times(estimate: Estimate, factor: float) -> Estimate:
 
 
 def _resampled(
-    rows: CrossValidatedGrid, constraint: Constraint, alerts: int, key: tuple[int, int]
+    grid: CrossValidatedGrid, constraint: Constraint, alerts: int, key: tuple[int, int]
 ) -> list[Floats]:
-    """Bootstrap the gains at equal alerts, at the bound and, for a utility, in its units; by rank."""
-    present = np.flatnonzero(rows.count)
-    from_top = np.tile(np.arange(rows.length)[::-1], FOLDS * len(rows.cells.rows))
-    keys = rows.shares.ravel()[present], from_top[present]
+    """Bootstrap the gains at equal alerts, at the bound and, for a utility, in its units. Ranks are fixed."""
+    present = np.flatnonzero(grid.count)
+    from_top = np.tile(np.arange(grid.length)[::-1], FOLDS * len(grid.cells.rows))
+    keys = grid.shares.ravel()[present], from_top[present]
     orders = [np.unique(column, return_inverse=True)[1] for column in keys]
-    positives = rows.positives.ravel()[present]
-    labelled = np.concatenate([positives, rows.count.ravel()[present] - positives])
-    seed, table = key
+    positives = grid.positives.ravel()[present]
+    labelled = np.concatenate([positives, grid.count.ravel()[present] - positives])
+    seed, digest = key
     measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
     gains: list[list[float]] = []
-    for number in with_progress(range(RESAMPLINGS), "resampling", RESAMPLINGS):
-        hits, misses = np.split(resample(labelled, generator(seed, Purpose.BOOTSTRAP, table, number)), 2)
+    for number in with_progress(range(RESAMPLES), "resampling", RESAMPLES):
+        hits, misses = np.split(resample(labelled, generator(seed, Purpose.BOOTSTRAP, digest, number)), 2)
         if hits.any():
             own, other = (Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders)
             gains.append(
@@ -358,6 +358,6 @@ def _sums(number: Ints, amount: Ints) -> Ints:
 
 
 def _estimate(value: float, draws: Floats, outside: int) -> Estimate:
-    """Estimate whose interval leaves ``outside`` draws at or beyond either end."""
+    """Build an estimate whose interval leaves ``outside`` draws at or beyond either end."""
     ordered = np.sort(draws)
     return Estimate(value=value, low=float(ordered[outside - 1]), high=float(ordered[-outside]))

@@ -26,7 +26,7 @@ _PRIOR_ROWS = 100.0
 """Weight of the smoothed rate against a cell's own rate, in rows."""
 
 _NEAREST = 1e-9
-_MOST_PLACES = 2048
+_MAX_PLACES = 2048
 """Number of cells per row up to which each is smoothed separately."""
 
 
@@ -150,11 +150,11 @@ def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
     bins = len(layout.sizes)
     width = (0.2 * np.maximum(total / bins, 1.0) ** -0.2)[..., None]
     rates = np.empty_like(log_odds)
-    for places in layout.alike:
-        n, p = np.take(count, places, axis=1), np.take(positives, places, axis=1)
-        x = np.take(log_odds, places, axis=1)
+    for indices in layout.alike:
+        n, p = np.take(count, indices, axis=1), np.take(positives, indices, axis=1)
+        x = np.take(log_odds, indices, axis=1)
         rate = sigmoid(x) if bins == 1 else _isotonic(_by_bin(x, n, p, mean), n)
-        rates[:, places] = _isotonic(rate + _correction(p - n * rate, n, width), n)
+        rates[:, indices] = _isotonic(rate + _correction(p - n * rate, n, width), n)
     return rates
 
 
@@ -166,8 +166,8 @@ def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) 
     ties = int(layout.tie.max(initial=-1)) + 1
     own = _by_number(layout.tie[None].repeat(len(count), axis=0), count, ties).astype(np.int64)
     twice = (2 * (np.cumsum(own, axis=1) - own) + own)[:, layout.tie]
-    place = np.minimum(_PLACES * twice // (2 * total), _PLACES - 1)
-    rows, hits = _by_number(place, count, _PLACES), _by_number(place, positives, _PLACES)
+    index = np.minimum(_PLACES * twice // (2 * total), _PLACES - 1)
+    rows, hits = _by_number(index, count, _PLACES), _by_number(index, positives, _PLACES)
     centre = (np.arange(_PLACES) + 0.5) / _PLACES
     width = np.maximum(0.2 * total**-0.2, 1 / _PLACES)
     rate = np.clip(_local_linear(rows, hits, width), 0.3 / total, 1 - 0.3 / total)
@@ -207,10 +207,10 @@ def _spread(weight: Floats, amount: Floats) -> Floats:
         Weights by distance, from the farthest below to the farthest above.
     amount : float64, shape (draws, ..., places)
     """
-    places = amount.shape[-1]
+    indices = amount.shape[-1]
     spread = np.empty_like(amount)
     for draw, (w, amounts) in enumerate(zip(weight, amount, strict=True)):
-        by_place = np.lib.stride_tricks.sliding_window_view(w, places)[::-1]
+        by_place = np.lib.stride_tricks.sliding_window_view(w, indices)[::-1]
         np.einsum(
             "ij,...j->...i", by_place, amounts, out=spread[draw]
         )  # fixed summation order, unlike matmul
@@ -258,7 +258,7 @@ def _correction(beyond: Floats, count: Ints, width: Floats) -> Floats:
     width : float64, shape (draws, 1, 1)
     """
     size = beyond.shape[-1]
-    groups = min(size, _MOST_PLACES)
+    groups = min(size, _MAX_PLACES)
     rows = count.astype(np.float64)
     if groups < size:
         starts = -(-np.arange(groups) * size // groups)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uqcli.counts import Floats, Ints
     from uqcli.methods.calibrate.scale import Scale
 
-_MOST_ROWS = 40
+_MAX_ROWS = 40
 
 
 class Leaf(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,10 +70,10 @@ def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
             share(leaf.positives / leaf.rows if leaf.rows else None),
             "own" if leaf.own else "larger part",
         )
-        for at, leaf in enumerate(leaves[:_MOST_ROWS])
+        for at, leaf in enumerate(leaves[:_MAX_ROWS])
     ]
-    if len(leaves) > _MOST_ROWS:
-        rows.append(("...", f"and {len(leaves) - _MOST_ROWS} more", "", "", "", ""))
+    if len(leaves) > _MAX_ROWS:
+        rows.append(("...", f"and {len(leaves) - _MAX_ROWS} more", "", "", "", ""))
     header = ("leaf", "rows where", "calibration", "rows", "positive rate", "fitted on")
     return Table(title=title, header=header, rows=rows, left=3)
 

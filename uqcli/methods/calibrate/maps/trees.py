@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from uqcli.counts import Floats, Ints
     from uqcli.methods.calibrate.scale import Scale
 
-_MOST_TREES = 3
+_MAX_TREES = 3
 """Maximum number of trees in the tables."""
 
 
@@ -105,15 +105,15 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         several = len(self.trees) > 1
         return [
             leaves_table(f"Leaves of tree {at} of {len(self.trees)}" if several else "Leaves", tree.leaves)
-            for at, tree in enumerate(self.trees[:_MOST_TREES], start=1)
+            for at, tree in enumerate(self.trees[:_MAX_TREES], start=1)
         ]
 
 
 def _contradiction_in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str | None:
     is_text = {feature.name: feature.levels is not None for feature in features}
-    questions = [(place, node) for place, node in enumerate(tree.nodes) if node.leaf is None]
+    questions = [(index, node) for index, node in enumerate(tree.nodes) if node.leaf is None]
     contradiction = first(
-        _contradiction_in_question(place, node, is_text, len(tree.nodes)) for place, node in questions
+        _contradiction_in_question(index, node, is_text, len(tree.nodes)) for index, node in questions
     )
     if contradiction is not None:
         return contradiction
@@ -125,13 +125,13 @@ def _contradiction_in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str
     return contradiction_in_leaves(tree.leaves)
 
 
-def _contradiction_in_question(place: int, node: Node, is_text: Mapping[str, bool], nodes: int) -> str | None:
+def _contradiction_in_question(index: int, node: Node, is_text: Mapping[str, bool], nodes: int) -> str | None:
     if node.feature is None or node.feature not in is_text:
         return f"a question asks for '{node.feature}', which is no feature"
     text = is_text[node.feature]
     if (node.levels is not None) != text or (node.threshold is None) != text:
         return f"a question about '{node.feature}' has no threshold or levels"
-    if any(child is None or not place < child < nodes for child in (node.left, node.right)):
+    if any(child is None or not index < child < nodes for child in (node.left, node.right)):
         return "a question has no nodes below it"
     if node.threshold is not None and not math.isfinite(node.threshold):
         return "a threshold is not finite"

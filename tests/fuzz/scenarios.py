@@ -27,7 +27,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Game:
+class Scenario:
     """A command line, and the judge of its outcome.
 
     Attributes
@@ -46,7 +46,7 @@ class Game:
     clean: list[Path] = field(default_factory=list)
 
 
-def descriptors(random: mutate.Random, folder: Path, seeds: Seeds) -> Game:
+def descriptors(random: mutate.Random, folder: Path, seeds: Seeds) -> Scenario:
     """Name an input in other ways, as a redirection, and as an output."""
     rows = folder / "rows.csv"
     content = seeds.tables["a.csv"]
@@ -112,12 +112,12 @@ def descriptors(random: mutate.Random, folder: Path, seeds: Seeds) -> Game:
             return None if rows_written == 120 else f"{rows_written} of 120 rows written"
         return None
 
-    return Game(
+    return Scenario(
         line=line, judge=judge, stdin=stdin, stdout=stdout, clean=[folder / "o.csv", folder / "r.json", fifo]
     )
 
 
-def addresses(random: mutate.Random, folder: Path, _seeds: Seeds) -> Game:
+def addresses(random: mutate.Random, folder: Path, _seeds: Seeds) -> Scenario:
     """Use addresses without a server that contain secrets."""
     scheme = mutate.pick(
         random, ["http", "https", "HTTP", "ftp", "file", "s3", "gs", "az", "sc", "xyz", "http+x"]
@@ -161,10 +161,10 @@ def addresses(random: mutate.Random, folder: Path, _seeds: Seeds) -> Game:
             "it worked" if ended.code == 0 and "--spark" not in line else None
         )  # the default engine ignores --spark
 
-    return Game(line=line, judge=judge)
+    return Scenario(line=line, judge=judge)
 
 
-def discovered_configuration(random: mutate.Random, folder: Path, seeds: Seeds) -> Game:
+def discovered_configuration(random: mutate.Random, folder: Path, seeds: Seeds) -> Scenario:
     """Write configurations that uqcli discovers upwards, some of them writable by others."""
     command = mutate.pick(random, ["tce", "bin", "boundary"])
     path = folder / mutate.pick(random, ["uqcli.toml", "pyproject.toml"])
@@ -200,7 +200,7 @@ def discovered_configuration(random: mutate.Random, folder: Path, seeds: Seeds) 
         return None if ended.code == (2 if refused else 0) else f"{kind}, mode {mode:o}: exit {ended.code}"
 
     del seeds
-    return Game(line=line, judge=judge, clean=[path, folder / "x.html"])
+    return Scenario(line=line, judge=judge, clean=[path, folder / "x.html"])
 
 
 COUNTING = (
@@ -241,7 +241,7 @@ def _same(first_outcome: Outcome, second_outcome: Outcome) -> str | None:
     return None if first == second else "another result"
 
 
-def weights(random: mutate.Random, folder: Path, _seeds: Seeds) -> Game:
+def weights(random: mutate.Random, folder: Path, _seeds: Seeds) -> Scenario:
     """Compare weights with repeated rows, for every type of weights in files."""
     rows = _rows(random)
     weight = random.integers(0, 4, rows.height)
@@ -251,14 +251,14 @@ def weights(random: mutate.Random, folder: Path, _seeds: Seeds) -> Game:
     repeated.write_parquet(folder / "repeated.parquet")
     line = mutate.pick(random, COUNTING)
     again = _filled_line(line, folder, "repeated.parquet")
-    return Game(
+    return Scenario(
         line=_filled_line(line, folder, "weighted.parquet", "--weight", "w"),
         judge=lambda _: None,
         again=again,
     )
 
 
-def columns(random: mutate.Random, folder: Path, _seeds: Seeds) -> Game:
+def columns(random: mutate.Random, folder: Path, _seeds: Seeds) -> Scenario:
     """Compare results for another order of columns, additional columns and another format."""
     rows = _rows(random)
     rows.write_parquet(folder / "plain.parquet")
@@ -274,27 +274,27 @@ def columns(random: mutate.Random, folder: Path, _seeds: Seeds) -> Game:
         mixed.write_parquet(folder / "mixed.parquet")
         name = "mixed.parquet"
     line = mutate.pick(random, COUNTING)
-    return Game(
+    return Scenario(
         line=_filled_line(line, folder, name),
         judge=lambda _: None,
         again=_filled_line(line, folder, "plain.parquet"),
     )
 
 
-def judge_game(game: Game, ended: Outcome, again: Outcome | None) -> str | None:
-    """Return the fault of the outcome of a game, or None."""
-    return game.judge(ended) or (None if again is None else _same(ended, again))
+def judge_scenario(scenario: Scenario, ended: Outcome, again: Outcome | None) -> str | None:
+    """Return the fault of the outcome of a scenario, or None."""
+    return scenario.judge(ended) or (None if again is None else _same(ended, again))
 
 
-def clean_up(game: Game) -> None:
-    """Remove the files of a game."""
-    for path in game.clean:
+def clean_up(scenario: Scenario) -> None:
+    """Remove the files of a scenario."""
+    for path in scenario.clean:
         if path.is_dir():
             shutil.rmtree(path)
         path.unlink(missing_ok=True)
 
 
-GAMES = {
+SCENARIOS = {
     "descriptors": descriptors,
     "addresses": addresses,
     "found": discovered_configuration,

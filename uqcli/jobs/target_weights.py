@@ -9,11 +9,11 @@ from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.engines.probabilities import BINARY
 from uqcli.errors import UsageError
 from uqcli.kernels.nonconformity import Matrix
-from uqcli.methods.boundary.target import ClassMix
+from uqcli.methods.boundary.target import BinaryWeights
 
 
 @dataclass(frozen=True, kw_only=True)
-class TargetMix:
+class TargetWeights:
     """Class weights of target data for two classes.
 
     Attributes
@@ -24,7 +24,7 @@ class TargetMix:
         Bootstrap draws of the weights (negative, positive).
     """
 
-    mix: ClassMix
+    class_weights: BinaryWeights
     shift: ShiftArtifact
     draws: Matrix | None
 
@@ -44,7 +44,7 @@ def load_shift(shift: SavedShift) -> ShiftArtifact:
     return load_kind(shift, ShiftArtifact) if isinstance(shift, str) else shift
 
 
-def mix_of(shift: ShiftArtifact, positive: str | None) -> TargetMix:
+def target_weights_of(shift: ShiftArtifact, positive: str | None) -> TargetWeights:
     """Return the weights of the positive and the other class.
 
     Parameters
@@ -64,5 +64,9 @@ def mix_of(shift: ShiftArtifact, positive: str | None) -> TargetMix:
             expected="weights of two classes, 0 and 1 or with the positive label among them",
         )
     at = shift.classes.index(positive_class)
-    mix = ClassMix(positive=shift.weights[at], negative=shift.weights[1 - at])
-    return TargetMix(mix=mix, shift=shift, draws=shift.draws_for([shift.classes[1 - at], positive_class]))
+    class_weights = BinaryWeights(positive=shift.weights[at], negative=shift.weights[1 - at])
+    return TargetWeights(
+        class_weights=class_weights,
+        shift=shift,
+        draws=shift.draws_for([shift.classes[1 - at], positive_class]),
+    )
