@@ -20,7 +20,7 @@ def test_every_table_belongs_to_a_study_and_has_a_value_per_column():
         for table in tables_of(study):
             assert table.where
             for row in table.rows:
-                assert len(row.theirs) == len(table.columns)
+                assert len(row.published) == len(table.columns)
                 assert set(row.settings) <= SETTINGS
                 assert 0 <= row.settings["test"] <= 1
                 assert row.settings["n_min"] <= row.settings["n_max"]
