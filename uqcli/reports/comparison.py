@@ -179,7 +179,7 @@ def verdict(compared: Comparison, where: str = "") -> str:
     change, name = compared.difference[loss], loss.replace("_", " ").replace("brier", "Brier score")
     value = value_of(change)
     if value is None:
-        return f"Calibration cannot be tested {where}: the {name} is undefined."
+        return f"Calibration cannot be tested{where}: the {name} is undefined."
     changed = f"the {name} changes by {value:+.4f}{where}"
     if not isinstance(change, Estimate):
         return f"Not tested: {changed}; --bootstrap tests it."
