@@ -1,4 +1,4 @@
-"""The pages people read: where they are, and what of them is to be run."""
+"""Pages of the documentation, and their blocks of code to run."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "sample_data" / "README.md", *
 
 @dataclass(frozen=True)
 class Block:
-    """Code of a page that is marked to be run: ``<!-- run -->``, or ``<!-- run: needs -->`` above it.
+    """Code of a page that is marked to be run by ``<!-- run -->``, or ``<!-- run: needs -->`` above it.
 
     A block that needs what stands ``before`` it runs after the block above it, in the same folder.
     """
@@ -56,17 +56,17 @@ def blocks_needing(needs):
     return found
 
 
-def run(block, folder, *, before="", more=()):
-    """Run a block as it stands there, after something of ours; nothing may be said on standard error.
+def run(block, folder, *, before="", variables=()):
+    """Run a block after other code; it must print nothing on standard error.
 
     Parameters
     ----------
-    more
-        Of the environment, beside the programs.
+    variables
+        Environment variables, beside the path of the programs.
     """
     code = before + block.code
     languages = {"sh": ["bash", "-euo", "pipefail", "-c", code], "python": [sys.executable, "-c", code]}
-    environment = {**dict(more), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    environment = {**dict(variables), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
     done = subprocess.run(
         languages[block.language], cwd=folder, capture_output=True, text=True, check=False, env=environment
     )
@@ -74,5 +74,5 @@ def run(block, folder, *, before="", more=()):
 
 
 def without_code(text):
-    """A page without its blocks of code."""
+    """Remove the blocks of code of a page."""
     return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
