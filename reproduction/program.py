@@ -30,13 +30,13 @@ class Program:
         Working directory of the commands, with their outputs.
     commands
         Number of commands so far.
-    last
-        Seconds of the last command.
+    last_seconds
+        Duration of the last command.
     """
 
     folder: Path
     commands: int = 0
-    last: float = 0.0
+    last_seconds: float = 0.0
 
     def run(self, *arguments: object, allowed: tuple[int, ...] = (0,)) -> dict[str, Any] | None:
         """Run a command and return its JSON report; None if it failed in an allowed way without a report.
@@ -52,7 +52,7 @@ class Program:
         process = subprocess.run(
             line, cwd=self.folder, capture_output=True, text=True, check=False, env=environment
         )
-        self.last = time.perf_counter() - start
+        self.last_seconds = time.perf_counter() - start
         self.commands += 1
         if process.returncode not in allowed:
             raise ProgramError(

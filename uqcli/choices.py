@@ -60,8 +60,8 @@ class CalibrationMethod(StrEnum):
     PRIOR = "prior"
 
 
-# typer needs enums; these are derived at start-up so that they cannot diverge, which a type checker cannot
-# follow: it sees the classes below
+# typer needs enums; these are derived at start-up so that they cannot diverge
+# a type checker cannot follow this, so it sees the classes below
 if TYPE_CHECKING:
 
     class AlgorithmChoice(StrEnum):
@@ -79,10 +79,10 @@ if TYPE_CHECKING:
     GridBinning = Binning
 else:
 
-    def _choices(name: str, words: str, members: Iterable[StrEnum], **more: str) -> type[StrEnum]:
-        """Make choices of others, for the command line to offer."""
+    def _choices(name: str, description: str, members: Iterable[StrEnum], **more: str) -> type[StrEnum]:
+        """Create an enumeration of some members and more values, as choices of an option."""
         enumeration = StrEnum(name, {member.name: member.value for member in members} | more, module=__name__)
-        enumeration.__doc__ = words
+        enumeration.__doc__ = description
         return enumeration
 
     AlgorithmChoice = _choices(

@@ -1,8 +1,8 @@
 """Detect whether equal rows and weights are independent rows or copies.
 
 Independent rows with equal numbers have both labels about as often as their neighbours suggest; copies share
-one label. A weight of n always means n independent rows. With amounts of money, sampling weights or copies,
-no test, interval or certificate has its level.
+one label. A weight of n always means n independent rows. If weights are amounts, sampling weights or copies,
+no test, interval or certificate is valid.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ MAX_SAMPLED: Final = 1 << 16
 """Maximum distinct values in the sample that weights are tested on."""
 
 _NEIGHBOURS: Final = 50
-"""Values on either side from whose labels the expected disagreement of a value is estimated."""
+"""Neighbouring values on each side, whose labels estimate the positive rate at a value."""
 
 _MIN_EXPECTED: Final = 10
-_FEW: Final = 0.25
+_MAX_MIXED_RATIO: Final = 0.25
 """Ratio of observed to expected values with both labels, below which equal rows are copies."""
 
 MAX_VALUES: Final = 10
 """Maximum number of distinct weights that counts as few."""
 
-_FOLLOWS: Final = 1.5
+_MIN_LABEL_RATIO: Final = 1.5
 _MIN_LABEL_ROWS: Final = 30
-_HEAVY: Final = 5
-_SHARED: Final = 0.01
+_MAX_MEAN_WEIGHT: Final = 5
+_MIN_SHARED: Final = 0.01
 
 
 def are_copies(rows: Rows) -> bool:
@@ -57,10 +57,10 @@ def are_copies(rows: Rows) -> bool:
     size, positives = (
         np.add.reduceat(values[order], starts) for values in (count, np.where(positive, count, 0))
     )
-    return labels_say_copies(size, positives) is True
+    return labels_suggest_copies(size, positives) is True
 
 
-def labels_say_copies(size: Ints, positives: Ints) -> bool | None:
+def labels_suggest_copies(size: Ints, positives: Ints) -> bool | None:
     """Whether rows with equal numbers are copies; None if too few values are expected to have both labels.
 
     Parameters
@@ -69,14 +69,14 @@ def labels_say_copies(size: Ints, positives: Ints) -> bool | None:
         Rows and positive rows of each distinct value, ascending.
     """
     share = positives / size
-    before = np.concatenate([[0.0], np.cumsum(share)])
+    cumulative = np.concatenate([[0.0], np.cumsum(share)])
     index = np.arange(len(size))
     low, high = np.maximum(index - _NEIGHBOURS, 0), np.minimum(index + _NEIGHBOURS + 1, len(size))
-    rate = np.clip((before[high] - before[low] - share) / np.maximum(high - low - 1, 1), 0, 1)
+    rate = np.clip((cumulative[high] - cumulative[low] - share) / np.maximum(high - low - 1, 1), 0, 1)
     expected = (1 - rate**size - (1 - rate) ** size)[size > 1].sum()
     if expected < _MIN_EXPECTED:
         return None
-    return bool(np.count_nonzero((positives > 0) & (positives < size)) <= _FEW * expected)
+    return bool(np.count_nonzero((positives > 0) & (positives < size)) <= _MAX_MIXED_RATIO * expected)
 
 
 @dataclass
@@ -87,7 +87,7 @@ class WeightSummary:
     ----------
     values
         Distinct weights, capped at one more than ``MAX_VALUES``.
-    of_label
+    totals_by_label
         Rows and total weight of each label.
     key, value, size, odd, rows
         Sample of the distinct values with the lowest hashes: hash, first number, weight, weight of rows with
@@ -95,7 +95,7 @@ class WeightSummary:
     """
 
     values: set[int] = field(default_factory=set)
-    of_label: dict[int, tuple[int, int]] = field(default_factory=dict)
+    totals_by_label: dict[int, tuple[int, int]] = field(default_factory=dict)
     key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     value: Floats = field(default_factory=lambda: np.empty(0))
     size: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -116,13 +116,13 @@ class WeightSummary:
         if len(self.values) <= MAX_VALUES:
             self.values.update(np.unique(weight)[: MAX_VALUES + 1].tolist())
         for number in np.unique(label).tolist():
-            of_number = label == number
-            rows, total = self.of_label.get(number, (0, 0))
-            self.of_label[number] = rows + int(of_number.sum()), total + int(weight[of_number].sum())
+            has_label = label == number
+            rows, total = self.totals_by_label.get(number, (0, 0))
+            self.totals_by_label[number] = rows + int(has_label.sum()), total + int(weight[has_label].sum())
         key = hashes(numbers)
         if len(self.key) == MAX_SAMPLED:
-            near = key <= self.key[-1]
-            key, label, weight, numbers = key[near], label[near], weight[near], [numbers[0][near]]
+            sampled = key <= self.key[-1]
+            key, label, weight, numbers = key[sampled], label[sampled], weight[sampled], [numbers[0][sampled]]
         new = (key, numbers[0], weight, weight * (label % 2), np.ones_like(weight))
         old = (self.key, self.value, self.size, self.odd, self.rows)
         keys, values, *counts = (np.concatenate(pair) for pair in zip(old, new, strict=True))
@@ -138,9 +138,9 @@ class WeightSummary:
         """Return the caution if the weights do not count independent rows; empty if nothing suggests so."""
         reason = self._suspicion()
         order = np.argsort(self.value, kind="stable")
-        copies = labels_say_copies(self.size[order], self.odd[order]) if reason else False
+        copies = labels_suggest_copies(self.size[order], self.odd[order]) if reason else False
         if copies is None:  # grouped counts have rows of the other label at the same values
-            copies = self.rows[self.rows > 1].sum() < _SHARED * self.rows.sum()
+            copies = self.rows[self.rows > 1].sum() < _MIN_SHARED * self.rows.sum()
         if not copies:
             return ""
         return (
@@ -150,11 +150,11 @@ class WeightSummary:
 
     def _suspicion(self) -> str:
         """Return the reason why the weights look unlike counts; empty if they do not."""
-        rows, total = (sum(totals[at] for totals in self.of_label.values()) for at in (0, 1))
-        if total > _HEAVY * rows:
+        rows, total = (sum(totals[at] for totals in self.totals_by_label.values()) for at in (0, 1))
+        if total > _MAX_MEAN_WEIGHT * rows:
             return f"weights are {total / rows:.3g} on average"
-        means = [total / rows for rows, total in self.of_label.values() if rows >= _MIN_LABEL_ROWS]
-        follows = len(means) > 1 and max(means) >= _FOLLOWS * min(means)
+        means = [total / rows for rows, total in self.totals_by_label.values() if rows >= _MIN_LABEL_ROWS]
+        follows = len(means) > 1 and max(means) >= _MIN_LABEL_RATIO * min(means)
         if 1 < len(self.values) <= MAX_VALUES and follows:
             return f"weights take {len(self.values)} values and follow the label"
         return ""

@@ -24,7 +24,7 @@ BINS = 1000
 """Enough for each bin to contain at most one possible score of a level (evidence up to 200)."""
 BANDS, MIN_SHOWN = 40, 1000
 """Bands of scores in the picture, and the smallest number of rows of a shown band."""
-MAP, MAPPED, BOUND = "positivity.svg", "0.01,0.02,0.04,0.08,0.16,0.3", 0.6
+MAP, MAP_GAMMAS, BOUND = "positivity.svg", "0.01,0.02,0.04,0.08,0.16,0.3", 0.6
 TEXT = (
     "uqcli simulated the rows of a posterior network (omega 0.5, xi 0.25). At each level of "
     "evidence and each score we compare the positive rate found with the rate that the theorem "
@@ -105,8 +105,8 @@ def _points(bins: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
 
 
 def _map(program: Program, scale: Scale) -> Sheet:
-    """Show the picture of ``uqcli boundary`` for the same data."""
-    program.run("simulate", "posterior", "--gamma", MAPPED, "--rows", scale.rows, "-o", "map.parquet")
+    """Show the picture of ``uqcli boundary`` for simulated rows at six levels of evidence."""
+    program.run("simulate", "posterior", "--gamma", MAP_GAMMAS, "--rows", scale.rows, "-o", "map.parquet")
     bins = ("--algorithm", "vw-dpmt", "--uncertainty-bins", 5)
     command = ("boundary", "map.parquet", "--precision", BOUND, *bins)
     report = program.run(*command, "-o", "boundary.json", "--plot", MAP)

@@ -89,7 +89,7 @@ def _by_bins(program: Program, scale: Scale, say: Say) -> tuple[Sheet, list[Row]
         for algorithm in ALGORITHMS_BY_BINS:
             options = ("--precision", published["bound"], "--algorithm", algorithm, *bins)
             program.run(*COMMAND, *options, "-o", f"{algorithm} {label}.json", allowed=(0, INFEASIBLE))
-            seconds.append(f"{program.last:.1f}")
+            seconds.append(f"{program.last_seconds:.1f}")
         times.append([label, f"{line['ew']:,}", seconds[0], str(line["mist"]), seconds[1], seconds[2]])
     recall = recalls(program, "new.parquet")
     for label in (line[0] for line in times[1:]):

@@ -71,7 +71,7 @@ def test_every_kind_of_rule_has_a_module_of_its_name():
         assert kind.name in modules_of("artifacts")
         model = model_of(kind)
         assert issubclass(model, Saved)
-        for answer in ("contradiction", "adds", "document", "facts"):
+        for answer in ("contradiction", "adds", "document", "metrics"):
             assert getattr(model, answer) is not getattr(Saved, answer), f"{kind} does not say {answer}"
 
 

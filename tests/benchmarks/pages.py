@@ -1,10 +1,10 @@
 """The page of the benchmarks: the results as Markdown, with their bounds."""
 
-SCALE = 1e6
+BYTES_PER_MB = 1e6
 
 
 def markdown(results):
-    """Write the results of a run, which are those of its JSON file, as Markdown."""
+    """Format the results in the JSON file of a run as Markdown."""
     machine = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     lines = [
@@ -24,7 +24,7 @@ def markdown(results):
         lines += ["", "| other processes | seconds | x | yardstick | peak MB |", "|---|--:|--:|---|--:|"]
         lines += [
             f"| {other['what']} | {other['seconds']:.2f} | {other['ratio']:.2f} | {other['yardstick']} | "
-            f"{other['memory'] / SCALE:.0f} |"
+            f"{other['memory'] / BYTES_PER_MB:.0f} |"
             for other in results["others"]
         ]
     if results["steps"]:
@@ -42,8 +42,8 @@ def _row(row):
         _marked(row["ratio"], row["most_ratio"], ".2f"),
         "" if row["most_ratio"] is None else f"{row['most_ratio']:g}",
         f"{row['yardstick']} {row['yardstick_seconds']:.2f} s",
-        _marked(row["memory"], row["most_memory"], ".0f", SCALE),
-        "" if row["most_memory"] is None else f"{row['most_memory'] / SCALE:.0f}",
+        _marked(row["memory"], row["most_memory"], ".0f", BYTES_PER_MB),
+        "" if row["most_memory"] is None else f"{row['most_memory'] / BYTES_PER_MB:.0f}",
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -30,7 +30,7 @@ SINGLE_TESTS = 400
 
 
 def counted_cells(uncertainty_bins, score_bins, rows):
-    """Draw a grid of counts as of large data."""
+    """Draw a grid with as many rows as large data have."""
     random = np.random.default_rng(1)
     size = rows // (uncertainty_bins * score_bins)
     table = []
@@ -43,7 +43,7 @@ def counted_cells(uncertainty_bins, score_bins, rows):
     return Cells(uncertainty_edges=np.arange(1.0, uncertainty_bins), rows=tuple(table))
 
 
-def in_process(algorithm, cells):
+def search_milliseconds(algorithm, cells):
     """Time the best of twenty searches in milliseconds, after one that compiles."""
     constraint = parse_constraint(ConstraintKind.PRECISION, "0.7")
     seconds = []
@@ -151,7 +151,7 @@ def conformal_ratio(rows, classes=100):
     return seconds[1] / seconds[0], seconds[0]
 
 
-class Saved(ClassifierMixin, BaseEstimator):
+class PrecomputedClassifier(ClassifierMixin, BaseEstimator):
     """A classifier for MAPIE whose inputs are its probabilities."""
 
     def __init__(self, classes):
@@ -183,7 +183,7 @@ def mapie_ratios(rows, classes=26):
     label = (probability.cumsum(axis=1) < random.random((2 * rows, 1))).sum(axis=1).clip(0, classes - 1)
     first, second, first_label = probability[:rows], probability[rows:], label[:rows]
     mapie = SplitConformalClassifier(
-        Saved(classes), confidence_level=0.9, conformity_score="lac", prefit=True
+        PrecomputedClassifier(classes), confidence_level=0.9, conformity_score="lac", prefit=True
     )
     lac, ones = SCORES[ConformalMethod.LAC], np.ones(rows)
 
@@ -218,9 +218,9 @@ def curve_ratio(rows):
     return best_of(2, lambda: precision_recall_curve(label, score)) / seconds, seconds
 
 
-def steps(most):
+def steps(max_rows):
     """Yield the title, bound and result of each step, on at most this many rows."""
-    many_rows, some_rows = min(most, 10_000_000), min(most, 1_000_000)
+    many_rows, some_rows = min(max_rows, 10_000_000), min(max_rows, 1_000_000)
     ratio, seconds = curve_ratio(many_rows)
     yield (
         f"precision_recall_curve, {many_rows:,} rows / our single threshold",
@@ -233,7 +233,7 @@ def steps(most):
         "at least 5 x",
         f"{ratio:.1f} x, {seconds:.2f} s",
     )
-    few_rows = min(most, 50_000)
+    few_rows = min(max_rows, 50_000)
     milliseconds, ratio = calibration_milliseconds(few_rows)
     yield f"TCE and ten relatives, {few_rows:,} rows", "60 ms", f"{milliseconds:.0f} ms"
     yield "scipy's test for each row / the same", "at least 500 x", f"{ratio:.0f} x"
@@ -246,10 +246,10 @@ def steps(most):
         "at least 3 x",
         f"{ratio:.1f} x, {seconds:.2f} s",
     )
-    yield mapie_row(min(most, 200_000))
-    milliseconds = in_process(Algorithm.EW_DPMT, counted_cells(11, 1000, 10_000_000))
+    yield mapie_row(min(max_rows, 200_000))
+    milliseconds = search_milliseconds(Algorithm.EW_DPMT, counted_cells(11, 1000, 10_000_000))
     yield "EW-DPMT, K=11, L=1000", "50 ms", f"{milliseconds:.1f} ms"
-    milliseconds = in_process(Algorithm.VW_DPMT, counted_cells(3, 500, 8_000_000))
+    milliseconds = search_milliseconds(Algorithm.VW_DPMT, counted_cells(3, 500, 8_000_000))
     yield "VW-DPMT, 8M rows in K=3, L=500", "20 ms", f"{milliseconds:.1f} ms"
 
 

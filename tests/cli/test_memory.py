@@ -99,7 +99,7 @@ def test_available_memory_is_the_smallest_limit(tmp_path, monkeypatch):
     assert machine.available_bytes() > 0
     group = tmp_path / "group"
     group.mkdir()
-    monkeypatch.setattr(machine, "_GROUP", group)
+    monkeypatch.setattr(machine, "_CGROUP", group)
     unlimited = machine.available_bytes()
     (group / "memory.max").write_text("1000000\n")
     (group / "memory.current").write_text("400000\n")
@@ -107,5 +107,5 @@ def test_available_memory_is_the_smallest_limit(tmp_path, monkeypatch):
     assert machine.available_bytes() == 700_000
     (group / "memory.max").write_text("max\n")
     assert machine.available_bytes() == pytest.approx(unlimited, rel=0.5)
-    monkeypatch.setattr(machine, "_MEMORY", tmp_path / "none")
+    monkeypatch.setattr(machine, "_MEMINFO", tmp_path / "none")
     assert machine.available_bytes() is None

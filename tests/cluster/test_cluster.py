@@ -101,7 +101,7 @@ def finish_command(process):
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def wait_for_a_task(cluster, before, executor=""):
+def wait_for_a_task(cluster, log_length, executor=""):
     """Wait until an executor runs a task on rows; a task on a file's schema has one partition only."""
 
     def task_runs(log):
@@ -114,7 +114,7 @@ def wait_for_a_task(cluster, before, executor=""):
             for stage, number, task_executor, _ in tasks
         )
 
-    cluster.wait("connect", task_runs, before)
+    cluster.wait("connect", task_runs, log_length)
 
 
 def assert_same_answers(cluster, folder, lines, meanwhile=lambda: None):
@@ -149,36 +149,36 @@ def test_results_on_the_cluster_equal_those_of_one_machine(cluster, folder):
 
 
 def test_a_lost_worker_changes_nothing(cluster, folder):
-    before, executor = len(cluster.log("connect")), cluster.executor("worker-1")
+    log_length, executor = len(cluster.log("connect")), cluster.executor("worker-1")
 
     def lose_a_worker():
-        wait_for_a_task(cluster, before, executor)
+        wait_for_a_task(cluster, log_length, executor)
         cluster.kill("worker-1")
 
     many = {name: line.replace(" rows", " many") for name, line in COMMANDS.items()}
     assert_same_answers(cluster, folder, many, meanwhile=lose_a_worker)
     assert pattern_finder(r"Starting task \d+\.1 in stage")(
-        cluster.log("connect")[before:]
+        cluster.log("connect")[log_length:]
     )  # the task ran again
 
 
 def test_an_interrupt_cancels_the_job(cluster, folder):
-    before = len(cluster.log("connect"))
+    log_length = len(cluster.log("connect"))
     process = start_command("tce many --score probability", folder, cluster)
-    wait_for_a_task(cluster, before)
+    wait_for_a_task(cluster, log_length)
     process.send_signal(signal.SIGINT)
     start = time.monotonic()
     process_result = finish_command(process)
     assert time.monotonic() - start < 5
     assert (process_result.returncode, process_result.stdout) == (130, "")
     assert len(process_result.stderr.splitlines()) <= 1
-    cluster.wait("connect", pattern_finder("(?i)cancell?ed"), before)
+    cluster.wait("connect", pattern_finder("(?i)cancell?ed"), log_length)
 
 
 def test_a_lost_cluster_is_an_error_in_one_line(cluster, folder):
-    before = len(cluster.log("connect"))
+    log_length = len(cluster.log("connect"))
     process = start_command("tce many --score probability", folder, cluster)
-    wait_for_a_task(cluster, before)
+    wait_for_a_task(cluster, log_length)
     cluster.kill("connect")
     venv.create(folder / "bare", with_pip=False)  # for the next test, while the client retries
     cluster.start_connect("connect", folder / "bare" / "bin" / "python")

@@ -82,7 +82,7 @@ def by_optimism(rows, tops, draws, chosen):
     return [hits / selected - max(0, mean[0]), hits / positives - max(0, mean[1])]
 
 
-def outside(rows, tops, left_out, chosen):
+def estimate_632(rows, tops, left_out, chosen):
     """Return the .632 estimate, never above the apparent metric."""
     hits, selected = true_and_flagged(rows, tops)
     apparent = [hits / selected, hits / sum(p for row in rows for _, p in row)]

@@ -11,7 +11,7 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True)
 class ArrayTable:
-    """A table whose answers are all exact at once (see uqcli.engines.protocol.Table)."""
+    """A table whose first answers are already exact (see uqcli.engines.protocol.Table)."""
 
     all_rows: Rows
 

@@ -74,7 +74,7 @@ def test_the_example_has_its_best_weight_at_the_log_odds():
 
 
 def test_scores_of_the_example_follow_the_paper():
-    test_scores, training = (example._draw(200_000, law) for law in (False, True))
+    test_scores, training = (example._draw(200_000, is_training) for is_training in (False, True))
     for drawn in (test_scores, training):
         assert np.mean(drawn["feature"] == drawn["label"]) == pytest.approx(0.75, abs=0.005)
     centred = np.where(test_scores["label"] == 1, test_scores["score"] - 1, -1 - test_scores["score"])
@@ -105,10 +105,13 @@ def test_trends_are_counted_in_the_papers_tables_and_in_ours():
         "L": {"reg": 0.83, "unreg": 0.8},
     }
     runs = {
-        (data.name, heterogeneous.NETWORKS[size, end].name, "tree"): [run_of(0.8, after, 0.001, 0.02)] * 2
+        (data.name, heterogeneous.NETWORKS[size, regularisation].name, "tree"): [
+            run_of(0.8, after, 0.001, 0.02)
+        ]
+        * 2
         for data in (PATTERNS, CLUSTERS)
         for size, line in lifts.items()
-        for end, after in line.items()
+        for regularisation, after in line.items()
     }
     sheet = heterogeneous._tables(runs, [PATTERNS, CLUSTERS], ["S", "M", "L"])
     assert "in 7 of the 10 lines of its Table 1, and in 2 of our 4" in sheet.text[-1]
@@ -143,11 +146,11 @@ def test_discordant_pairs_and_monotone_values():
 def test_published_lifts_follow_from_published_aucs_except_one():
     published = read()["heterogeneous"]
     slips = [
-        (table, name, published["data"][place])
+        (table, name, published["data"][index])
         for table in ("table1", "table3")
         for name, line in published[table].items()
-        for place, lift in enumerate(line["lift"])
-        if abs(100 * (line["after"][place] / line["before"][place] - 1) - lift) > 0.02
+        for index, lift in enumerate(line["lift"])
+        if abs(100 * (line["after"][index] / line["before"][index] - 1) - lift) > 0.02
     ]
     assert slips == [("table3", "M_reg", "Diabetes")]
 

@@ -185,13 +185,13 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             thresholds=self.thresholds,
         )
 
-    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: the decision."""
         del roles
-        name = f"{form.prefix}decision"
+        name = f"{new_columns.prefix}decision"
         return AddedColumns(types={name: "bool"}, compute=lambda rows: {name: self.decide(rows)})
 
-    def facts(self) -> Metrics:
+    def metrics(self) -> Metrics:
         """See Saved: its results on the calibration set."""
         return {
             "precision": self.fit.precision,

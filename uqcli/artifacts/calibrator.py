@@ -138,11 +138,11 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         shares: Matrix = weighted / weighted.sum(axis=1, keepdims=True)
         return shares
 
-    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: the calibrated probabilities, and the leaf if the map has one partition."""
         if self.of_classes:
-            return self._adds_classes(roles, form)
-        calibrated, leaf = f"{form.prefix}calibrated", f"{form.prefix}leaf"
+            return self._adds_classes(roles, new_columns)
+        calibrated, leaf = f"{new_columns.prefix}calibrated", f"{new_columns.prefix}leaf"
         column = roles.numbers["score"]
         types: dict[str, ColumnType] = {calibrated: "float64"}
         if self.calibration.has_leaves:
@@ -160,9 +160,9 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
         return AddedColumns(types=types, compute=compute)
 
-    def _adds_classes(self, roles: Roles, form: NewColumns) -> AddedColumns:
+    def _adds_classes(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """Add one column per class."""
-        names = [f"{form.prefix}calibrated_{name}" for name in self.of_classes]
+        names = [f"{new_columns.prefix}calibrated_{name}" for name in self.of_classes]
 
         def compute(rows: Rows) -> dict[str, Floats]:
             uniform = 1 / len(names)
@@ -171,7 +171,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
         return AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
 
-    def facts(self) -> Metrics:
+    def metrics(self) -> Metrics:
         """See Saved: counts of the calibration set."""
         source = self.source
         classes = {"classes": len(self.of_classes)} if self.of_classes else {"positives": source.positives}

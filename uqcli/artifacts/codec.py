@@ -52,11 +52,13 @@ def digest_of(content: dict[str, Any]) -> str:
 
     Independent of key order, white space and number format, which other programs change.
     """
-    text = json.dumps(_plain(_rest(content)), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(
+        _plain(_without_digest(content)), sort_keys=True, separators=(",", ":"), allow_nan=False
+    )
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _rest(content: dict[str, Any]) -> dict[str, Any]:
+def _without_digest(content: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name not in ("digest", "seal")}
 
 
@@ -71,12 +73,12 @@ def _plain(value: Any) -> Any:
 
 def content_of(artifact: Saved) -> dict[str, Any]:
     """Return the content of a rule file: all fields and their digest."""
-    rest = _rest(msgspec.to_builtins(artifact))
+    rest = _without_digest(msgspec.to_builtins(artifact))
     return {**rest, "digest": digest_of(rest)}
 
 
 def load_unedited(name: str) -> Saved:
-    """Load a rule that will be used (see load).
+    """Load a rule, unless it was edited (see load).
 
     Raises
     ------
@@ -100,6 +102,7 @@ def load(name: str) -> Saved:
     ------
     DataError
         The file or object is missing or cannot be read.
+    ArtifactError
         It is no rule file, or of a newer format.
     """
     try:
@@ -177,11 +180,11 @@ def _seal(header: dict[str, Any]) -> Seal | msgspec.UnsetType:
     if stated is not None:
         return msgspec.UNSET if stated == digest_of(header) else Seal.EDITED
     numbers = re.match(r"(\d+)\.(\d+)", str(header.get("uqcli_version")))
-    old = numbers is not None and (int(numbers[1]), int(numbers[2])) <= _LAST_WITHOUT
+    old = numbers is not None and (int(numbers[1]), int(numbers[2])) <= _LAST_WITHOUT_DIGEST
     return msgspec.UNSET if old else Seal.MISSING
 
 
-_LAST_WITHOUT: Final = (0, 2)
+_LAST_WITHOUT_DIGEST: Final = (0, 2)
 
 
 def _header(content: bytes, name: str) -> Any:

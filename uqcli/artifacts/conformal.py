@@ -166,12 +166,12 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         number = rows.features[self.groups.column].value.astype(np.int64)
         return np.where(number < 0, len(self.groups.names), number)
 
-    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: a list of classes, or one column per class, and the set size."""
-        sets = self.sets(roles, no_empty=form.no_empty)
-        size = f"{form.prefix}set_size"
-        if form.lists:
-            name = f"{form.prefix}set"
+        sets = self.sets(roles, no_empty=new_columns.no_empty)
+        size = f"{new_columns.prefix}set_size"
+        if new_columns.lists:
+            name = f"{new_columns.prefix}set"
 
             def listed(rows: Rows) -> dict[str, Bools | Ints]:
                 inside = sets(rows)
@@ -179,7 +179,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
             types: dict[str, ColumnType] = {name: "labels", size: "int64"}
             return AddedColumns(types=types, labels=tuple(self.classes), compute=listed)
-        names = [f"{form.prefix}in_{name}" for name in self.classes]
+        names = [f"{new_columns.prefix}in_{name}" for name in self.classes]
         if len({*names, size}) < len(names) + 1:
             raise DataError("two classes give one column", expected="other names of the classes")
 
@@ -190,7 +190,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         flags: dict[str, ColumnType] = {**dict.fromkeys(names, "bool"), size: "int64"}
         return AddedColumns(types=flags, compute=flagged)
 
-    def facts(self) -> Metrics:
+    def metrics(self) -> Metrics:
         """See Saved: counts of the calibration set."""
         return {"rows": self.source.rows, "dropped": self.source.dropped, "classes": len(self.classes)}
 

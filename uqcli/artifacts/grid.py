@@ -87,10 +87,10 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         )
         return Cells(uncertainty_edges=np.array(self.uncertainty_edges, dtype=np.float64), rows=tuple(rows))
 
-    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: the bin numbers."""
         del roles
-        uncertainty_bin, score_bin = f"{form.prefix}uncertainty_bin", f"{form.prefix}score_bin"
+        uncertainty_bin, score_bin = f"{new_columns.prefix}uncertainty_bin", f"{new_columns.prefix}score_bin"
         cells = self.cells()
 
         def binned(rows: Rows) -> dict[str, Ints]:
@@ -99,7 +99,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
 
         return AddedColumns(types={uncertainty_bin: "int64", score_bin: "int64"}, compute=binned)
 
-    def facts(self) -> Metrics:
+    def metrics(self) -> Metrics:
         """See Saved: totals."""
         return {
             "rows": sum(map(sum, self.count)),
@@ -112,7 +112,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         """See Saved: as printed by ``uqcli bin``, without what only the rows give."""
         return {
             **head_of("bin", self.source, self.parameters),
-            "metrics": dict(self.facts()),
+            "metrics": dict(self.metrics()),
             "uncertainty_edges": self.uncertainty_edges,
             "score_edges": self.score_edges,
             "count": self.count,
@@ -131,7 +131,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
             *(names if len(names) > 1 else ["positive rate"]),
         )
         rows = [self._line(group, alike=alike) for group in groups]
-        totals = self.facts()
+        totals = self.metrics()
         size = f"{len(self.count)} x {len(self.count[0])} cells"
         return Document(
             title=f"Grid ({self.binning}): {size}, {totals['rows']:,} rows, {totals['positives']:,} positive",

@@ -97,10 +97,10 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def features(self) -> tuple[FeatureRequest, ...]:
-        """Return the columns that it uses beside score and uncertainty."""
+        """Return the columns that it uses besides score and uncertainty."""
         return ()
 
-    def reads(self, named: ColumnOverrides) -> Roles:
+    def reads(self, overrides: ColumnOverrides) -> Roles:
         """Return the columns that it reads, without labels and weights.
 
         Raises
@@ -108,9 +108,9 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         UsageError
             A named column is not one that it reads.
         """
-        return roles_of([self], named, labelled=False)
+        return roles_of([self], overrides, labelled=False)
 
-    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """Return the columns that it adds to every row.
 
         Raises
@@ -128,7 +128,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         """Describe the rule and its calibration set in one sentence."""
         return f"{self.document().title}, from {self.source.rows:,} rows"
 
-    def facts(self) -> Metrics:
+    def metrics(self) -> Metrics:
         """Return the metrics that ``--fail-if`` can check."""
         raise NotImplementedError
 
@@ -148,7 +148,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         return f"Calibration set: {rows} (uqcli {self.uqcli_version})"
 
 
-def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bool) -> Roles:
+def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled: bool) -> Roles:
     """Return the columns to read for several rules together.
 
     Raises
@@ -157,34 +157,36 @@ def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bo
         The rules name different columns for one role, or cannot use one.
     """
     if artifacts[0].of_classes:
-        return _roles_of_classes(artifacts[0], named, labelled=labelled)
-    named.refuse(("proba", "classes"), f"with a rule file of kind {artifacts[0].kind}")
-    numbers = {"score": _column(artifacts, "score", named.score) or ""}
-    uncertain = [artifact for artifact in artifacts if artifact.needs_uncertainty]
-    if not uncertain:
-        named.refuse(("uncertainty",), "with rules that do not read it")
-    uncertainty = _column(uncertain, "uncertainty", named.uncertainty) if uncertain else None
+        return _roles_of_classes(artifacts[0], overrides, labelled=labelled)
+    overrides.refuse(("proba", "classes"), f"with a rule file of kind {artifacts[0].kind}")
+    numbers = {"score": _column(artifacts, "score", overrides.score) or ""}
+    using_uncertainty = [artifact for artifact in artifacts if artifact.needs_uncertainty]
+    if not using_uncertainty:
+        overrides.refuse(("uncertainty",), "with rules that do not read it")
+    uncertainty = (
+        _column(using_uncertainty, "uncertainty", overrides.uncertainty) if using_uncertainty else None
+    )
     if uncertainty is not None:
         numbers["uncertainty"] = uncertainty
     return Roles(
         numbers=numbers,
-        label=_column(artifacts, "label", named.label) if labelled else None,
-        weight=_column(artifacts, "weight", named.weight) if labelled and named.weighted else None,
+        label=_column(artifacts, "label", overrides.label) if labelled else None,
+        weight=_column(artifacts, "weight", overrides.weight) if labelled and overrides.weighted else None,
         features=tuple(feature for artifact in artifacts for feature in artifact.features()),
     )
 
 
-def _roles_of_classes(artifact: Saved, named: ColumnOverrides, *, labelled: bool) -> Roles:
+def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: bool) -> Roles:
     """For a single rule, since two rules may have their classes in different orders."""
-    named.refuse(
+    overrides.refuse(
         ("score", "uncertainty"), f"with a rule file of kind {artifact.kind} for class probabilities"
     )
     classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.of_classes}
     return Roles(
         numbers={},
-        classes=classes if named.proba is None else named.proba.renaming(artifact.of_classes),
-        label=_column([artifact], "label", named.label) if labelled else None,
-        weight=_column([artifact], "weight", named.weight) if labelled and named.weighted else None,
+        classes=classes if overrides.proba is None else overrides.proba.renaming(artifact.of_classes),
+        label=_column([artifact], "label", overrides.label) if labelled else None,
+        weight=_column([artifact], "weight", overrides.weight) if labelled and overrides.weighted else None,
         features=artifact.features(),
     )
 

@@ -101,9 +101,9 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         columns = [self.classes.index(name) for name in classes]
         return np.array(self.draws)[:, columns]
 
-    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: nothing."""
-        del roles, form
+        del roles, new_columns
         raise ArtifactError(
             "class weights are not applied to rows",
             expected="a rule file of kind boundary, calibrator, conformal or grid",
@@ -126,7 +126,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
             for (name, weight), (low, high) in zip(pairs, self.interval, strict=True)
         }
 
-    def facts(self) -> Metrics:
+    def metrics(self) -> Metrics:
         """See Saved: the weights."""
         return {"shift_p": self.shift_p, "weights": self.estimates()}
 

@@ -1,4 +1,4 @@
-"""Command line of a run for its pages, without options that do not change results."""
+"""Command line of a run as shown in its reports, without options that do not change results."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def labelled_data(
 def data_without_columns(
     inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions
 ) -> DataRequest:
-    """Build the request for rows without naming columns, which a saved rule or the caller does."""
+    """Build the request for rows; a saved rule or the caller names the columns."""
     from uqcli.engines.request import DataRequest
 
     return DataRequest(

@@ -192,7 +192,7 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
         for match in files:
             yield _file(tree, match.name, options)
         if not files:
-            tree.expect(folders)
+            tree.prefetch(folders)
             for match in folders:
                 yield from _directory(tree, match, options)
 
@@ -215,7 +215,7 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
 def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
     """Return the data files of a folder, sorted by name, and of its ``key=value`` subfolders."""
     entries = [entry for entry in tree.inside(folder) if not entry.is_hidden]
-    tree.expect(entry for entry in entries if entry.is_folder and is_partition(entry.base))
+    tree.prefetch(entry for entry in entries if entry.is_folder and is_partition(entry.base))
     for entry in entries:
         if entry.is_folder:
             if is_partition(entry.base):

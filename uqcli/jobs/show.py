@@ -36,12 +36,12 @@ def show_two(artifact: str, other: str | None, data: DataRequest | None) -> Resu
     Parameters
     ----------
     data
-        Rows to decide; None for none.
+        Rows to decide; None to compare only the rules.
 
     Raises
     ------
     UsageError
-        There is one rule file, they are of different kinds, or ``data`` is given and they flag no rows.
+        There is one rule file only, or the kinds differ, or ``data`` is given for rules that flag no rows.
     DataError, ArtifactError
         Files cannot be read.
     """
@@ -66,11 +66,11 @@ def _count(rules: tuple[Saved, Saved], data: DataRequest) -> ChangedRows:
     refuse_keep(data.on_invalid)
     roles = roles_of(rules, ColumnOverrides(), labelled=False)
     batches = open_engine(data.engine).batches(replace(data, roles=roles))
-    sides = np.zeros(4, dtype=np.int64)
+    counts = np.zeros(4, dtype=np.int64)
     for rows in batches:
         decided = first.decide(rows) + 2 * second.decide(rows)
-        sides += np.bincount(decided, weights=rows.weight, minlength=4).astype(np.int64)
-    neither, only_first, only_second, both = sides.tolist()
+        counts += np.bincount(decided, weights=rows.weight, minlength=4).astype(np.int64)
+    neither, only_first, only_second, both = counts.tolist()
     return ChangedRows(
         only_first=only_first,
         only_second=only_second,

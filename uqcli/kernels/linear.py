@@ -14,7 +14,7 @@ from uqcli.counts import Floats
 Matrix = NDArray[np.float64]
 
 _SWEEPS = 30
-_NOTHING = 1e-15
+_NEGLIGIBLE = 1e-15
 """Ratio to the largest eigenvalue below which an eigenvalue counts as 0."""
 
 
@@ -51,32 +51,33 @@ def least_solution(matrix: Matrix, right: Floats) -> Floats:
     matrix : float64, shape (n, n)
     right : float64, shape (n,)
     """
-    left, vectors = matrix.copy(), np.eye(len(matrix))
+    rotated, vectors = matrix.copy(), np.eye(len(matrix))
     for _ in range(_SWEEPS):
-        if not any([_rotate(left, vectors, i, j) for i in range(len(left)) for j in range(i)]):  # noqa: C419
+        pairs = [(i, j) for i in range(len(rotated)) for j in range(i)]
+        if not any([_rotate(rotated, vectors, i, j) for i, j in pairs]):  # noqa: C419
             break
-    values = np.diag(left)
-    nonzero = np.abs(values) > _NOTHING * np.abs(values).max()
+    values = np.diag(rotated)
+    nonzero = np.abs(values) > _NEGLIGIBLE * np.abs(values).max()
     solution: Floats = np.zeros(len(right))
     for value, vector in zip(values[nonzero], vectors.T[nonzero], strict=True):
         solution += (vector * right).sum() / value * vector
     return solution
 
 
-def _rotate(left: Matrix, vectors: Matrix, i: int, j: int) -> bool:
+def _rotate(rotated: Matrix, vectors: Matrix, i: int, j: int) -> bool:
     """Apply a Jacobi rotation that zeroes element (i, j); return False if it is already negligible."""
-    small = 1e-17 * np.sqrt(abs(left[i, i])) * np.sqrt(abs(left[j, j]))
-    if not abs(left[i, j]) > small:
+    small = 1e-17 * np.sqrt(abs(rotated[i, i])) * np.sqrt(abs(rotated[j, j]))
+    if not abs(rotated[i, j]) > small:
         return False
-    half = (left[j, j] - left[i, i]) / (2 * left[i, j])
+    half = (rotated[j, j] - rotated[i, i]) / (2 * rotated[i, j])
     tangent = (1.0 if half >= 0 else -1.0) / (abs(half) + np.sqrt(half * half + 1))
     cosine = 1 / np.sqrt(tangent * tangent + 1)
     sine = tangent * cosine
-    for turned in (left, left.T, vectors):
+    for turned in (rotated, rotated.T, vectors):
         first, second = turned[:, i].copy(), turned[:, j].copy()
         turned[:, i] = cosine * first - sine * second
         turned[:, j] = sine * first + cosine * second
-    left[i, j] = left[j, i] = 0.0
+    rotated[i, j] = rotated[j, i] = 0.0
     return True
 
 
@@ -109,10 +110,10 @@ def extreme_singular_values(matrix: Matrix) -> tuple[float, float]:
     for at in range(size):
         _reflect(rows[at:, at:])
         _reflect(rows[at:, at + 1 :].T)
-    between = np.empty(2 * size - 1)
-    between[0::2], between[1::2] = np.diag(rows), np.diag(rows, 1)
-    squares = (between**2).tolist()
-    bound = 2 * float(np.abs(between).max())
+    off_diagonal = np.empty(2 * size - 1)
+    off_diagonal[0::2], off_diagonal[1::2] = np.diag(rows), np.diag(rows, 1)
+    squares = (off_diagonal**2).tolist()
+    bound = 2 * float(np.abs(off_diagonal).max())
     smallest, largest = (_bisected(squares, rank, bound) for rank in (size, 2 * size - 1))
     return smallest * scale, largest * scale
 
@@ -121,13 +122,13 @@ def _reflect(block: Matrix) -> None:
     """Apply a Householder reflection that zeroes the first column below its first element."""
     if min(block.shape) == 0:
         return
-    mirror = block[:, 0].copy()
-    length = float(np.sqrt((mirror * mirror).sum()))
+    reflector = block[:, 0].copy()
+    length = float(np.sqrt((reflector * reflector).sum()))
     if length == 0:
         return
-    mirror[0] += length if mirror[0] >= 0 else -length
-    square = (mirror * mirror).sum()
-    block -= mirror[:, None] * (2 / square * (mirror[:, None] * block).sum(axis=0))
+    reflector[0] += length if reflector[0] >= 0 else -length
+    square = (reflector * reflector).sum()
+    block -= reflector[:, None] * (2 / square * (reflector[:, None] * block).sum(axis=0))
 
 
 def _bisected(squares: list[float], rank: int, bound: float) -> float:

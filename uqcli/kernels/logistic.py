@@ -39,35 +39,37 @@ def logistic_fit(
     float64, shape (d+1,)
         Intercept, slopes; a constant feature has slope 0.
     """
-    shrunk = np.array([max(1.0, float(np.abs(x).max()) / 1e100) for x in features])  # keeps squares finite
-    features = features / shrunk[:, None]
+    divisors = np.array([max(1.0, float(np.abs(x).max()) / 1e100) for x in features])  # keeps squares finite
+    features = features / divisors[:, None]
     total = count.sum()
     mean = np.array([(x * count).sum() / total for x in features])
     centred = [x - m for x, m in zip(features, mean, strict=True)]
     scale = np.array([np.sqrt((count * x**2).sum() / total) for x in centred])
     varies = scale > 1e-15 * np.abs(mean)
     used = np.flatnonzero(varies)
-    lines = [np.ones(len(count)), *(centred[i] / scale[i] for i in used)]
-    penalty = np.full(len(lines), ridge)
-    standard = _newton(lines, count.astype(np.float64), positives.astype(np.float64), penalty, offset)
+    regressors = [np.ones(len(count)), *(centred[i] / scale[i] for i in used)]
+    penalty = np.full(len(regressors), ridge)
+    standardised = _newton(
+        regressors, count.astype(np.float64), positives.astype(np.float64), penalty, offset
+    )
     coefficients = np.zeros(len(features) + 1)
-    coefficients[1 + used] = standard[1:] / scale[used]
-    coefficients[0] = standard[0] - (coefficients[1 + used] * mean[used]).sum()
-    coefficients[1:] /= shrunk
+    coefficients[1 + used] = standardised[1:] / scale[used]
+    coefficients[0] = standardised[0] - (coefficients[1 + used] * mean[used]).sum()
+    coefficients[1:] /= divisors
     return coefficients
 
 
 def negative_log_likelihood(coefficients: Floats, features: Floats, count: Ints, positives: Ints) -> float:
     """Compute the loss of a logistic model; shapes as in ``logistic_fit``."""
-    lines = [np.ones(len(count)), *features]
-    return _loss(coefficients, lines, count, positives, np.zeros(len(lines)), 0.0)[0]
+    regressors = [np.ones(len(count)), *features]
+    return _loss(coefficients, regressors, count, positives, np.zeros(len(regressors)), 0.0)[0]
 
 
 def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: bool) -> bool:
     """Whether the likelihood of a logistic model of one feature has a maximum.
 
-    It is unbounded with a single class, or if a threshold separates the classes: positives above it, or with
-    ``falling`` also below.
+    It has none with a single class, or if a threshold separates the classes. Positives are then above it, or
+    with ``falling`` above or below.
 
     Parameters
     ----------
@@ -130,22 +132,24 @@ def sigmoid(log_odds: Floats) -> Floats:
 
 
 def _newton(
-    lines: list[Floats], count: Floats, positives: Floats, penalty: Floats, offset: Floats | float
+    regressors: list[Floats], count: Floats, positives: Floats, penalty: Floats, offset: Floats | float
 ) -> Floats:
-    beta: Floats = np.zeros(len(lines))
+    beta: Floats = np.zeros(len(regressors))
     beta[0] = np.log((positives.sum() + 0.5) / ((count - positives).sum() + 0.5))
-    loss, log_odds = _loss(beta, lines, count, positives, penalty, offset)
+    loss, log_odds = _loss(beta, regressors, count, positives, penalty, offset)
     for _ in range(_MAX_STEPS):
         probability = sigmoid(log_odds)
         residual = count * probability - positives
-        gradient = np.array([(residual * x).sum() for x in lines]) + penalty * beta
+        gradient = np.array([(residual * x).sum() for x in regressors]) + penalty * beta
         curvature = count * probability * (1 - probability)
-        hessian = np.array([[(curvature * x * y).sum() for y in lines] for x in lines]) + np.diag(penalty)
+        hessian = np.array([[(curvature * x * y).sum() for y in regressors] for x in regressors]) + np.diag(
+            penalty
+        )
         step = least_solution(hessian, gradient)
         size = 1.0
         for _ in range(_MAX_HALVINGS):
             candidate = beta - size * step
-            new_loss, new_log_odds = _loss(candidate, lines, count, positives, penalty, offset)
+            new_loss, new_log_odds = _loss(candidate, regressors, count, positives, penalty, offset)
             if new_loss <= loss:
                 break
             size /= 2
@@ -160,13 +164,13 @@ def _newton(
 
 def _loss(
     beta: Floats,
-    lines: list[Floats],
+    regressors: list[Floats],
     count: Floats | Ints,
     positives: Floats | Ints,
     penalty: Floats,
     offset: Floats | float,
 ) -> tuple[float, Floats]:
     """Compute the penalised negative log likelihood, and the log-odds."""
-    log_odds: Floats = np.asarray(offset + sum(b * x for b, x in zip(beta, lines, strict=True)))
+    log_odds: Floats = np.asarray(offset + sum(b * x for b, x in zip(beta, regressors, strict=True)))
     softplus = np.maximum(log_odds, 0) + np.log1p(np.exp(-np.abs(log_odds)))
     return float((count * softplus - positives * log_odds).sum() + (penalty * beta**2).sum() / 2), log_odds

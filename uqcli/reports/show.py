@@ -19,7 +19,7 @@ class ShowReport(OneResult):
     @property
     def metrics(self) -> Metrics:
         """Numbers of the rule."""
-        return self.rule.facts()
+        return self.rule.metrics()
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form: the rule as saved. A digest that does not match is null, with the reason."""

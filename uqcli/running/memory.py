@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-_MEMORY: Final = Path("/proc/meminfo")
-_GROUP: Final = Path("/sys/fs/cgroup")
-_OWN: Final = Path("/proc/self/statm")
+_MEMINFO: Final = Path("/proc/meminfo")
+_CGROUP: Final = Path("/sys/fs/cgroup")
+_STATM: Final = Path("/proc/self/statm")
 
 
 def available_bytes() -> int | None:
@@ -20,7 +20,7 @@ def available_bytes() -> int | None:
 
 def _of_machine() -> int | None:
     with suppress(OSError, ValueError):
-        for line in _MEMORY.read_text().splitlines():
+        for line in _MEMINFO.read_text().splitlines():
             name, _, value = line.partition(":")
             if name == "MemAvailable":
                 return int(value.split()[0]) << 10
@@ -34,15 +34,16 @@ def _of_group() -> int | None:
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
     ):
         with suppress(OSError, ValueError):
-            most, now = (int((_GROUP / name).read_text()) for name in (limit, used))
-            facts = (_GROUP / limit).with_name("memory.stat").read_text().split()
-            return most - now + int(dict(zip(facts[::2], facts[1::2], strict=False)).get(cache, 0))
+            limit_bytes, used_bytes = (int((_CGROUP / name).read_text()) for name in (limit, used))
+            statistics = (_CGROUP / limit).with_name("memory.stat").read_text().split()
+            cache_bytes = int(dict(zip(statistics[::2], statistics[1::2], strict=False)).get(cache, 0))
+            return limit_bytes - used_bytes + cache_bytes
     return None
 
 
 def _of_shell() -> int | None:
     with suppress(OSError, ValueError):
-        most, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if most != resource.RLIM_INFINITY:
-            return most - int(_OWN.read_text().split()[0]) * resource.getpagesize()
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            return limit - int(_STATM.read_text().split()[0]) * resource.getpagesize()
     return None

@@ -1,7 +1,7 @@
 """Remarks and cautions on the inputs of a run.
 
-Remarks concern the file format. Only the readable report has them, not JSON or rule files: results are the
-same bytes for every format. Cautions concern the rows; JSON has them as well.
+Remarks concern the file format. Only the readable report has them, not JSON or rule files: results have
+the same bytes for every format. Cautions concern the rows; JSON has them as well.
 """
 
 from __future__ import annotations

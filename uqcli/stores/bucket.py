@@ -53,12 +53,12 @@ class StoreTree:
         self._files.update(entry.name for entry in listings[folder.name] if entry.is_file)
         return listings[folder.name]
 
-    def expect(self, folders: Iterable[Entry]) -> None:
+    def prefetch(self, folders: Iterable[Entry]) -> None:
         """List folders in parallel, since each listing waits for the store."""
-        missing = list(folders)
-        if len(missing) > 1:
+        folder_list = list(folders)
+        if len(folder_list) > 1:
             with ThreadPoolExecutor(limits.AT_ONCE) as pool:
-                list(pool.map(self.inside, missing))
+                list(pool.map(self.inside, folder_list))
 
     def matches(self, pattern: str) -> list[Entry]:
         """Expand a pattern, sorted by name; each part is matched with one folder's listing."""
@@ -116,7 +116,7 @@ class StoreTree:
         return entries
 
     def _in_all(self, folders: list[Entry]) -> list[Entry]:
-        self.expect(folders)
+        self.prefetch(folders)
         return [entry for folder in folders for entry in self.inside(folder)]
 
 

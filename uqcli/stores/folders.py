@@ -43,7 +43,7 @@ class Tree(Protocol):
     def inside(self, folder: Entry) -> Sequence[Entry]:
         """List a folder (not recursively), sorted by name."""
 
-    def expect(self, folders: Iterable[Entry]) -> None:
+    def prefetch(self, folders: Iterable[Entry]) -> None:
         """Prefetch the listings of folders."""
 
     def matches(self, pattern: str) -> Sequence[Entry]:

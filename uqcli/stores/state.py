@@ -15,17 +15,17 @@ from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin, is_stdout
 from uqcli.stores.address import is_address, is_foreign
 
-PATIENCE: Final = 60.0
+LOCK_TIMEOUT: Final = 60.0
 """Seconds to wait for another run's lock."""
 
-_LOOK_UP: Final = 0.05
+_POLL_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
     """Content of the file when it was locked; empty if it did not exist.
 
-    Write to ``path`` to replace it (see ``open_output``), held back for commit or not.
+    Write to ``path`` to replace it, at once or at commit (see ``open_output``).
     """
 
     path: str
@@ -37,7 +37,7 @@ def locked(name: str) -> Iterator[State]:
     """Lock a file until the block ends.
 
     The lock is on the file itself, so that no lock file is left behind. If the file is replaced or removed
-    while a run waits for the lock, the run starts over with the new file.
+    during the wait for the lock, the run locks the new file.
 
     Raises
     ------
@@ -68,11 +68,11 @@ def locked(name: str) -> Iterator[State]:
 
 def _locked(path: str, name: str) -> tuple[int, bool]:
     """Open and lock the file; return the descriptor and whether the file is new."""
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LOCK_TIMEOUT
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
         try:
-            _wait_for_lock(descriptor, name, until)
+            _wait_for_lock(descriptor, name, deadline)
             if _is_there(descriptor, path):
                 return descriptor, os.fstat(descriptor).st_size == 0
         except BaseException:
@@ -81,17 +81,17 @@ def _locked(path: str, name: str) -> tuple[int, bool]:
         os.close(descriptor)
 
 
-def _wait_for_lock(descriptor: int, name: str, until: float) -> None:
+def _wait_for_lock(descriptor: int, name: str, deadline: float) -> None:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         raise UsageError(f"'{name}' is not a regular file", expected="a local file")
     while not _has_lock(descriptor):
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             raise DataError(
                 f"'{name}' is in use by another run",
-                expected=f"that run to end within {PATIENCE:.0f} s",
+                expected=f"that run to end within {LOCK_TIMEOUT:.0f} s",
                 remedy="try again",
             )
-        time.sleep(_LOOK_UP)
+        time.sleep(_POLL_SECONDS)
 
 
 def _has_lock(descriptor: int) -> bool:

@@ -25,7 +25,7 @@ class LocalTree:
         """List a folder, sorted by name."""
         return [_local(path) for path in sorted(Path(folder.name).iterdir())]
 
-    def expect(self, folders: Iterable[Entry]) -> None:
+    def prefetch(self, folders: Iterable[Entry]) -> None:
         """Do nothing: listing is fast."""
 
     def matches(self, pattern: str) -> list[Entry]:
@@ -64,7 +64,7 @@ class WebTree:
         del folder
         return []
 
-    def expect(self, folders: Iterable[Entry]) -> None:
+    def prefetch(self, folders: Iterable[Entry]) -> None:
         """Do nothing."""
 
     def matches(self, pattern: str) -> list[Entry]:

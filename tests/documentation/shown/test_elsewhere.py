@@ -103,10 +103,10 @@ def postgres(tmp_path):
     server = subprocess.Popen(
         [programs / "postgres", "-D", data, "-k", socket, "-h", ""], stderr=subprocess.DEVNULL, **as_owner
     )
-    end = time.monotonic() + 30
+    deadline = time.monotonic() + 30
     while not list(socket.glob(".s.PGSQL.*[0-9]")):
         assert server.poll() is None
-        assert time.monotonic() < end
+        assert time.monotonic() < deadline
         time.sleep(0.1)
     time.sleep(0.5)
     yield socket
@@ -143,18 +143,18 @@ class Terminal:
     """A shell on a pseudo-terminal."""
 
     def __init__(self, command, folder, environment):
-        child, self._near = pty.fork()
+        child, self._controller = pty.fork()
         if child == 0:
             os.chdir(folder)
             os.execve(command[0], command, environment)
 
     def typed(self, keys, until):
         """Type keys, and read until a text appears."""
-        os.write(self._near, keys.encode())
-        output, end = "", time.monotonic() + 30
+        os.write(self._controller, keys.encode())
+        output, deadline = "", time.monotonic() + 30
         while until not in output:
-            assert select.select([self._near], [], [], end - time.monotonic())[0], output
-            output += os.read(self._near, 4096).decode(errors="replace")
+            assert select.select([self._controller], [], [], deadline - time.monotonic())[0], output
+            output += os.read(self._controller, 4096).decode(errors="replace")
         return output
 
 

@@ -84,7 +84,7 @@ def test_the_optimum_is_evaluated_on_rows_outside_the_draws(rows, seed):
         ]
         assert not sum(n for _, n in outside)
         return
-    by_hand = oracle.outside(rows, tops, tables(cells, left_out), chosen)
+    by_hand = oracle.estimate_632(rows, tops, tables(cells, left_out), chosen)
     close(estimates, by_hand, oracle.true_and_flagged(rows, tops)[1], None)
 
 

@@ -131,7 +131,7 @@ def _weights_seen(checked: CheckedFrame) -> WeightSummary:
             .toArrow()
         )
     seen.values = set(values.column("w").to_pylist())
-    seen.of_label = {
+    seen.totals_by_label = {
         int(label): (rows, size)
         for label, rows, size in zip(
             *(labels.column(name).to_pylist() for name in ("y", "rows", "size")), strict=True

@@ -27,8 +27,8 @@ def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: M
     leaf = np.zeros(size, dtype=np.int64)
     pending = [(0, np.arange(size))]
     while pending:
-        at, rows = pending.pop()
-        node = nodes[at]
+        index, rows = pending.pop()
+        node = nodes[index]
         if len(rows) == 0:
             continue
         if node.leaf is not None:
@@ -62,20 +62,22 @@ def group_of(
     columns, features
         As in ``leaf_of``.
     """
-    of_group = np.zeros(len(groups), dtype=np.int64)
-    of_row = np.zeros(len(next(iter(features.values()))), dtype=np.int64)
-    for at, column in enumerate(columns):
+    code_of_group = np.zeros(len(groups), dtype=np.int64)
+    code_of_row = np.zeros(len(next(iter(features.values()))), dtype=np.int64)
+    for position, column in enumerate(columns):
         levels = column.levels or []
         index: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
-        codes = np.array([index[group[at]] for group in groups], dtype=np.int64)
+        codes = np.array([index[group[position]] for group in groups], dtype=np.int64)
         size = len(levels) + 2  # plus missing and unknown
-        pairs, of_group = np.unique(of_group * size + codes, return_inverse=True)
-        row_pairs = np.where(of_row < 0, -1, of_row * size + features[column.name].astype(np.int64) + 1)
+        pairs, code_of_group = np.unique(code_of_group * size + codes, return_inverse=True)
+        row_pairs = np.where(
+            code_of_row < 0, -1, code_of_row * size + features[column.name].astype(np.int64) + 1
+        )
         found = np.minimum(np.searchsorted(pairs, row_pairs), len(pairs) - 1)
-        of_row = np.where(pairs[found] == row_pairs, found, -1)
+        code_of_row = np.where(pairs[found] == row_pairs, found, -1)
     leaf_of_code = np.zeros(len(groups), dtype=np.int64)
-    leaf_of_code[of_group] = np.arange(len(groups))
-    return np.where(of_row < 0, len(groups), leaf_of_code[of_row])
+    leaf_of_code[code_of_group] = np.arange(len(groups))
+    return np.where(code_of_row < 0, len(groups), leaf_of_code[code_of_row])
 
 
 def rule_of(path: Sequence[tuple[Node, bool]], columns: Sequence[FeatureColumn]) -> str:

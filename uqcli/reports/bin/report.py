@@ -41,7 +41,7 @@ class BinReport(OneResult):
     @property
     def metrics(self) -> Metrics:
         """Totals, and the mean errors over all score bins."""
-        metrics = dict(self.artifact.facts())
+        metrics = dict(self.artifact.metrics())
         if self.errors:
             ist, mist = self.errors
             metrics["ist_ece"], metrics["mist_ece"] = float(ist.cumulative[0]), float(mist.cumulative[0])

@@ -58,7 +58,7 @@ class EvaluateCalibratorReport(Evaluated):
     resampling
         Number of bootstrap replicates, and the seed.
     panels
-        Reliability before and after: of each part for a single calibrator, of all rows for each of several.
+        Reliability before and after: for one calibrator by part, for several by calibrator over all rows.
     claims
         Claims of the stated error bounds, for each rule file that states some.
     """
@@ -112,16 +112,16 @@ class EvaluateCalibratorReport(Evaluated):
         return [*broken, *remaining, *uncorrected_tests(self.results)]
 
     def _advice(self) -> list[str]:
-        """State which of two rules to use, if the test set can decide."""
+        """State which of two rules to use, if the difference is significant."""
         return [] if self.difference is None else self.difference.advice(self._names())
 
     def _notes(self) -> list[str]:
         named = list(zip(self._names(), (measured.compared for _, _, measured in self.results), strict=True))
         sentences = [f"{name}: {verdict(compared)}" for name, compared in named] if len(named) > 1 else []
-        several = [] if len(named) == 2 else lowest_brier(named, "evaluate two at a time to test it")
+        lowest = [] if len(named) == 2 else lowest_brier(named, "evaluate two at a time to test it")
         untested = [] if self.difference is None else self.difference.notes()
         consistent = [claim.sentence for claim in self.claims if claim.met is not False]
-        return [*sentences, *consistent, *untested, *several, *losses_without_interval(named), UNSEEN]
+        return [*sentences, *consistent, *untested, *lowest, *losses_without_interval(named), UNSEEN]
 
     def _names(self) -> list[str]:
         return names_of(self.results)

@@ -23,24 +23,24 @@ from uqcli.kernels.pava import isotonic_sums
 
 
 def isotonic_by(rows: CachedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
-    """Return the isotonic blocks of a column in each part, then of all rows; each at its first value."""
-    width, bins = rows.column(role).width, rows.parts(by)
-    blocks: list[list[KeyCounts]] = [[] for _ in range(bins + (bins > 1))]
+    """Return the isotonic blocks of a column in each group, then of all rows; each at its first value."""
+    width, groups = rows.column(role).width, rows.parts(by)
+    blocks: list[list[KeyCounts]] = [[] for _ in range(groups + (groups > 1))]
     for low, high in pairwise(_slices(rows, role)):
 
         def of_slice(part: Part, low: int | None = low, high: int | None = high) -> list[KeyRows]:
             return keys_by_part(_within(part, role, low, high), role)
 
         collected = list(rows.each(of_slice, (role,), by))
-        sets = [[by_bin[number] for by_bin in collected] for number in range(bins)]
-        if bins > 1:  # all rows first, since this takes longest
-            sets.insert(0, [blocks for part in sets for blocks in part])
-        for blocks_of_bin, fitted in zip(
-            blocks, parallel_map(lambda counts: _blocks(counts, width), sets), strict=True
+        rows_by_group = [[by_group[number] for by_group in collected] for number in range(groups)]
+        if groups > 1:  # all rows first, since this takes longest
+            rows_by_group.insert(0, [key_rows for group in rows_by_group for key_rows in group])
+        for blocks_of_group, fitted in zip(
+            blocks, parallel_map(lambda group: _blocks(group, width), rows_by_group), strict=True
         ):
-            blocks_of_bin.append(fitted)
+            blocks_of_group.append(fitted)
     total, *parts = [_fitted(merged(block)).as_values() for block in blocks]
-    return (*parts, total) if bins > 1 else (total, total)
+    return (*parts, total) if groups > 1 else (total, total)
 
 
 def _slices(rows: CachedRows, role: str) -> list[int | None]:

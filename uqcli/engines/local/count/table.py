@@ -26,7 +26,7 @@ class LocalTable:
 
     @property
     def facts(self) -> SourceFacts:
-        """Facts of the rows read."""
+        """Numbers of rows read and dropped, and their columns."""
         return self._rows.facts
 
     def groups(self, column: str) -> tuple[str, ...]:
