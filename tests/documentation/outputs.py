@@ -7,11 +7,10 @@ import os
 import pty
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-from tests.documentation.pages import ROOT, chains
+from tests.documentation.pages import INTERPRETERS, PATH, ROOT, chains
 
 COLUMNS = 80
 
@@ -26,16 +25,10 @@ def outputs_of(chain):
 
 def _output_of(block, folder):
     near, far = pty.openpty()
-    programs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
-    environment = {
-        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-        "COLUMNS": str(COLUMNS),
-        "TERM": "dumb",
-    }
     with subprocess.Popen(
-        [*programs[block.language], block.code],
+        [*INTERPRETERS[block.language], block.code],
         cwd=folder,
-        env=environment,
+        env={"PATH": PATH, "COLUMNS": str(COLUMNS), "TERM": "dumb"},
         stdin=subprocess.DEVNULL,
         stdout=far,
         stderr=subprocess.PIPE,

@@ -10,6 +10,9 @@ from tests.documentation.reference import DOCS, README, ROOT
 
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "sample_data" / "README.md", *sorted(DOCS.rglob("*.md"))]
 
+INTERPRETERS = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
+PATH = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+
 
 @dataclass(frozen=True)
 class Block:
@@ -64,11 +67,14 @@ def run(block, folder, *, before="", variables=()):
     variables
         Environment variables, beside the path of the programs.
     """
-    code = before + block.code
-    languages = {"sh": ["bash", "-euo", "pipefail", "-c", code], "python": [sys.executable, "-c", code]}
-    environment = {**dict(variables), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    code, environment = before + block.code, {**dict(variables), "PATH": PATH}
     done = subprocess.run(
-        languages[block.language], cwd=folder, capture_output=True, text=True, check=False, env=environment
+        [*INTERPRETERS[block.language], code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 

@@ -170,6 +170,11 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         ordered = tested.true_positives <= tested.selected <= tested.rows <= self.fit.rows
         return ordered and certificate.p_value <= certificate.delta
 
+    @property
+    def is_raised(self) -> bool:
+        """Whether the uncertainty raises the scores before they are compared (hr)."""
+        return not isinstance(self.recalibration, msgspec.UnsetType)
+
     def decide(self, rows: Rows) -> Bools:
         """Decide which rows are flagged."""
         hr, score = self.recalibration, rows.score
@@ -209,12 +214,11 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             certified = f", certified at a risk of {100 * self.certified.delta:g} %"
             where = f"calibration set ({count(fit.rows - tested)} chose, {count(tested)} tested)"
         expected = self._expected_rows()
-        raised = not isinstance(self.recalibration, msgspec.UnsetType)
         return Document(
             title=f"Boundary ({self.algorithm}) for {self._target_text(certified)}",
-            lead=self._scores_in_words() if raised else (),
+            lead=self._scores_in_words() if self.is_raised else (),
             tables=[
-                threshold_table(self.uncertainty_edges, self.thresholds, raised=raised),
+                threshold_table(self.uncertainty_edges, self.thresholds, raised=self.is_raised),
                 Table(
                     title="",
                     header=(RANGES if expected else "", "recall", "precision", "flagged"),
@@ -222,7 +226,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 ),
             ],
             notes=[
-                *(() if raised else self._scores_in_words()),
+                *(() if self.is_raised else self._scores_in_words()),
                 *(certificate_in_words(self.certified) if self.certified is not None else ()),
                 f"Columns: {columns}.",
                 f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped.",

@@ -89,9 +89,11 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     last_lines += [end] if end else []
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
     text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
-    for at in [] if verbose else range(len(tables) - 1, -1, -1):
-        lines[at] -= max(0, min(text.count("\n") - _SCREEN_LINES, lines[at] - 2))
-        text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
+    for number in [] if verbose else range(len(tables) - 1, -1, -1):
+        excess = min(text.count("\n") - _SCREEN_LINES, lines[number] - 2)
+        if excess > 0:
+            lines[number] -= excess
+            text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     stream.write(text)
 
 

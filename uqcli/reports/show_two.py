@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
-from uqcli.artifacts.boundary import BoundaryArtifact, SavedRecalibration, rule
+from uqcli.artifacts.boundary import BoundaryArtifact, rule
 from uqcli.artifacts.codec import content_of
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import VERSION
@@ -23,8 +24,8 @@ from uqcli.document import (
     short_names,
 )
 
-_IN_TABLES: Final = frozenset({"digest", "thresholds", "uncertainty_edges"})
-"""Fields that always differ, or that the table of thresholds shows."""
+_IN_THRESHOLDS: Final = frozenset({"thresholds", "uncertainty_edges"})
+"""Fields that the table of thresholds shows."""
 
 _MOST: Final = 28
 """Characters of a value in the table of fields."""
@@ -79,7 +80,7 @@ class ShowTwoReport(OneResult):
                 "both": rows.both,
                 "neither": rows.neither,
             }
-        return {"differences": len(self._differences()), **counted}
+        return {"differences": len(self._differences), **counted}
 
     def payload(self) -> dict[str, Any]:
         """The JSON form: both files as saved, and the fields that differ."""
@@ -93,7 +94,7 @@ class ShowTwoReport(OneResult):
             ],
             "differences": [
                 {"field": field, "first": first, "second": second}
-                for field, (first, second) in self._differences().items()
+                for field, (first, second) in self._differences.items()
             ],
             "notes": self._cautions(),
         }
@@ -113,7 +114,7 @@ class ShowTwoReport(OneResult):
             alike = f"{first} and {second} flag the same of {rows_of(self.changed.rows)}"
             changed = f"{count(self.changed.changed)} of {rows_of(self.changed.rows)} change sides"
             return changed if self.changed.changed else alike
-        differences = len(self._differences())
+        differences = len(self._differences)
         if not differences:
             return f"{first} and {second} are equal"
         return f"{first} and {second} differ in {differences} field{'' if differences == 1 else 's'}"
@@ -144,11 +145,12 @@ class ShowTwoReport(OneResult):
         """Other fields that differ."""
         rows = [
             (field, *(printable(_text(value), _MOST) for value in values))
-            for field, values in self._differences().items()
-            if field.partition(".")[0] not in _IN_TABLES
+            for field, values in self._differences.items()
+            if field not in _IN_THRESHOLDS
         ]
         return Table(title="", header=("field", *short_names(self.names)), rows=rows, left=3)
 
+    @cached_property
     def _differences(self) -> dict[str, tuple[Any, Any]]:
         """Values of the fields that differ, by dotted key; None for a field that is missing."""
         first, second = (dict(_flat(content_of(saved))) for saved in self.rules)
@@ -172,8 +174,7 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 def _rule_at(saved: BoundaryArtifact, uncertainty: float) -> str:
     """The rule of a boundary in the bin that starts at or below an uncertainty."""
     bin_number = sum(edge <= uncertainty for edge in saved.uncertainty_edges)
-    raised = isinstance(saved.recalibration, SavedRecalibration)
-    return rule(saved.thresholds[bin_number], raised=raised)
+    return rule(saved.thresholds[bin_number], raised=saved.is_raised)
 
 
 def _text(value: Any) -> str:

@@ -249,17 +249,6 @@ class EvaluateReport(Evaluated):
         hits = f"{second.true_positives - first.true_positives:+,}"
         return precision, recall, fpr, selected, hits
 
-    def _additional_alerts(self) -> list[str]:
-        """State how many of the additional alerts of one rule are positive."""
-        named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
-        (_, few), (more, many) = sorted(named, key=lambda pair: pair[1].selected)
-        alerts, hits = many.selected - few.selected, many.true_positives - few.true_positives
-        if not 0 <= hits <= alerts or alerts == 0:
-            return []
-        return [
-            f"{more} flags {count(alerts)} rows more, {count(hits)} ({100 * hits / alerts:.3g} %) positive."
-        ]
-
     def _cautions(self) -> list[str]:
         """Collect the cautions of these results."""
         return [*self._same_counts(), *self._label_cautions(), *uncorrected_tests(self.results)]
@@ -297,12 +286,17 @@ class EvaluateReport(Evaluated):
         return [] if self.difference is None else self._advice_for_two(self.difference)
 
     def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
+        """State how many of the additional alerts of one rule are positive, and when to use it."""
         if not direction(difference.selected) and not direction(difference.recall):
             return ["No significant difference: use the simpler rule."]
-        (_, _, one), (_, _, other) = self.results
-        more, less = names_of(self.results)[:: 1 if one.selected >= other.selected else -1]
-        extra = self._additional_alerts()
-        return [*extra, f"Use {more} if its additional alerts are worth the work, else {less}."]
+        named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
+        (more, many), (less, few) = sorted(named, key=lambda pair: pair[1].selected, reverse=True)
+        alerts, hits = many.selected - few.selected, many.true_positives - few.true_positives
+        advice = [f"Use {more} if its additional alerts are worth the work, else {less}."]
+        if not 0 <= hits <= alerts or alerts == 0:
+            return advice
+        found = f"{count(hits)} ({100 * hits / alerts:.3g} %) positive"
+        return [f"{more} flags {count(alerts)} rows more, {found}.", *advice]
 
     def _figures(self) -> list[Figure]:
         """Build the figure of rates with their targets."""
