@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Canvas
 
 import uqcli
 from uqcli.counts import CellRow, Cells, Floats, Ints
-from uqcli.document import Figure
+from uqcli.document import Figure, HoverText
 from uqcli.reports.figures import to_svg
 from uqcli.reports.positivity import Drawn, draw_map
 
@@ -99,9 +99,10 @@ def main() -> None:
         Drawn(name="single threshold", thresholds=tuple(single.thresholds)),
     ]
 
-    def draw(canvas: Canvas) -> None:
+    def draw(canvas: Canvas) -> list[HoverText]:
         draw_map(canvas.subplots(), cells, boundaries)
         canvas.suptitle(f"{found}.", fontweight="bold", x=0.01, ha="left")
+        return []
 
     figure = Figure(title=found, caption="", width=8.6, height=4.2, narrow_height=4.2, draw=draw)
     (HERE.parent / "docs" / "images" / "boundary.svg").write_text(to_svg(figure))

@@ -6,16 +6,18 @@ A job fills the report of its command. The report provides a JSON form (``payloa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from uqcli.defaults import VERSION
 from uqcli.visible import visible
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 
@@ -86,6 +88,22 @@ def meaning_rows(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[st
 
 
 @dataclass(frozen=True, kw_only=True)
+class HoverText:
+    """Text that a page shows while the pointer is on a rectangle of a figure.
+
+    Attributes
+    ----------
+    x, y
+        Ends of the rectangle, in coordinates of the axes.
+    """
+
+    axes: Axes
+    x: tuple[float, float]
+    y: tuple[float, float]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """A figure to draw.
 
@@ -100,7 +118,7 @@ class Figure:
     narrow_height
         Height on a narrow screen, where the panels are stacked.
     draw
-        Draws into an empty matplotlib figure, wide or narrow.
+        Draws into an empty matplotlib figure, wide or narrow, and returns its texts on hover.
     needed
         Whether a page is useless without it; other figures are skipped if nothing can be drawn.
     """
@@ -110,7 +128,7 @@ class Figure:
     width: float
     height: float
     narrow_height: float
-    draw: Callable[[Canvas], None]
+    draw: Callable[[Canvas], Sequence[HoverText]]
     needed: bool = False
 
 
@@ -139,6 +157,119 @@ class Claim:
         return None if self.met is None else int(not self.met)
 
 
+Tone = Literal["good", "bad", "neutral"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """Verdict on a result in a few words.
+
+    Attributes
+    ----------
+    tone
+        Whether it is good news, bad news, or neither.
+    """
+
+    text: str
+    tone: Tone = "neutral"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyNumber:
+    """A number at the head of a page.
+
+    Attributes
+    ----------
+    interval
+        Its interval or its unit, in small print below it; empty if there is none.
+    """
+
+    label: str
+    value: str
+    interval: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadCard:
+    """Head of a page: what was done, whether it is good, and the numbers that matter most.
+
+    Attributes
+    ----------
+    title
+        The result in the reader's words.
+    """
+
+    title: str
+    verdict: Verdict | None = None
+    numbers: Sequence[KeyNumber] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatingPoint:
+    """A rule that a reader of a page can choose.
+
+    Attributes
+    ----------
+    option
+        Option of the command line that makes it, with its value.
+    amount
+        Value of the option in the reader's words.
+    alerts
+        Flagged rows, before thresholds are raised.
+    precision, recall
+        Expected on new rows.
+    utility
+        Expected on as many new rows; None without a gain and a cost.
+    thresholds
+        Of each uncertainty bin; None if it is never flagged.
+    """
+
+    option: tuple[str, str]
+    amount: str
+    alerts: int
+    precision: Estimate
+    recall: Estimate
+    utility: float | None
+    thresholds: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointPair:
+    """Operating point of a rule and that of a single threshold at the same option; None if infeasible."""
+
+    rule: OperatingPoint
+    single: OperatingPoint | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatingPoints:
+    """Operating points from which a reader of a page can choose.
+
+    Attributes
+    ----------
+    families
+        Points by the name of what is chosen, such as precision.
+    chosen
+        Family of the run's rule and position in it; None if the rule is none of them.
+    rows
+        Rows of the calibration set, by weight.
+    settings
+        Options that the command line of another point needs, with their values.
+    dropped_options, dropped_flags
+        Options with and without a value that it must not have.
+    caption
+        What the numbers are.
+    """
+
+    families: Mapping[str, Sequence[PointPair]]
+    chosen: tuple[str, int] | None
+    rows: int
+    settings: Mapping[str, str]
+    dropped_options: frozenset[str]
+    dropped_flags: frozenset[str]
+    caption: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Document:
     """Title, tables and sentences of a readable report.
@@ -160,6 +291,10 @@ class Document:
         Figures, for HTML, Markdown and ``--plot``.
     claims
         Targets and guarantees that are tested here, for readers of test results.
+    card
+        Head of a page; None for the title alone.
+    operating_points
+        Function that computes the operating points for a page; None if there is no choice.
     live
         Facts that vary from run to run, such as times: shown on the terminal, never written to a file.
     """
@@ -172,6 +307,8 @@ class Document:
     next: str = ""
     figures: Sequence[Figure] = ()
     claims: Sequence[Claim] = ()
+    card: HeadCard | None = None
+    operating_points: Callable[[], OperatingPoints | None] | None = None
     live: Sequence[str] = ()
 
     def sentences(self) -> list[str]:
@@ -275,6 +412,32 @@ def share(value: float | None) -> str:
     ('0.5000', '-')
     """
     return "-" if value is None else f"{value:.4f}"
+
+
+def percent(value: float | None) -> str:
+    """Format a proportion as a percentage for a headline, "-" if undefined.
+
+    Examples
+    --------
+    >>> percent(0.1725), percent(0.0456), percent(0.99943), percent(0.000123), percent(None)
+    ('17 %', '4.6 %', '99.94 %', '0.012 %', '-')
+    """
+    if value is None:
+        return "-"
+    if 0.1 <= value <= 0.985 or value in (0, 1):
+        return f"{100 * value:.0f} %"
+    digits = 1 if value >= 0.01 else 1 - math.floor(math.log10(abs(100 * value)))
+    if value > 0.985:
+        digits = 1 - math.floor(math.log10(abs(100 * (1 - value)))) if value < 1 else 0
+    return f"{100 * value:.{max(digits, 1)}f} %"
+
+
+def key_rate(label: str, rate: Estimate, note: str = "") -> KeyNumber:
+    """Build a key number of a proportion and its interval, or a note if it has none."""
+    if rate.low is None or rate.high is None:
+        return KeyNumber(label=label, value=percent(rate.value), interval=note)
+    ends = f"{percent(rate.low).removesuffix(' %')} to {percent(rate.high)}"
+    return KeyNumber(label=label, value=percent(rate.value), interval=ends)
 
 
 def count(value: int | None) -> str:

@@ -47,7 +47,7 @@ PAGES = {
 
 HOSTILE = ("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "'\"&" + "long" * 30)
 
-TEXT_SIZES = """() => [...document.querySelectorAll("svg [id^=text_] g[transform*=scale]")].flatMap(
+TEXT_SIZES = """() => [...document.querySelectorAll("svg .text g[transform*=scale]")].flatMap(
   glyphs => {
     const picture = glyphs.closest("svg"), width = picture.getBoundingClientRect().width
     if (!width) return []  // a figure for the other width

@@ -11,7 +11,7 @@ from typing import Any, Final
 from uqcli.stores.address import safe_address
 
 _OMITTED: Final = frozenset(
-    {"output", "report", "plot", "json", "quiet", "threads", "engine", "spark", "debug"}
+    {"output", "report", "title", "plot", "json", "quiet", "threads", "engine", "spark", "debug"}
 )
 """Options for outputs and for running the program."""
 

@@ -167,23 +167,23 @@ def deliver(
         provenance, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
     error = None if failure is None else Failure.of(provenance.command, failure)
-    reports = _report_files(
-        report, options, RunFacts(provenance=provenance, checks=checks, failure=error), plot
+    results = [] if stopped else [*saved, provenance.rows_to, table or ""]
+    files = [name for name in results if name not in ("", STDIO)]
+    document = report.document()
+    step = _next_step(document.next, result, provenance, files, stopped=stopped)
+    facts = RunFacts(
+        provenance=provenance, checks=checks, failure=error, heading=options.title or "", step=step
     )
+    reports = _report_files(report, options, facts, plot)
     _write({} if stopped else saved, reports, rows=None if stopped else queue)
     skip_json_error()
-    written = [] if stopped else [*saved, *([provenance.rows_to] if provenance.rows_to else [])]
-    written += [] if stopped or table is None else [table]
-    written += [name for name, _ in reports]
+    files += [name for name, _ in reports if name != STDIO]
     stream = sys.stderr if output == STDIO else sys.stdout
     try:
         if options.json:
             stream.write(to_json(report, error))
         elif not options.quiet:
-            document = report.document()
-            files = [name for name in written if name != STDIO]
             wrote = f"Wrote {', '.join(files)}." if files else ""
-            step = _next_step(document.next, result, provenance, files, stopped=stopped)
             to_terminal(document, stream, end=f"{wrote} {step}".strip(), verbose=options.verbose)
         stream.flush()
     except BrokenPipeError:

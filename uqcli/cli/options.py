@@ -222,6 +222,7 @@ class ReportOptions:
     report: list[str] | None = option(
         "FILE", "Also write the report: .html, .md, .json, .xml (JUnit) or .prom (Prometheus) (repeatable)."
     )
+    title: str | None = option("TEXT", "Title of .html and .md reports. (default: the result)")
     fail_if: list[str] | None = option(
         "GATE", "Exit 6 if 'METRIC OP VALUE' holds, such as 'precision.low < 0.7' (repeatable)."
     )

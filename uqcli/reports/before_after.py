@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from uqcli.document import Figure, printable
+from uqcli.document import Figure, HoverText, percent, printable, rows_of
 from uqcli.methods.tce.diagram import Reliability
 from uqcli.reports.figures import BLUE, GREY, INK, is_narrow, wrap_title
 
@@ -31,7 +31,7 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     columns = 2 if len(panels) == 4 else min(_COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
 
-    def draw(canvas: Canvas) -> None:
+    def draw(canvas: Canvas) -> list[HoverText]:
         shape = (len(panels), 1) if is_narrow(canvas) else (lines, columns)
         axes = canvas.subplots(*shape, squeeze=False).ravel()
         top = _axis_end(panels)
@@ -40,6 +40,8 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
         for place in axes[len(panels) :]:
             place.set_axis_off()
         axes[0].legend(loc="upper left")
+        pairs = list(zip(axes, panels, strict=False))
+        return [text for place, panel in pairs for text in _texts(place, panel)]
 
     titles = "; ".join(printable(panel.title) for panel in panels)
     return Figure(
@@ -51,6 +53,21 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
         draw=draw,
         needed=True,
     )
+
+
+def _texts(axes: Axes, panel: ReliabilityPanel) -> list[HoverText]:
+    """Describe the bins of a panel."""
+    return [
+        HoverText(
+            axes=axes,
+            x=(mean, mean),
+            y=(rate, rate),
+            text=f"{name}: {rows_of(int(rows))} with mean prediction {percent(mean)}, "
+            f"{percent(rate)} positive",
+        )
+        for name, bins in (("before", panel.before), ("after", panel.after))
+        for mean, rate, rows in zip(bins.mean_score, bins.rate, bins.count, strict=True)
+    ]
 
 
 def _axis_end(panels: Sequence[ReliabilityPanel]) -> float:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from uqcli.document import Estimate, Metric, Metrics, Table, ends_of, meaning_rows, share
+from uqcli.document import (
+    Estimate,
+    HeadCard,
+    KeyNumber,
+    Metric,
+    Metrics,
+    Table,
+    Verdict,
+    ends_of,
+    meaning_rows,
+    share,
+)
 from uqcli.reports.tce.words import MANY_REJECTED
 
 _MEANINGS: Final = {
@@ -190,6 +201,39 @@ def verdict(compared: Comparison, where: str = "") -> str:
     if change.low > 0:
         return f"Calibration hurt: the {name} rises by {value:.4f}{where}."
     return f"No significant change: {changed}."
+
+
+_KEY_METRICS: Final = {"log_loss": "log loss", "ece": "mean error (ECE)", "tce": "predictions rejected (TCE)"}
+
+
+def comparison_card(title: str, compared: Comparison) -> HeadCard:
+    """Build the head of a page on one calibrator: its verdict, and metrics before and after."""
+    word = verdict(compared).partition(":")[0]
+    verdicts = {
+        "Calibration helped": Verdict(text="calibration helped", tone="good"),
+        "Calibration hurt": Verdict(text="calibration hurt", tone="bad"),
+        "No significant change": Verdict(text="no significant change"),
+    }
+    numbers = [
+        replace(number, interval=f"{_key_value(metric, compared.before[metric])} before")
+        for metric, number in zip(_KEY_METRICS, after_numbers(compared.after), strict=True)
+    ]
+    return HeadCard(
+        title=title.rstrip("."), verdict=verdicts.get(word, Verdict(text="not tested")), numbers=numbers
+    )
+
+
+def after_numbers(metrics: Metrics) -> list[KeyNumber]:
+    """Return the main metrics of a calibrator as key numbers."""
+    return [
+        KeyNumber(label=label, value=_key_value(metric, metrics[metric]))
+        for metric, label in _KEY_METRICS.items()
+    ]
+
+
+def _key_value(name: str, metric: Metric) -> str:
+    value = value_of(metric)
+    return "-" if value is None else f"{value:.1f} %" if name == "tce" else f"{value:.4f}"
 
 
 def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str]:

@@ -11,6 +11,8 @@ from uqcli.defaults import VERSION
 from uqcli.errors import UqcliError
 from uqcli.visible import visible
 
+_NO_SCRIPTS = "default-src 'none'; style-src 'unsafe-inline'"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
@@ -104,13 +106,21 @@ def _junit(failure: Failure) -> str:
     return junit_suite(failure.command, counts, error_case(failure.command, failure))
 
 
-def html_page(title: str, style: str, content: str) -> str:
-    """Build an HTML page from its title, its style and its content."""
+def html_page(title: str, style: str, content: str, *, script: str = "", policy: str = _NO_SCRIPTS) -> str:
+    """Build an HTML page that loads nothing.
+
+    Parameters
+    ----------
+    policy
+        Content security policy, which must allow the script.
+    """
+    scripts = f"<script>{script}</script>\n" if script else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n"
-        f"<body>\n<h1>{escaped(title)}</h1>\n{content}</body>\n</html>\n"
+        f"<body>\n{content}{scripts}</body>\n</html>\n"
     )
 
 
@@ -149,4 +159,4 @@ def _html(failure: Failure) -> str:
         "overflow-wrap:anywhere}"
     )
     paragraph = f"<p>Error (exit code {failure.exit_code}): {escaped(str(failure))}</p>\n"
-    return html_page(_title(failure), style, paragraph)
+    return html_page(_title(failure), style, f"<h1>{escaped(_title(failure))}</h1>\n{paragraph}")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import io
 import logging
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from uqcli.document import Figure, printable
+from uqcli.document import Figure, HoverText, printable
 from uqcli.errors import MissingExtraError, UsageError
 from uqcli.visible import visible
 
@@ -128,23 +131,31 @@ def wrap_title(title: str) -> str:
     return "\n".join(textwrap.wrap(printable(title, 120), 44)) or " "
 
 
-def render(figure: Figure, file_format: str, *, narrow: bool = False) -> bytes:
+def render(figure: Figure, file_format: str) -> bytes:
     """Draw a figure in a file format, the same bytes each time."""
+    return _draw(figure, file_format, (figure.width, figure.height))[0]
+
+
+def _draw(
+    figure: Figure, file_format: str, size: tuple[float, float]
+) -> tuple[bytes, list[_HoverArea], dict[str, Frame]]:
+    """Draw a figure; also return its areas with texts, and the frames of its named axes."""
     require_drawing()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[file_format]
-    size = (NARROW, figure.narrow_height) if narrow else (figure.width, figure.height)
     with _program_style():
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure as Canvas
 
         canvas = Canvas(figsize=size, layout="constrained")
         FigureCanvasAgg(canvas)
-        figure.draw(canvas)
+        texts = figure.draw(canvas)
         _escape_texts(canvas)
         _freeze_layout(canvas)
         out = io.BytesIO()
         canvas.savefig(out, format=file_format, metadata=undated)
-    return out.getvalue()
+        areas = [_hover_area(canvas, text) for text in texts]
+        frames = {str(axes.get_gid()): _frame(canvas, axes) for axes in canvas.axes if axes.get_gid()}
+    return out.getvalue(), areas, frames
 
 
 @contextmanager
@@ -209,7 +220,112 @@ def _escape_texts(canvas: Canvas) -> None:
             artist.set_text(escaped)
 
 
-def to_svg(figure: Figure, *, narrow: bool = False) -> str:
+@dataclass(frozen=True, kw_only=True)
+class _HoverArea:
+    """Rectangle in an SVG picture, in points from its upper left corner, and its text."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """Axes in an SVG picture: ends in points (x from left, y from bottom to top) and the values there."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    x_values: tuple[float, float]
+    y_values: tuple[float, float]
+
+
+_SMALLEST: Final = 8.0
+"""Least width and height of an area with a text, in points."""
+
+
+def _points(canvas: Canvas, axes: Axes, x: float, y: float) -> tuple[float, float]:
+    """Convert values on axes to points from the upper left corner of the picture."""
+    across, up = axes.transData.transform((x, y)) * (72 / canvas.dpi)
+    return float(across), float(72 * canvas.get_figheight() - up)
+
+
+def _hover_area(canvas: Canvas, hover: HoverText) -> _HoverArea:
+    """Convert an area to points; clip it to its axes, and enlarge it if it is too small to point at."""
+    low, high = (sorted(ends) for ends in (hover.axes.get_xlim(), hover.axes.get_ylim()))
+    x = [min(max(end, low[0]), low[1]) for end in hover.x]
+    y = [min(max(end, high[0]), high[1]) for end in hover.y]
+    (left, bottom), (right, top) = (_points(canvas, hover.axes, *ends) for ends in zip(x, y, strict=True))
+    across, down = (max(0.0, (_SMALLEST - size) / 2) for size in (right - left, bottom - top))
+    return _HoverArea(
+        left=left - across,
+        top=top - down,
+        width=right - left + 2 * across,
+        height=bottom - top + 2 * down,
+        text=hover.text,
+    )
+
+
+def _frame(canvas: Canvas, axes: Axes) -> Frame:
+    (left, bottom), (right, top) = (
+        _points(canvas, axes, *ends) for ends in zip(axes.get_xlim(), axes.get_ylim(), strict=True)
+    )
+    return Frame(x=(left, right), y=(bottom, top), x_values=axes.get_xlim(), y_values=axes.get_ylim())
+
+
+_OUTLINE: Final = re.compile(r'(?<= d=")[^"]+')
+_POSITION: Final = re.compile(r'(?<= [xy]=")-?\d+\.\d{2,}')
+_COORDINATE: Final = re.compile(r"-?\d+\.\d{2,}")
+"""Outlines of shapes, positions of copies, and coordinates with more digits than a screen shows."""
+
+
+def to_svg(figure: Figure) -> str:
     """Draw a figure as an SVG element, without the XML prologue."""
-    text = render(figure, "svg", narrow=narrow).decode()
+    return _element(render(figure, "svg"))
+
+
+def to_page_svg(figure: Figure, prefix: str, *, narrow: bool = False) -> tuple[str, dict[str, Frame]]:
+    """Draw a figure as a short SVG element whose areas have texts; also return the frames of its named axes.
+
+    Parameters
+    ----------
+    prefix
+        Beginning of the element's identifiers, which are unique in a page.
+    """
+    size = (NARROW, figure.narrow_height) if narrow else (figure.width, figure.height)
+    picture, areas, frames = _draw(figure, "svg", size)
+    rectangles = "".join(
+        f'<rect x="{area.left:.1f}" y="{area.top:.1f}" width="{area.width:.1f}" height="{area.height:.1f}">'
+        f"<title>{html.escape(visible(area.text))}</title></rect>\n"
+        for area in areas
+    )
+    hover = f'<g class="values" fill="none" pointer-events="all">\n{rectangles}</g>\n' if areas else ""
+    return f"{_short(_element(picture), prefix).removesuffix('</svg>')}{hover}</svg>", frames
+
+
+def _short(picture: str, prefix: str) -> str:
+    """Shorten a picture: no metadata, one decimal of a point, and only identifiers that are used."""
+    picture = re.sub(r"<metadata>.*?</metadata>", "", picture, count=1, flags=re.DOTALL)
+    picture = re.sub(r'<g id="text_\d+"', '<g class="text"', picture)
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', picture))
+    picture = re.sub(
+        r' id="([^"]+)"', lambda name: f' id="{prefix}{name[1]}"' if name[1] in used else "", picture
+    )
+    picture = re.sub(r'(href="|url\()#', rf"\1#{prefix}", picture)
+    picture = _POSITION.sub(_one_decimal, _OUTLINE.sub(_short_outline, picture))
+    return re.sub(r">\s+<", "><", picture)
+
+
+def _short_outline(path: re.Match[str]) -> str:
+    outline = re.sub(r"\s+(?=[A-Za-z])|(?<=[A-Za-z])\s+", "", _COORDINATE.sub(_one_decimal, path[0]))
+    return re.sub(r"(L[^A-Za-z]+)\1+", r"\1", outline).strip()  # points that have become equal
+
+
+def _one_decimal(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.1f}"
+
+
+def _element(picture: bytes) -> str:
+    text = picture.decode()
     return text[text.index("<svg") :].strip()

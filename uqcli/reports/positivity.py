@@ -11,7 +11,7 @@ import numpy as np
 
 from uqcli.counts import CellRow, Cells, Floats, Ints
 from uqcli.defaults import CONFIDENCE, LOWEST
-from uqcli.document import Figure
+from uqcli.document import Figure, HoverText, percent, rows_of
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.reports.figures import INK, RED, is_narrow, level_colours, panels
 
@@ -90,11 +90,13 @@ def positive_rate_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
     span = _span(cells, boundaries)
     levels = _levels(cells, span)
 
-    def draw(canvas: Canvas) -> None:
+    def draw(canvas: Canvas) -> Sequence[HoverText]:
         left, right = panels(canvas, [1.15, 1])
+        left.set_gid("plane")
         draw_map(left, cells, boundaries, narrow=is_narrow(canvas))
         _draw_curves(right, levels, span, _names(cells.uncertainty_edges.tolist()))
         right.set_xlabel("score")
+        return _texts(left, levels, _names(cells.uncertainty_edges.tolist()))
 
     suffix = "".join(f", with {boundary.name}" for boundary in boundaries)
     title = f"Positive rate by score and uncertainty{suffix}"
@@ -106,6 +108,24 @@ def positive_rate_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
         narrow_height=7.0,
         draw=draw,
     )
+
+
+def _texts(axes: Axes, levels: Sequence[_Level], names: Sequence[str]) -> list[HoverText]:
+    """Describe each range of scores in each uncertainty bin."""
+    return [
+        HoverText(
+            axes=axes,
+            x=(low, high),
+            y=(number, number + 1),
+            text=f"uncertainty {name}, score {low:.3g} to {high:.3g}: "
+            f"{percent(rate)} of {rows_of(rows)} are positive",
+        )
+        for number, (level, name) in enumerate(zip(levels, names, strict=True))
+        for (low, high), rows, rate in zip(
+            pairwise(level.ends.tolist()), level.count.tolist(), level.rate.tolist(), strict=True
+        )
+        if rows
+    ]
 
 
 def draw_map(axes: Axes, cells: Cells, boundaries: Sequence[Drawn], *, narrow: bool = False) -> None:
@@ -130,8 +150,8 @@ def _caption(boundaries: Sequence[Drawn]) -> str:
     """Build the caption: how to read the map and the curves."""
     flagged = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
     return (
-        f"Darker: higher positive rate; faint: few rows; grey: none.{flagged} If bars of two curves do not "
-        "overlap, the same score has different positive rates."
+        f"Stronger shade: higher positive rate; faint: few rows; grey: none.{flagged} If bars of two curves "
+        "do not overlap, the same score has different positive rates."
     )
 
 

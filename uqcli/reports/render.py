@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from uqcli.document import Document, Figure, Report, Table
+from uqcli.document import Document, HeadCard, Report, Table, Verdict
 from uqcli.errors import UsageError
 from uqcli.reports.checks import CheckResult, checks_table
-from uqcli.reports.failure import Failure, escaped, html_page, up_metric
+from uqcli.reports.failure import Failure, up_metric
 from uqcli.reports.figures import can_draw, to_svg
 from uqcli.reports.junit import to_junit
+from uqcli.reports.page.page import to_html
 from uqcli.reports.prometheus import to_prometheus
 from uqcli.reports.provenance import Provenance
 from uqcli.running.remarks import cautions, remarks
@@ -42,11 +43,17 @@ class RunFacts:
     ----------
     failure
         Error of the run; None if there is a result.
+    heading
+        Title of pages that the user chose; empty for the report's own.
+    step
+        Next step, as on a terminal; empty if there is none.
     """
 
     provenance: Provenance
     checks: Sequence[CheckResult] = ()
     failure: Failure | None = None
+    heading: str = ""
+    step: str = ""
 
 
 _TABLE_LINES: Final = 8
@@ -152,11 +159,13 @@ def _json_escape(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
-def to_markdown(document: Document, made_from: Table | None = None) -> str:
-    """Render a report as Markdown, with its provenance at the end."""
+def to_markdown(document: Document, made_from: Table | None = None, heading: str = "") -> str:
+    """Render a report as Markdown under a title of the user's, if any, with its provenance at the end."""
     out = io.StringIO()
-    out.write(f"# {_plain(document.title)}\n")
-    for note in document.sentences():
+    out.write(f"# {_plain(heading or document.title)}\n")
+    listed_cautions = [f"Caution: {sentence}" for sentence in document.cautions]
+    answer = [document.title] if heading else []
+    for note in (*answer, *document.lead, *listed_cautions, *document.notes):
         out.write(f"\n{_paragraph(note)}\n")
     for table in document.tables:
         out.write(_markdown_table(table))
@@ -203,76 +212,6 @@ def _paragraph(text: str) -> str:
     return f"{text[:sign]}\\{text[sign]}{_plain(text[match.end() :])}"
 
 
-def to_html(document: Document, made_from: Table | None = None) -> str:
-    """Render a report as a self-contained HTML page, with its provenance at the end."""
-    tables = document.tables if made_from is None else (*document.tables, made_from)
-    body = "".join(map(_html_table, tables))
-    notes = "".join(f"<p>{_sentence(note)}</p>\n" for note in document.sentences())
-    figures = "".join(map(_html_figure, document.figures))
-    return html_page(document.title, _STYLE, f"{notes}{figures}{body}")
-
-
-def _html_figure(figure: Figure) -> str:
-    """Render a figure wide and narrow; the page shows the one that fits its width."""
-    shapes = "".join(
-        f'<div class="{name}" role="img" aria-label="{escaped(figure.title)}">\n'
-        f"{to_svg(figure, narrow=name == 'narrow')}\n</div>\n"
-        for name in ("wide", "narrow")
-    )
-    return f"<figure>\n{shapes}<figcaption>{escaped(figure.caption)}</figcaption>\n</figure>\n"
-
-
-def _sentence(text: str) -> str:
-    """Escape a sentence, and keep the name of an option on one line."""
-    return _OPTION.sub(r'<span class="o">\g<0></span>', escaped(text))
-
-
-_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-
-
-def _html_table(table: Table) -> str:
-    head = f"<tr>{_html_cells('th', table, table.header)}</tr>\n" if any(table.header) else ""
-    rows = "".join(f"<tr>{_html_cells('td', table, row)}</tr>\n" for row in table.rows)
-    title = f"<h2>{escaped(table.title)}</h2>\n" if table.title else ""
-    return f'{title}<div class="scroll">\n<table>\n{head}{rows}</table>\n</div>\n'
-
-
-def _html_cells(tag: str, table: Table, line: Sequence[str]) -> str:
-    last = len(table.header) - 1
-    classes = (
-        ' class="n"' if not table.is_text(at) else ' class="w"' if at == last else ""
-        for at in range(len(line))
-    )
-    return "".join(f"<{tag}{name}>{escaped(text)}</{tag}>" for name, text in zip(classes, line, strict=True))
-
-
-_STYLE = "".join(
-    [
-        ":root{color-scheme:light dark;--ink:#1b1b1b;--page:#fff;--line:#ddd;--rule:#888;--shade:#0004}",
-        "@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--page:#16181b;--line:#3a3f45;--rule:#8a9199;--shade:#fff5}}",
-        "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;",
-        "color:var(--ink);background:var(--page);overflow-wrap:anywhere}",
-        "h1{font-size:1.5rem}h2{font-size:1.15rem}",
-        # a shadow at the edge of a table shows that it can be scrolled
-        ".scroll{overflow-x:auto;",
-        "background:linear-gradient(to right,var(--page) 40%,transparent) 0/3rem 100%,",
-        "linear-gradient(to left,var(--page) 40%,transparent) 100%/3rem 100%,",
-        "linear-gradient(to right,var(--shade),transparent) 0/.8rem 100%,",
-        "linear-gradient(to left,var(--shade),transparent) 100%/.8rem 100%;",
-        "background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}",
-        "table{border-collapse:collapse;margin:1rem 0;overflow-wrap:normal}",
-        "th,td{padding:.35rem .7rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}",
-        ".o{white-space:nowrap}.n{text-align:right;font-variant-numeric:tabular-nums}.w{white-space:normal;min-width:14rem;overflow-wrap:anywhere}",
-        "th{border-bottom:2px solid var(--rule);white-space:normal}",
-        "figure{margin:1.5rem 0 2rem}svg{display:block;max-width:100%;height:auto;border-radius:4px}",
-        "figcaption{margin-top:.6rem;font-size:.9rem;max-width:44rem}.narrow{display:none}",
-        "@media screen and (max-width:40rem){table{font-size:.85rem}th,td{padding:.35rem .4rem}",
-        "td:not(.n){white-space:normal}th:first-child{min-width:5.5rem}.w{min-width:8rem}}",
-        "@media screen and (max-width:60rem){.wide{display:none}.narrow{display:block}}",
-    ]
-)
-
-
 def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
     """Render a report in the form of its file name.
 
@@ -312,12 +251,26 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
             *(f"If it had passed: {sentence}" if failed else sentence for sentence in document.lead),
             *_failed(document, facts.failure),
         ),
-        cautions=tuple(f"Caution: {sentence}" for sentence in (*cautions(), *document.cautions)),
+        cautions=(*cautions(), *document.cautions),
         notes=(*document.notes, *unsaved, *remarks()),
+        card=_card(document, facts, failed=bool(failed)),
         figures=figures,
         tables=tables,
     )
-    return to_markdown(document, made_from) if suffix == ".md" else to_html(document, made_from)
+    if suffix == ".md":
+        return to_markdown(document, made_from, facts.heading)
+    line = facts.provenance.line
+    return to_html(document, made_from, heading=facts.heading, line=line, step=facts.step)
+
+
+def _card(document: Document, facts: RunFacts, *, failed: bool) -> HeadCard:
+    """Return the head of a page; a failed check or run is its verdict."""
+    card = document.card or HeadCard(title=document.title)
+    if failed:
+        return replace(card, verdict=Verdict(text="check failed", tone="bad"))
+    if facts.failure is not None and card.verdict is None:
+        return replace(card, verdict=Verdict(text="failed", tone="bad"))
+    return card
 
 
 def _failed(document: Document, failure: Failure | None) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import polars as pl
 
 from uqcli.choices import Algorithm
@@ -10,11 +13,11 @@ from uqcli.engines.protocol import Destination
 from uqcli.errors import UsageError
 from uqcli.jobs.boundary.calibration_set import CalibrationSet
 from uqcli.methods.boundary.registry import WorksOn, entry_of
+from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.trade_off import trade_off
-from uqcli.reports.boundary.trade_off import TradeOff, trade_off_columns
 
 
-def written_frontier(calibration_set: CalibrationSet, algorithm: Algorithm, output: Destination) -> TradeOff:
+def write_frontier(calibration_set: CalibrationSet, algorithm: Algorithm, output: Destination) -> None:
     """Compute the trade-off curve and write it.
 
     Raises
@@ -32,7 +35,23 @@ def written_frontier(calibration_set: CalibrationSet, algorithm: Algorithm, outp
     frontier = trade_off(cells, calibration_set.every_score)
     bins = len(cells.rows)
     kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}
-    table = trade_off_columns(frontier, bins)
+    table = _columns(frontier, bins)
     frame = pl.DataFrame(table, schema={name: kinds.get(name, pl.Float64) for name in table})
     write_frames([frame], frame.clear(), output)
-    return frontier
+
+
+def _columns(frontier: Mapping[Algorithm, Sequence[FittedBoundary]], bins: int) -> dict[str, list[Any]]:
+    """Build the columns of a table of boundaries; a single threshold is repeated for each uncertainty bin."""
+    lines = [(algorithm, boundary) for algorithm, boundaries in frontier.items() for boundary in boundaries]
+    table: dict[str, list[Any]] = {
+        "algorithm": [str(algorithm) for algorithm, _ in lines],
+        "selected": [boundary.fit.selected for _, boundary in lines],
+        "true_positives": [boundary.fit.true_positives for _, boundary in lines],
+        "recall": [boundary.fit.recall for _, boundary in lines],
+        "precision": [boundary.fit.precision for _, boundary in lines],
+    }
+    for number in range(bins):
+        table[f"threshold_{number + 1}"] = [
+            boundary.thresholds[number if len(boundary.thresholds) > 1 else 0] for _, boundary in lines
+        ]
+    return table

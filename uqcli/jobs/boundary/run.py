@@ -35,7 +35,7 @@ from uqcli.jobs.boundary.candidates import (
 )
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
 from uqcli.jobs.boundary.compared import compared
-from uqcli.jobs.boundary.frontier import written_frontier
+from uqcli.jobs.boundary.frontier import write_frontier
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result
@@ -49,7 +49,8 @@ from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.compared import Compared
-from uqcli.reports.boundary.report import BoundaryReport, Candidate, expected_metrics
+from uqcli.reports.boundary.expected import expected_metrics
+from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
 
 
@@ -139,10 +140,9 @@ def _found(
         cells=cells if entry_of(algorithm).works_on is WorksOn.GRID else None,
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
-        trade_off=None
-        if request.frontier is None
-        else written_frontier(calibration_set, best.algorithm, request.frontier),
     )
+    if request.frontier is not None:
+        write_frontier(calibration_set, best.algorithm, request.frontier)
     if best.optimum is None or best.optimum.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     artifact = _artifact(report, best.optimum.found, best.optimum.recalibration)

@@ -24,7 +24,7 @@ from uqcli.methods.boundary.ranking.smoothing import Layout, nested_of_draws
 from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.proportion import wilson
 
-_DRAWS: Final = 50
+DRAWS: Final = 50
 _MAX_INFEASIBLE: Final = 10
 _MAX_CELLS: Final = 100_000
 _Z: Final = 1.645
@@ -46,7 +46,7 @@ class Expected:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Shares:
+class Shares:
     """True positives, selected rows and positive rows of several selections; int64, shape (m,)."""
 
     true_positives: Ints
@@ -72,10 +72,10 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     tops = entry_of(algorithm).method(cells, constraint.goal(cells))
     if tops is None:
         return None
-    samples, rests = resampled(cells, seed, _DRAWS)
+    samples, rests = resampled(cells, seed, DRAWS)
     boundaries = enumerate(_tops_of_draws(cells, algorithm, constraint, samples))
     feasible = [(draw, _inside(cells, boundary)) for draw, boundary in boundaries if boundary is not None]
-    if len(feasible) < _DRAWS - _MAX_INFEASIBLE:
+    if not enough_draws(len(feasible)):
         return None
     own = _inside(cells, tops)
     apparent = _found([own], count[None], positives[None])
@@ -86,23 +86,43 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         on_all = _found(
             indices, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
         )
-        flattered = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
-        rates = apparent.rates[:, 0] - flattered
-    else:
-        outside = _found(indices, *rests[:, draws])
-        pooled = [
-            int(counts.sum()) for counts in (outside.true_positives, outside.selected, outside.positives)
-        ]
-        if not pooled[1] or not pooled[2]:
-            return None
-        out = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
-        rates = np.minimum(apparent.rates[:, 0], (1 - _OUTSIDE) * apparent.rates[:, 0] + _OUTSIDE * out)
+        return by_optimism(apparent, in_draws, on_all)
+    outside = _found(indices, *rests[:, draws])
+    pooled = [int(counts.sum()) for counts in (outside.true_positives, outside.selected, outside.positives)]
+    if not pooled[1] or not pooled[2]:
+        return None
+    out = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
+    rates = np.minimum(apparent.rates[:, 0], (1 - _OUTSIDE) * apparent.rates[:, 0] + _OUTSIDE * out)
+    return _expected(rates, apparent, has_recall_range=False)
+
+
+def enough_draws(feasible: int) -> bool:
+    """Whether enough samples have a boundary for an estimate."""
+    return feasible >= DRAWS - _MAX_INFEASIBLE
+
+
+def by_optimism(apparent: Shares, in_draws: Shares, on_all: Shares) -> Expected:
+    """Subtract the mean optimism of the samples' boundaries.
+
+    Parameters
+    ----------
+    apparent
+        The boundary on the calibration set, m = 1.
+    in_draws, on_all
+        The boundary of each sample, on the sample and on the calibration set.
+    """
+    flattered = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
+    return _expected(apparent.rates[:, 0] - flattered, apparent, has_recall_range=True)
+
+
+def _expected(rates: Floats, apparent: Shares, *, has_recall_range: bool) -> Expected:
+    """Add ranges to the expected precision and recall if there are enough alerts."""
     trials = int(apparent.selected[0]), int(apparent.positives[0])
     shares = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
     enough = trials[0] >= _MIN_ALERTS
     return Expected(
         precision=_estimate(shares[0], trials[0], ranged=enough),
-        recall=_estimate(shares[1], trials[1], ranged=enough and algorithm in _BY_OPTIMISM),
+        recall=_estimate(shares[1], trials[1], ranged=enough and has_recall_range),
     )
 
 
@@ -127,10 +147,10 @@ def _inside(cells: Cells, tops: Tops) -> Ints:
     return np.concatenate([np.arange(end - top, end) for end, top in zip(ends, tops, strict=True)])
 
 
-def _found(indices: list[Ints], count: Ints, positives: Ints) -> _Shares:
+def _found(indices: list[Ints], count: Ints, positives: Ints) -> Shares:
     """Return the counts of each selection in its own table."""
     pairs = list(zip(indices, positives, count, strict=True))
-    return _Shares(
+    return Shares(
         true_positives=np.array([p[inside].sum() for inside, p, _ in pairs]),
         selected=np.array([n[inside].sum() for inside, _, n in pairs]),
         positives=positives.sum(axis=1),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
-from uqcli.document import Document, Metrics, OneResult, Table
+from uqcli.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, count, percent
 from uqcli.methods.bin.isotonic_error import BinError, errors_by_chance
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.positivity import positive_rate_figure
@@ -83,7 +83,28 @@ class BinReport(OneResult):
             notes=notes,
             next="boundary --grid {rule} --precision 0.9",
             figures=[positive_rate_figure(self.artifact.cells(), [])],
+            card=self._card(grid.title),
         )
+
+    def _card(self, title: str) -> HeadCard:
+        """Build the head of the page."""
+        source = self.artifact.source
+        numbers = [
+            KeyNumber(label="rows", value=count(source.rows)),
+            KeyNumber(
+                label="positive", value=percent((source.positives or 0) / source.rows) if source.rows else "-"
+            ),
+        ]
+        if self.errors is not None and len(self.artifact.count) > 1:
+            ist, mist = self.errors
+            numbers.append(
+                KeyNumber(
+                    label="error of one isotonic fit",
+                    value=f"{ist.cumulative[0]:.4f}",
+                    interval=f"{mist.cumulative[0]:.4f} with one per uncertainty bin",
+                )
+            )
+        return HeadCard(title=title, numbers=numbers)
 
     def _errors_table(self, names: Sequence[str], errors: tuple[BinError, BinError]) -> Table:
         groups = self.artifact.table_groups()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -26,12 +27,20 @@ from uqcli.document import (
     Document,
     Estimate,
     Figure,
+    HeadCard,
+    KeyNumber,
     Metrics,
     OneResult,
+    OperatingPoints,
     Table,
+    Tone,
+    Verdict,
     count,
     head_of,
+    key_rate,
+    percent,
     plain,
+    rows_of,
     share,
     share_in_range,
 )
@@ -44,7 +53,8 @@ from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.compared import VERDICTS, Compared, gains_table
-from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
+from uqcli.reports.boundary.expected import expected_cells, expected_metrics
+from uqcli.reports.boundary.operating_points import frontier_figure, points_for_page, settings_of
 from uqcli.reports.positivity import Drawn, positive_rate_figure
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
@@ -114,8 +124,6 @@ class BoundaryReport(OneResult):
         The boundary with a margin of one standard error; None if the margin is already as large.
     without_margin
         The boundary without a margin, if the margin makes it infeasible.
-    trade_off
-        Boundaries for other numbers of alerts, if requested.
     """
 
     source: Source
@@ -135,7 +143,6 @@ class BoundaryReport(OneResult):
     without_margin: FittedBoundary | None = None
     compared: tuple[Compared, ...] = ()
     cells: Cells | None = None
-    trade_off: TradeOff | None = None
     seed: int | None = None
 
     @property
@@ -203,6 +210,8 @@ class BoundaryReport(OneResult):
             next="evaluate {rule} TEST.csv" if boundary else "",
             figures=self._figures(),
             claims=[self.claim],
+            card=self.card,
+            operating_points=self.operating_points,
             live=self._times(),
         )
 
@@ -249,8 +258,77 @@ class BoundaryReport(OneResult):
         figure = positive_rate_figure(self.cells, boundaries)
         if self._has_no_gain:
             figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
-        figures = [figure]
-        return figures if self.trade_off is None else [*figures, trade_off_figure(self.trade_off, fitted)]
+        return [figure] if self.certification is not None else [figure, self.frontier()]
+
+    def frontier(self, others: Sequence[Constraint] = ()) -> Figure:
+        """Build the figure of precision and recall at other operating points; ``others`` are marked, too."""
+        marked = [self.constraint, *others]
+        return frontier_figure(self.operating_points, marked)
+
+    @cached_property
+    def _points(self) -> OperatingPoints | None:
+        if self.cells is None or self.certification is not None:
+            return None
+        found, columns = (self.unsaved or self.chosen).found, self.source.columns
+        return points_for_page(
+            self.cells,
+            self.constraint,
+            self.seed or 0,
+            self.class_weights,
+            alerts=found.fit.selected if found else None,
+            settings=settings_of(
+                (self.unsaved or self.chosen).algorithm,
+                self.parameters.binning,
+                len(self.cells.rows),
+                columns.get("uncertainty") if len(self.compared) > 1 else None,
+            ),
+        )
+
+    def operating_points(self) -> OperatingPoints | None:
+        """Compute the operating points, once; None with a certificate, which a later choice would void."""
+        return self._points
+
+    @property
+    def card(self) -> HeadCard:
+        """Head of the page."""
+        boundary = self.chosen.found
+        if boundary is None:
+            sentence = self.shortfall()
+            return HeadCard(
+                title=f"{sentence[:1].upper()}{sentence[1:]}", verdict=Verdict(text="infeasible", tone="bad")
+            )
+        fit = boundary.fit
+        expected = expected_metrics(self.chosen.expected, self.class_weights)
+        precision = expected["precision"] or _exact(fit.precision)
+        recall = expected["recall"] or _exact(fit.recall)
+        where = "on the calibration set" if self.chosen.expected is None else "on new rows"
+        note = "on the calibration set" if self.chosen.expected is None else "expected"
+        return HeadCard(
+            title=_headline(self.constraint, fit, precision, recall),
+            verdict=self._verdict(),
+            numbers=[
+                key_rate(f"precision {where}", precision, note),
+                key_rate(f"positives found {where}", recall, note),
+                KeyNumber(
+                    label="flagged",
+                    value=percent(fit.selected / fit.rows),
+                    interval=f"{count(fit.selected)} of {rows_of(fit.rows)}",
+                ),
+            ],
+        )
+
+    def _verdict(self) -> Verdict:
+        """Return the verdict on a boundary."""
+        if self.certification is not None:
+            return Verdict(text=f"certified at a risk of {100 * self.certification.delta:g} %", tone="good")
+        for comparison in self.compared[:1]:
+            tones: dict[str, Tone] = {"helps": "good", "hurts": "bad"}
+            words = {"no evidence": "no evidence that uncertainty helps"}
+            verdict = comparison.verdict
+            return Verdict(
+                text=words.get(verdict, f"uncertainty {verdict}"), tone=tones.get(verdict, "neutral")
+            )
+        return Verdict(text="target met on the calibration set")
 
     @property
     def _single(self) -> FittedBoundary | None:
@@ -512,6 +590,25 @@ class BoundaryReport(OneResult):
         )
 
 
+def _exact(value: float | None) -> Estimate:
+    return Estimate(value=value, low=None, high=None)
+
+
+def _headline(constraint: Constraint, fit: FitCounts, precision: Estimate, recall: Estimate) -> str:
+    """State the rule's result in the reader's words."""
+    rows, found = (
+        f"Flag {percent(fit.selected / fit.rows)} of rows",
+        f"{percent(recall.value)} of positives found",
+    )
+    match constraint.kind:
+        case ConstraintKind.PRECISION:
+            return f"{rows} at precision {constraint.value}: {found}"
+        case ConstraintKind.MAX_FPR:
+            return f"{rows} at a false-positive rate of {constraint.value}: {found}"
+        case _:
+            return f"{rows}: {found} at precision {precision.value or 0:.2g}"
+
+
 def _as_json(candidate: Candidate) -> dict[str, Any]:
     fit = candidate.found.fit if candidate.found else None
     metrics = None
@@ -524,27 +621,6 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
             "expected": plain(expected_metrics(candidate.expected)),
         }
     return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
-
-
-def expected_metrics(
-    expected: Expected | None, class_weights: BinaryWeights | None = None
-) -> Mapping[str, Estimate | None]:
-    """Return the expected precision and recall, under class weights if given; None if not estimated."""
-    if expected is None:
-        return {"precision": None, "recall": None}
-    precision = expected.precision
-    if class_weights is not None:
-        ends = (precision.value, precision.low, precision.high)
-        value, low, high = (class_weights.precision(end) for end in ends)
-        precision = Estimate(value=value, low=low, high=high)
-    return {"precision": precision, "recall": expected.recall}
-
-
-def expected_cells(expected: Expected | None) -> tuple[str, str]:
-    """Format the expected recall and precision for a table."""
-    if expected is None:
-        return "", ""
-    return share(expected.recall.value), share(expected.precision.value)
 
 
 def _cells(candidate: Candidate) -> tuple[str, str, str]:

@@ -8,8 +8,22 @@ from typing import Any
 
 from uqcli.artifacts.boundary import rule
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Metrics, Table, count, ranges
-from uqcli.reports.boundary.report import TOGETHER, UNTESTED, BoundaryReport, expected_cells, fit_cells
+from uqcli.document import (
+    Document,
+    Figure,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    Table,
+    Verdict,
+    count,
+    ranges,
+)
+from uqcli.reports.boundary.expected import expected_cells
+from uqcli.reports.boundary.report import TOGETHER, UNTESTED, BoundaryReport, fit_cells
+
+_KEY_NUMBERS = 3
+"""Most numbers at the head of a page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +64,37 @@ class SeveralBoundariesReport:
             cautions=self._cautions(),
             notes=[*self._verdicts(), *self._notes()],
             claims=[report.claim for report in self.reports],
+            card=self._card(),
+            figures=self._figures(),
+            operating_points=self._finest.operating_points,
+        )
+
+    @property
+    def _finest(self) -> BoundaryReport:
+        """The report with most uncertainty bins."""
+        return max(self.reports, key=lambda report: 0 if report.cells is None else len(report.cells.rows))
+
+    def _figures(self) -> list[Figure]:
+        """Build the figure of all targets on one curve."""
+        if self._finest.cells is None or self._finest.certification is not None:
+            return []
+        return [self._finest.frontier([report.constraint for report in self.reports])]
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page: the positives found for each of the first targets."""
+        feasible = [report for report in self.reports if report.chosen.found is not None]
+        missing = len(self.reports) - len(feasible)
+        verdict = Verdict(text=f"{missing} infeasible", tone="bad") if missing else None
+        if verdict is None and self.reports[0].certification is not None:
+            verdict = Verdict(text="each certified by itself")
+        numbers = [
+            KeyNumber(label=report.constraint.text(), value=number.value, interval="of positives found")
+            for report in feasible[:_KEY_NUMBERS]
+            for number in report.card.numbers[1:2]
+        ]
+        kind = str(self.reports[0].constraint.kind).replace("-", " ")
+        return HeadCard(
+            title=f"Rules for {len(self.reports)} targets of {kind}", verdict=verdict, numbers=numbers
         )
 
     def _verdicts(self) -> list[str]:

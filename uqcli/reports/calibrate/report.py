@@ -12,11 +12,23 @@ import numpy as np
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationMethod
 from uqcli.counts import Floats
-from uqcli.document import Document, Metrics, OneResult, Table, count, head_of, plain, share
+from uqcli.document import (
+    Document,
+    HeadCard,
+    Metrics,
+    OneResult,
+    Table,
+    Verdict,
+    count,
+    head_of,
+    plain,
+    share,
+)
 from uqcli.methods.bin.isotonic_error import BinError
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,
+    comparison_card,
     comparison_table,
     losses_without_interval,
     lowest_brier,
@@ -131,7 +143,15 @@ class CalibrateReport(OneResult):
             notes=self._notes(),
             next="apply {rule} NEW.csv -o calibrated.csv",
             figures=[before_and_after_figure(self.panels)] if self.panels else [],
+            card=None if self.compared is None else self._card(self.compared),
         )
+
+    def _card(self, compared: Comparison) -> HeadCard:
+        """Build the head of the page; the best of several methods is not tested."""
+        card = comparison_card(self._lead()[0] if self.where is not None else "", compared)
+        if not card.title:
+            return replace(card, title=f"Calibrated with {self.artifact.method}")
+        return replace(card, verdict=Verdict(text="best of several, not tested")) if self.methods else card
 
     def _lead(self) -> list[str]:
         """State whether calibration helped; empty if not measured."""

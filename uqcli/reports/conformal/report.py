@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from uqcli.artifacts.conformal import ConformalArtifact
-from uqcli.document import Document, Metrics, OneResult, count, head_of
+from uqcli.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Verdict, count, head_of
+from uqcli.reports.conformal.figure import thresholds_figure
 from uqcli.reports.in_words import CONFORMAL, describe
 
 
@@ -33,8 +34,13 @@ class ConformalReport(OneResult):
         return {
             "rows": sum(self.rows_of_class),
             "classes": len(self.artifact.classes),
-            "always_in": sum(threshold >= 1 for threshold in self.artifact.thresholds),
+            "always_in": self._always_in,
         }
+
+    @property
+    def _always_in(self) -> int:
+        """Number of classes that are in every set."""
+        return sum(threshold >= 1 for threshold in self.artifact.thresholds)
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -59,4 +65,26 @@ class ConformalReport(OneResult):
             cautions=self.notes,
             notes=[f"{describe(self.artifact.method, CONFORMAL)}."],
             next="evaluate {rule} TEST.csv",
+            card=self._card(),
+            figures=[thresholds_figure(self.artifact)],
+        )
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page."""
+        artifact = self.artifact
+        guaranteed = f"{100 * (1 - artifact.alpha):g} %"
+        return HeadCard(
+            title=f"Prediction sets that contain the true class in {guaranteed} of new rows",
+            verdict=Verdict(text=artifact.guarantee().partition(":")[0].lower(), tone="bad")
+            if artifact.unsealed
+            else Verdict(text="guaranteed on average", tone="good"),
+            numbers=[
+                KeyNumber(label="guaranteed coverage", value=guaranteed, interval=f"mode {artifact.mode}"),
+                KeyNumber(label="calibration rows", value=count(sum(self.rows_of_class))),
+                KeyNumber(
+                    label="classes in every set",
+                    value=count(self._always_in),
+                    interval=f"of {len(artifact.classes)} classes",
+                ),
+            ],
         )

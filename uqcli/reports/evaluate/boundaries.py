@@ -18,11 +18,16 @@ from uqcli.document import (
     Estimate,
     ExactEstimate,
     Figure,
+    HeadCard,
+    KeyNumber,
     Metrics,
     Table,
+    Verdict,
     count,
     head_of,
     interval,
+    key_rate,
+    percent,
     plain,
     rows_of,
     short_names,
@@ -210,6 +215,69 @@ class EvaluateReport(Evaluated):
             notes=self._notes(),
             figures=self._figures(),
             claims=self.claims,
+            card=self._card(),
+        )
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page."""
+        if len(self.results) == 1:
+            return self._card_of_one()
+        states = {claim.met for claim in self.claims}
+        verdict = Verdict(text="a target is missed", tone="bad") if False in states else None
+        if self.difference is None:
+            numbers = [
+                key_rate(f"recall of {name}", measured.recall)
+                for name, (_, _, measured) in zip(names_of(self.results)[:3], self.results, strict=False)
+            ]
+            title = f"{len(self.results)} rules on {rows_of(self.results[0][2].rows)}"
+            return HeadCard(title=title, verdict=verdict, numbers=numbers)
+        first, second = names_of(self.results)
+        same = not direction(self.difference.selected) and not direction(self.difference.recall)
+        if verdict is None and same:
+            verdict = Verdict(text="no significant difference")
+        precision, recall, selected = self.difference.column(brief=False)
+        names = ("precision", "recall", "flagged rows")
+        return HeadCard(
+            title=f"{second} compared with {first} on {rows_of(self.results[0][2].rows)}",
+            verdict=verdict,
+            numbers=[
+                KeyNumber(label=f"{name}, difference", value=cell.partition(" [")[0], interval=_ends(cell))
+                for name, cell in zip(names, (precision, recall, selected), strict=True)
+            ],
+        )
+
+    def _card_of_one(self) -> HeadCard:
+        ((_, artifact, measured),) = self.results
+        met = self.claims[0].met
+        verdicts: dict[bool | None, Verdict] = {
+            True: Verdict(text="consistent with the target", tone="good"),
+            False: Verdict(text="target missed", tone="bad"),
+            None: Verdict(text="undecided"),
+        }
+        found = (
+            f"{percent(measured.recall.value)} of positives found"
+            if measured.recall.value is not None
+            else ""
+        )
+        flagged = f"{percent(measured.selected / measured.rows)} of new rows flagged at precision "
+        result = f"{flagged}{percent(measured.precision.value)}"
+        return HeadCard(
+            title=f"{result}: {found}" if found else result,
+            verdict=verdicts[met],
+            numbers=[
+                key_rate(
+                    f"precision (target {artifact.constraint.value})"
+                    if artifact.constraint.kind == ConstraintKind.PRECISION
+                    else "precision",
+                    measured.precision,
+                ),
+                key_rate("positives found", measured.recall),
+                KeyNumber(
+                    label="flagged",
+                    value=percent(measured.selected / measured.rows),
+                    interval=f"{count(measured.selected)} of {rows_of(measured.rows)}",
+                ),
+            ],
         )
 
     def _table(self, *, brief: bool) -> Table:
@@ -316,6 +384,12 @@ class EvaluateReport(Evaluated):
 def _target(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
     constraint = artifact.constraint
     return float(constraint.value) if constraint.kind == kind else None
+
+
+def _ends(cell: str) -> str:
+    """Return the interval of a table cell such as ``+0.1 [-0.2, +0.3]`` in words; empty if it has none."""
+    _, _, ends = cell.rstrip("]").partition(" [")
+    return ends.replace(", ", " to ")
 
 
 _ROWS = ("precision", "recall", "FPR", "flagged", "true positives")

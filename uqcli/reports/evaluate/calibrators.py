@@ -6,16 +6,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
-from uqcli.document import Claim, Document, Metrics, count, rows_of
+from uqcli.document import Claim, Document, HeadCard, Metrics, Verdict, count, rows_of
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,
+    after_numbers,
+    comparison_card,
     comparison_table,
     losses_without_interval,
     lowest_brier,
     meanings_table,
     ranked_table,
     remaining_error,
+    sort_by_log_loss,
     verdict,
 )
 from uqcli.reports.evaluate.boundaries import (
@@ -99,6 +102,30 @@ class EvaluateCalibratorReport(Evaluated):
             notes=self._notes(),
             figures=[before_and_after_figure(self.panels)],
             claims=self.claims,
+            card=self._card(),
+        )
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page."""
+        if len(self.results) == 1:
+            return comparison_card(verdict(self.results[0][2].compared), self.results[0][2].compared)
+        advice = self._advice()
+        best, *_ = sort_by_log_loss(
+            [
+                (name, measured.compared.after)
+                for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
+            ]
+        )
+        return HeadCard(
+            title=advice[0]
+            if advice
+            else f"{best[0]} has the lowest log loss of {len(self.results)} calibrators",
+            verdict=None
+            if advice
+            else Verdict(
+                text="its lead is not tested" if len(self.results) > 2 else "no significant difference"
+            ),
+            numbers=after_numbers(best[1]),
         )
 
     def _cautions(self) -> list[str]:

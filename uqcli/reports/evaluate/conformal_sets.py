@@ -15,11 +15,17 @@ from uqcli.document import (
     Estimate,
     ExactEstimate,
     Figure,
+    HeadCard,
+    HoverText,
+    KeyNumber,
     Metric,
     Metrics,
     Table,
+    Verdict,
     interval,
+    key_rate,
     p_text,
+    percent,
     printable,
     rows_of,
 )
@@ -184,6 +190,40 @@ class EvaluateConformalReport(Evaluated):
             notes=self._notes(),
             figures=[sets_figure(self.results, self.parameters.confidence)],
             claims=[_claim(*result) for result in self.results],
+            card=self._card(sentences),
+        )
+
+    def _card(self, sentences: Sequence[str]) -> HeadCard:
+        """Build the head of the page, with the numbers of the first rule."""
+        _, artifact, measured = self.results[0]
+        states = [measured.test.verdict for _, _, measured in self.results]
+        guaranteed = f"{100 * (1 - artifact.alpha):g} %"
+        if "broken" in states:
+            verdict = Verdict(text="guarantee broken", tone="bad")
+        elif None in states:
+            verdict = Verdict(text="not tested")
+        else:
+            verdict = Verdict(text="consistent with the guarantee", tone="good")
+        covered = percent(measured.coverage.value)
+        return HeadCard(
+            title=f"Prediction sets contain the true class in {covered} of new rows ({guaranteed} guaranteed)"
+            if len(self.results) == 1 and measured.test.unit != "target"
+            else verdicts(self.results, sentences).rstrip("."),
+            verdict=verdict,
+            numbers=[
+                key_rate("coverage", measured.coverage),
+                KeyNumber(label="classes in a set", value=f"{measured.mean_set_size:.2f}", interval="mean"),
+                KeyNumber(label="empty sets", value=percent(measured.empty)),
+            ]
+            if len(self.results) == 1
+            else [
+                KeyNumber(
+                    label=name,
+                    value=percent(measured.coverage.value),
+                    interval=f"covered, {measured.mean_set_size:.2f} classes in a set",
+                )
+                for name, (_, _, measured) in zip(names_of(self.results)[:3], self.results, strict=False)
+            ],
         )
 
     def _table(self, *, brief: bool) -> Table:
@@ -311,11 +351,11 @@ def _verdict_in_target(percent: str, measured: SetMetrics) -> str:
 def sets_figure(results: Results, confidence: float) -> Figure:
     """Build the figure of set sizes and coverage by class, for one rule or several."""
 
-    def draw(canvas: Canvas) -> None:
+    def draw(canvas: Canvas) -> list[HoverText]:
         sizes, classes = panels(canvas, [2, 3])
-        _draw_sizes(sizes, results)
-        _draw_coverage(classes, results)
+        texts = [*_draw_sizes(sizes, results), *_draw_coverage(classes, results)]
         classes.set_title(f"Coverage by class, with {100 * confidence:g} % intervals")
+        return texts
 
     names = ", ".join(name for name, _, _ in results)
     return Figure(
@@ -332,7 +372,10 @@ def _guarantees(results: Results) -> str:
     """State in a caption which coverage is guaranteed."""
     units = {measured.test.unit for _, _, measured in results}
     if "class" in units:
-        return "Dashed: guaranteed coverage of each class."
+        return (
+            "Dashed: guaranteed coverage of each class. Each interval is for one class; the verdict corrects "
+            "for testing all of them."
+        )
     of_all_rows = "Dashed: guaranteed coverage of all rows together. " if "" in units else ""
     return f"{of_all_rows}No single class has a guarantee."
 
@@ -340,7 +383,7 @@ def _guarantees(results: Results) -> str:
 _COLOURS = (BLUE, RED, GREY, INK)
 
 
-def _draw_sizes(axes: Axes, results: Results) -> None:
+def _draw_sizes(axes: Axes, results: Results) -> list[HoverText]:
     from matplotlib.ticker import MaxNLocator
 
     width = 0.8 / len(results)
@@ -359,9 +402,20 @@ def _draw_sizes(axes: Axes, results: Results) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if len(results) > 1:
         axes.legend(frameon=False)
+    return [
+        HoverText(
+            axes=axes,
+            x=(int(size) - 0.4, int(size) + 0.4),
+            y=axes.get_ylim(),
+            text=f"{printable(name, 30)}: {percent(rows / measured.rows)} of sets have {size} classes",
+        )
+        for name, _, measured in results
+        for size, rows in measured.sizes.items()
+    ]
 
 
-def _draw_coverage(axes: Axes, results: Results) -> None:
+def _draw_coverage(axes: Axes, results: Results) -> list[HoverText]:
+    texts = []
     names = results[0][1].classes[:_MAX_BARS]
     labels = ["all", *(printable(name, 20) for name in names)]
     step = 0.6 / len(results)
@@ -377,6 +431,10 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
         centres = np.array([position for position, _ in estimates]) + (at + 0.5) * step - 0.3
         colour = _COLOURS[at % len(_COLOURS)]
         axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
+        for (position, covered), centre in zip(estimates, centres.tolist(), strict=True):
+            text = f"{'class ' if position else ''}{labels[position]}: {interval(covered)}"
+            y = (covered.low, covered.high)
+            texts.append(HoverText(axes=axes, x=(centre, centre), y=y, text=text))
         guaranteed = _guaranteed_at(artifact, measured.test.unit, names)
         positions = np.array(list(guaranteed))
         share = list(guaranteed.values())
@@ -384,6 +442,7 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
     rotation = 90 if max(map(len, names)) > 3 else 0
     axes.set_xticks(range(len(labels)), labels, rotation=rotation, parse_math=False)
     axes.set(ylabel="share of rows whose set holds it", ylim=(None, 1.02))
+    return texts
 
 
 def _guaranteed_at(artifact: ConformalArtifact, unit: str, names: Sequence[str]) -> Mapping[int, float]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from uqcli.document import Estimate, Figure, printable
+from uqcli.document import Estimate, Figure, HoverText, interval, printable
 from uqcli.reports.figures import BLUE, GREY, RED, label_lines, panels
 
 if TYPE_CHECKING:
@@ -33,22 +33,36 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: f
     """Build a figure with one panel per rate and one line per rule."""
     lines = len(rates[0][1])
 
-    def draw(canvas: Canvas) -> None:
+    def draw(canvas: Canvas) -> list[HoverText]:
+        texts = []
         all_axes = panels(canvas, [1] * len(rates), share_y=True)
         for axes, (title, measured) in zip(all_axes, rates, strict=True):
             _draw(axes, title, measured)
+            for position, named_rate in enumerate(measured):
+                low, high = named_rate.rate.low, named_rate.rate.high
+                if low is not None and high is not None:
+                    text = f"{title} of {printable(named_rate.name)}: {interval(named_rate.rate)}"
+                    texts.append(HoverText(axes=axes, x=(low, high), y=(position, position), text=text))
+        return texts
 
     names = ", ".join(printable(rate.name) for rate in rates[0][1])
     titles = " and ".join(title for title, _ in rates)
     height = 1.3 + 0.42 * lines
+    has_targets = any(rate.target is not None for _, measured in rates for rate in measured)
     return Figure(
         title=f"{titles} with {100 * confidence:g} % intervals: {names}",
-        caption=f"A target to the left of its {100 * confidence:g} % interval is met, one to the right is "
-        "missed. Inside the interval neither is significant.",
+        caption=_about_targets(confidence) if has_targets else "",
         width=10.5,
         height=height,
         narrow_height=height * len(rates),
         draw=draw,
+    )
+
+
+def _about_targets(confidence: float) -> str:
+    return (
+        f"A target to the left of its {100 * confidence:g} % interval is met, one to the right is missed. "
+        "Inside the interval neither is significant."
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.document import Estimate, ExactEstimate, Figure, count
+from uqcli.document import Estimate, ExactEstimate, Figure, HoverText, count, percent
 from uqcli.reports.figures import BLUE, INK, label_lines
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     chosen = _most_different(shares)
     lines = len(chosen)
 
-    def draw(canvas: Canvas) -> None:
+    def draw(canvas: Canvas) -> list[HoverText]:
         axes = canvas.subplots()
+        texts = []
         for offset, colour, marker, name in ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target")):
             for place, of_class in enumerate(chosen):
                 estimate: Estimate = getattr(of_class, name)
@@ -49,10 +50,14 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
                 }
                 value = math.nan if estimate.value is None else estimate.value
                 axes.plot([value], [position], label=name if place == 0 else None, **style)
+                ends = (estimate.low or value, estimate.high or value)
+                text = f"class {of_class.name}, {name} data: {_in_words(estimate)}"
+                texts.append(HoverText(axes=axes, x=ends, y=(position, position), text=text))
         label_lines(axes, [share.name for share in chosen])
         axes.set(xlabel="prior", ylabel="class")
         axes.set_xlim(left=0)
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
+        return texts
 
     which = f" of the {lines} of {count(len(shares))} that differ most" if lines < len(shares) else ""
     title = f"Class priors{which} in source and target with {100 * confidence:g} % intervals"
@@ -66,6 +71,11 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
         narrow_height=height,
         draw=draw,
     )
+
+
+def _in_words(estimate: Estimate) -> str:
+    ends = "" if estimate.low is None else f" ({percent(estimate.low)} to {percent(estimate.high)})"
+    return f"{percent(estimate.value)} of rows{ends}"
 
 
 def _most_different(shares: Sequence[ClassShare]) -> list[ClassShare]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
@@ -12,10 +13,14 @@ from uqcli.document import (
     Document,
     Estimate,
     ExactEstimate,
+    HeadCard,
+    KeyNumber,
     Metric,
     Metrics,
     OneResult,
+    Verdict,
     count,
+    ends_of,
     head_of,
     p_text,
     plain,
@@ -26,6 +31,7 @@ from uqcli.methods.shift.weights import ClassWeights
 from uqcli.reports.in_words import ESTIMATORS, describe
 from uqcli.reports.shift.figure import ClassShare, shares_figure
 
+_LEVEL = 0.05
 _UNCALIBRATED = 0.05
 _MAX_NAMED = 20
 _ILL_CONDITIONED = 100
@@ -118,6 +124,40 @@ class ShiftReport(OneResult):
             notes=self._notes(),
             next="evaluate RULE.json TEST.csv --shift {rule}" if self.artifact else "",
             figures=figures,
+            card=self._card(),
+        )
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page, with the classes whose weights are farthest from 1."""
+        verdict = None
+        if self.shift_p is not None:
+            verdict = Verdict(
+                text="class priors differ" if self.shift_p < _LEVEL else "no significant difference"
+            )
+        if self.artifact is None:
+            return HeadCard(
+                title=f"No class weights: {self.failure}", verdict=Verdict(text="failed", tone="bad")
+            )
+        weights = [
+            (name, weight)
+            for name, weight in self.artifact.estimates().items()
+            if isinstance(weight, Estimate) and weight.value is not None
+        ]
+        changed = sorted(weights, key=lambda pair: -abs(math.log(max(pair[1].value or 0, 1e-9))))
+        if not changed:
+            return HeadCard(title="Class weights for the target data", verdict=verdict)
+        name, weight = changed[0]
+        return HeadCard(
+            title=f"Class {printable(name, 30)} is {_times(weight.value or 0.0)} in the target data",
+            verdict=verdict,
+            numbers=[
+                KeyNumber(
+                    label=f"weight of class {printable(name, 20)}",
+                    value=f"{weight.value:.2f}",
+                    interval=ends_of(weight, ".2f").strip(" []").replace(", ", " to "),
+                )
+                for name, weight in changed[:3]
+            ],
         )
 
     @property
@@ -128,7 +168,7 @@ class ShiftReport(OneResult):
         """State whether predicted classes differ significantly."""
         if self.shift_p is None:
             return []
-        differ = "differ" if self.shift_p < 0.05 else "do not differ significantly"
+        differ = "differ" if self.shift_p < _LEVEL else "do not differ significantly"
         return [f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test)."]
 
     def _cautions(self) -> list[str]:
@@ -183,6 +223,25 @@ class ShiftReport(OneResult):
         if self.parameters.seed is not None:
             sentences.append(f"Seed {self.parameters.seed} affects: the intervals.")
         return sentences
+
+
+_FRACTIONS: Final = {1: "", 2: "half", 3: "a third", 4: "a quarter", 5: "a fifth"}
+
+
+def _times(weight: float) -> str:
+    """Describe a class weight in words.
+
+    Examples
+    --------
+    >>> _times(0.34), _times(2.04), _times(1.004)
+    ('a third as frequent', '2 times as frequent', 'as frequent')
+    """
+    if round(weight, 2) == 1:
+        return "as frequent"
+    part = _FRACTIONS.get(round(1 / weight)) if weight else None
+    if part and abs(weight * round(1 / weight) - 1) < 0.05:
+        return f"{part} as frequent"
+    return f"{weight:.2g} times as frequent"
 
 
 def _excludes_one(weight: Estimate) -> bool:

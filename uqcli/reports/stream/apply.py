@@ -8,7 +8,18 @@ from typing import Any, Final
 import msgspec
 
 from uqcli.artifacts.saved import Saved
-from uqcli.document import Document, Metrics, OneResult, Table, count, head_of, rows_of
+from uqcli.document import (
+    Document,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    OneResult,
+    Table,
+    count,
+    head_of,
+    percent,
+    rows_of,
+)
 
 _MEANINGS: Final = (
     "the predicted probability of a positive",
@@ -120,7 +131,19 @@ class ApplyReport(OneResult):
             tables=[],
             lead=[f"{self.model.in_a_sentence().rstrip('.')}.", added],
             cautions=cautions,
+            card=self._card(title),
         )
+
+    def _card(self, title: str) -> HeadCard:
+        """Build the head of the page."""
+        rows = self.source.rows
+        numbers = [KeyNumber(label="rows written", value=count(rows))]
+        if self.selected is not None and rows:
+            usual = None if self.model is None else self.model.alert_rate
+            beside = "" if usual is None else f"{percent(usual)} on the calibration set"
+            numbers.append(KeyNumber(label="flagged", value=percent(self.selected / rows), interval=beside))
+        numbers.append(KeyNumber(label="undecided", value=count(self.undecided)))
+        return HeadCard(title=title, numbers=numbers)
 
     def _rate_caution(self) -> list[str]:
         """Caution that the alert rate is far from that of the calibration set."""

@@ -6,7 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.document import Document, Figure, Metrics, OneResult, Table, count, head_of, number, share
+from uqcli.document import (
+    Document,
+    Figure,
+    HoverText,
+    Metrics,
+    OneResult,
+    Table,
+    count,
+    head_of,
+    number,
+    share,
+)
 from uqcli.methods.stream.posterior import ExpectedCurve
 from uqcli.reports.figures import GREY, level_colours
 
@@ -107,16 +118,23 @@ def _as_json(curve: ExpectedCurve) -> dict[str, Any]:
 def _curves_figure(curves: Sequence[ExpectedCurve]) -> Figure:
     """Build the figure of the expected positive rate by score and uncertainty [UB Theorem 3.1, fig. 3]."""
 
-    def draw(canvas: Canvas) -> None:
-        axes = canvas.subplots()
+    def draw(canvas: Canvas) -> list[HoverText]:
+        axes, texts = canvas.subplots(), []
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (4, 3)), label="score")
         for curve, colour in zip(curves, level_colours(len(curves)), strict=True):
             marker = "o" if len(curve.score) <= 12 else ""  # a few points are all possible scores
             rows = "1 training row" if curve.evidence == 1 else f"{count(curve.evidence)} training rows"
             style = {"color": colour, "linewidth": 1.8, "marker": marker, "markersize": 4}
             axes.plot(curve.score, curve.positivity, label=f"gamma {curve.gamma:g} ({rows})", **style)
+            step = -(-len(curve.score) // 12)
+            for score, rate in zip(
+                curve.score[::step].tolist(), curve.positivity[::step].tolist(), strict=True
+            ):
+                text = f"gamma {curve.gamma:g}: positive rate {rate:.3f} at score {score:.3f}"
+                texts.append(HoverText(axes=axes, x=(score, score), y=(rate, rate), text=text))
         axes.set(xlabel="score", ylabel="expected positive rate", xlim=(0, 1), ylim=(0, 1))
         axes.legend(loc="upper left")
+        return texts
 
     return Figure(
         title="Expected positive rate by score, for weights of the prior",

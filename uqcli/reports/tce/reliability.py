@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from uqcli.counts import Floats
-from uqcli.document import Figure
+from uqcli.document import Figure, HoverText, p_text, percent, rows_of
+from uqcli.methods.tce.binomial_test import p_values
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
 from uqcli.methods.tce.diagram import Diagram, Histogram
 from uqcli.reports.figures import BLUE, GREY, INK, RED, is_narrow, wrap_title
@@ -34,7 +35,8 @@ class Panel:
 def reliability_figure(panels: Sequence[Panel]) -> Figure:
     """Build a figure with one row per panel: the test-based and the standard diagram."""
 
-    def draw(canvas: Canvas) -> None:
+    def draw(canvas: Canvas) -> list[HoverText]:
+        texts: list[HoverText] = []
         rows = canvas.subfigures(len(panels), 1, squeeze=False)[:, 0]
         narrow = is_narrow(canvas)
         mosaic, ratios = (_STACKED, _STACKED_RATIOS) if narrow else (_ABREAST, _RATIOS)
@@ -43,6 +45,8 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
             row.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
             axes = row.subplot_mosaic(mosaic, empty_sentinel="none", **ratios)
             _draw_panel(panel, axes, _axis_end(panels), narrow=narrow)
+            texts += _texts(panel, axes)
+        return texts
 
     titles = "; ".join(panel.title for panel in panels)
     title = f"Reliability diagrams: {titles}"
@@ -69,6 +73,33 @@ def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool) -> None:
     _side_histogram(axes["side"], panel.diagram.everything, top)
     _bin_sizes(axes["bins"], panel)
     _standard(axes["standard"], panel, top)
+
+
+def _texts(panel: Panel, axes: Any) -> list[HoverText]:
+    """Describe the bins of a panel, each with the test of its mean score."""
+    bins, standard = panel.bins, panel.diagram.reliability
+    filled = np.flatnonzero(bins.count > 0)
+    tests = p_values(bins.mean_score[filled], bins.positives[filled], bins.count[filled])
+    texts = []
+    for number, p_value in zip(filled.tolist(), tests.tolist(), strict=True):
+        rejected = percent(int(panel.rejected.rows[number]) / int(bins.count[number]))
+        text = (
+            f"Bin {number + 1}, scores {bins.low[number]:.3g} to {bins.high[number]:.3g}: "
+            f"{rows_of(int(bins.count[number]))}, {percent(bins.rate[number])} positive, mean score "
+            f"{percent(bins.mean_score[number])} ({p_text(p_value)}), {rejected} of predictions rejected"
+        )
+        for name in ("violins", "bins"):
+            ends = axes[name].get_ylim()
+            texts.append(HoverText(axes=axes[name], x=(number + 0.6, number + 1.4), y=ends, text=text))
+    for mean, rate, low, high, rows in zip(
+        standard.mean_score, standard.rate, standard.low, standard.high, standard.count, strict=True
+    ):
+        text = (
+            f"{rows_of(int(rows))} with mean score {percent(mean)}: {percent(rate)} positive "
+            f"(95 % interval {percent(low)} to {percent(high)})"
+        )
+        texts.append(HoverText(axes=axes["standard"], x=(mean, mean), y=(rate, rate), text=text))
+    return texts
 
 
 def _axis_end(panels: Sequence[Panel]) -> float:
@@ -140,7 +171,7 @@ def _bin_sizes(axes: Axes, panel: Panel) -> None:
     number = np.arange(1, len(panel.bins.count) + 1)
     axes.bar(number, panel.bins.count, color=GREY, width=0.8, label="rows")
     axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="rejected")
-    axes.set(xlabel="bin (score ranges: in the table)", ylabel="rows", xlim=(0.4, len(number) + 0.6))
+    axes.set(xlabel="bin, by ascending score", ylabel="rows", xlim=(0.4, len(number) + 0.6))
     highest = int(panel.bins.count.max())
     axes.set_ylim(0, 1.45 * highest)
     axes.set_yticks([0, highest], ["0", f"{highest:,}"])

@@ -14,10 +14,13 @@ from uqcli.document import (
     Document,
     Estimate,
     Figure,
+    HeadCard,
+    KeyNumber,
     Metric,
     Metrics,
     OneResult,
     Table,
+    Verdict,
     count,
     ends_of,
     head_of,
@@ -182,6 +185,30 @@ class TceReport(OneResult):
             if many_rejected and not (self.multiclass or self.groups or has_draws)
             else "",
             figures=[self._figure()],
+            card=self._card(many_rejected=many_rejected),
+        )
+
+    def _card(self, *, many_rejected: bool) -> HeadCard:
+        """Build the head of the page: the test of all rows, or of the worst class or group."""
+        metrics = self.whole.metrics
+        worst = self._worst_group
+        if worst is not None:
+            metrics = worst.metrics
+            many_rejected = _value(metrics["tce"]) > 100 * MANY_REJECTED
+        verdict = Verdict(text="few predictions rejected", tone="good")
+        if many_rejected:
+            verdict = Verdict(text="many predictions rejected", tone="bad")
+        labels = {
+            "tce": "predictions rejected (TCE)",
+            "ece": "mean error (ECE)",
+            "slope": "slope (1 if calibrated)",
+        }
+        return HeadCard(
+            title=self._lead()[0].rstrip("."),
+            verdict=verdict,
+            numbers=[
+                _key_number(name, label, metrics[name]) for name, label in labels.items() if name in metrics
+            ],
         )
 
     def _lead(self) -> list[str]:
@@ -258,6 +285,11 @@ class TceReport(OneResult):
         for group in _worst_first([group for group in self.groups if group.tested])[: _MAX_PANELS - 1]:
             panels.append(_panel(f"{self.parameters.by} = {_part_name(group, 40)}", group.classes[0]))
         return reliability_figure(panels)
+
+
+def _key_number(name: str, label: str, metric: Metric) -> KeyNumber:
+    value, _, ends = format_metric(name, metric).rstrip("]").partition(" [")
+    return KeyNumber(label=label, value=value, interval=ends.replace(", ", " to "))
 
 
 def _part_name(part: GroupResult | ClassResult, most: int = 60) -> str:

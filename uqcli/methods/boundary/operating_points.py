@@ -1,0 +1,208 @@
+"""Results expected on new data at many operating points, from one grid and its bootstrap samples.
+
+The points are nested boundaries (see ``ranking.smoothing``), and single thresholds on the same score bins.
+The estimates are those of ``expected``, before thresholds are raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.counts import Cells, Ints
+from uqcli.methods.boundary.constraint import Constraint, parse_constraint
+from uqcli.methods.boundary.draws_of_cells import resampled
+from uqcli.methods.boundary.expected import DRAWS, Expected, Shares, by_optimism, enough_draws
+from uqcli.methods.boundary.ranking.smoothing import (
+    Layout,
+    NestedBoundaries,
+    nested_boundaries,
+    nested_of_draws,
+)
+from uqcli.methods.boundary.result import FittedBoundary, boundary_at
+from uqcli.methods.boundary.target import BinaryWeights
+
+_MAX_CELLS: Final = 20_000
+_STEPS: Final = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
+"""Numbers of alerts in the first decade; the others have multiples of them."""
+
+_LOW_PRECISIONS: Final = ("0.001", "0.002", "0.005")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointOnGrid:
+    """Rule for one constraint, and what to expect of it on new data.
+
+    Attributes
+    ----------
+    boundary
+        Not raised.
+    """
+
+    constraint: Constraint
+    boundary: FittedBoundary
+    expected: Expected
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedSamples:
+    """A ranking of the cells of a grid, and the rankings of its bootstrap samples.
+
+    Attributes
+    ----------
+    samples
+        Counts and ranking of each sample.
+    on_all : int64, shape (DRAWS, 2, cells)
+        True positives and selected rows of each sample's boundaries in the grid itself.
+    """
+
+    cells: Cells
+    nested: NestedBoundaries
+    samples: tuple[tuple[Cells, NestedBoundaries], ...]
+    on_all: tuple[tuple[Ints, Ints], ...]
+
+    @classmethod
+    def of(cls, cells: Cells, seed: int, algorithm: Algorithm) -> RankedSamples:
+        """Rank a grid and its samples; by score if it has one uncertainty bin."""
+        (counts, positives), _ = resampled(cells, seed, DRAWS)
+        likes = [cells.with_counts(*pair) for pair in zip(counts, positives, strict=True)]
+        if algorithm is Algorithm.ST:
+            nested, rankings = _by_score(cells), [_by_score(like) for like in likes]
+        else:
+            nested = nested_boundaries(cells)
+            rankings = list(nested_of_draws(Layout.of(cells), counts, positives))
+        return cls(
+            cells=cells,
+            nested=nested,
+            samples=tuple(zip(likes, rankings, strict=True)),
+            on_all=tuple(ranking.counts_of(cells) for ranking in rankings),
+        )
+
+    def at(self, constraint: Constraint) -> PointOnGrid | None:
+        """Find the rule for a constraint; None if there is none, or if too many samples have none."""
+        best = constraint.goal(self.cells).best_of(self.nested.true_positives, self.nested.selected)
+        if best is None:
+            return None
+        lasts = [
+            constraint.goal(like).best_of(ranking.true_positives, ranking.selected)
+            for like, ranking in self.samples
+        ]
+        drawn = [(draw, last) for draw, last in enumerate(lasts) if last is not None]
+        if not enough_draws(len(drawn)):
+            return None
+        in_draws = [
+            (ranking.true_positives[last], ranking.selected[last], like.positives)
+            for (like, ranking), last in ((self.samples[draw], last) for draw, last in drawn)
+        ]
+        on_all = [
+            (true_positives[last], selected[last], self.cells.positives)
+            for (true_positives, selected), last in ((self.on_all[draw], last) for draw, last in drawn)
+        ]
+        own = [(self.nested.true_positives[best], self.nested.selected[best], self.cells.positives)]
+        tops = self.nested.tops(best, len(self.cells.rows))
+        return PointOnGrid(
+            constraint=constraint,
+            boundary=boundary_at(self.cells, tops, raised=False),
+            expected=by_optimism(*map(_shares, (own, in_draws, on_all))),
+        )
+
+
+def _shares(counts: Sequence[tuple[int, int, int]]) -> Shares:
+    true_positives, selected, positives = np.array(counts, dtype=np.int64).T
+    return Shares(true_positives=true_positives, selected=selected, positives=positives)
+
+
+def _by_score(cells: Cells) -> NestedBoundaries:
+    """Rank the cells of a single uncertainty bin from the highest score down."""
+    count, positives = cells.flat
+    order = np.arange(len(count))[::-1]
+    return NestedBoundaries(
+        order=order,
+        row=np.zeros(len(count), dtype=np.int64),
+        true_positives=np.cumsum(positives[order]),
+        selected=np.cumsum(count[order]),
+        rate=np.zeros(len(count)),
+    )
+
+
+def operating_points(
+    cells: Cells, constraint: Constraint, seed: int, class_weights: BinaryWeights | None
+) -> dict[ConstraintKind, list[tuple[PointOnGrid, PointOnGrid | None]]] | None:
+    """Find rules for many precisions and, without class weights, for many numbers of alerts.
+
+    Parameters
+    ----------
+    cells
+        Grid of the calibration set.
+    constraint
+        Constraint of the run, which is one of the points if it is of such a kind. Precisions have its margin.
+
+    Returns
+    -------
+    By kind of constraint, in ascending order: the rule and, if several uncertainty bins share their score
+    bins, the single threshold. None for a grid of over 20,000 cells.
+    """
+    if len(cells.flat[0]) > _MAX_CELLS or not cells.positives:
+        return None
+    rules = RankedSamples.of(cells, seed, Algorithm.SMOOTH)
+    first, *others = (row.lower for row in cells.rows)
+    mergeable = others and all(np.array_equal(lower, first) for lower in others)
+    singles = RankedSamples.of(cells.joined(1), seed, Algorithm.ST) if mergeable else None
+    kinds = {ConstraintKind.PRECISION: _precisions(cells, class_weights)}
+    if class_weights is None:
+        kinds[ConstraintKind.MAX_SELECTED] = _alerts(cells)
+    points = {}
+    for kind, values in kinds.items():
+        constraints = {one.amounts: one for one in (parse_constraint(kind, value) for value in values)}
+        if constraint.kind is kind:
+            constraints[constraint.amounts] = constraint
+        found = []
+        for one in sorted(constraints.values(), key=lambda one: _amount(one, cells)):
+            pair = _at(rules, singles, one, constraint.margin, class_weights)
+            found += [] if pair is None else [pair]
+        points[kind] = found
+    return points
+
+
+def _at(
+    rules: RankedSamples,
+    singles: RankedSamples | None,
+    constraint: Constraint,
+    margin: Fraction,
+    class_weights: BinaryWeights | None,
+) -> tuple[PointOnGrid, PointOnGrid | None] | None:
+    """Find the rule and the single threshold for a constraint on the target data."""
+    in_source = constraint if class_weights is None else class_weights.in_source(constraint)
+    if constraint.kind is ConstraintKind.PRECISION:
+        in_source = replace(in_source, margin=margin)
+    rule = rules.at(in_source)
+    if rule is None:
+        return None
+    single = None if singles is None else singles.at(in_source)
+    return replace(rule, constraint=constraint), single
+
+
+def _amount(constraint: Constraint, cells: Cells) -> Fraction:
+    """Return the precision, or the number of alerts."""
+    (amount,) = constraint.amounts
+    return amount * cells.total if constraint.relative else amount
+
+
+def _precisions(cells: Cells, class_weights: BinaryWeights | None) -> list[str]:
+    """List precisions above the positive rate, in steps of a hundredth."""
+    base = cells.positives / cells.total
+    base = base if class_weights is None else class_weights.precision(base) or 0.0
+    hundredths = [f"{number / 100:g}" for number in range(1, 100)]
+    return [text for text in (*_LOW_PRECISIONS, *hundredths) if float(text) > base]
+
+
+def _alerts(cells: Cells) -> list[str]:
+    """List round numbers of alerts below the number of rows."""
+    decades = range(len(str(cells.total)))
+    numbers = [step * 10**decade for decade in decades for step in _STEPS]
+    return [str(number) for number in numbers if number < cells.total]

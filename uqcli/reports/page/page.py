@@ -1,0 +1,159 @@
+"""A report as a self-contained HTML page: head card, operating point, figures, tables, and folded details."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from uqcli.document import Document, Figure, HeadCard, Table
+from uqcli.reports.failure import escaped, html_page
+from uqcli.reports.figures import to_page_svg
+from uqcli.reports.page.operating_point import operating_point_section
+
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""Content security policy: nothing is loaded from outside the page."""
+
+_SORTABLE_ROWS: Final = 3
+_MANY_COLUMNS: Final = 8
+"""Rows from which a table can be sorted; columns from which it is printed in small type."""
+
+_SIGNS: Final = {"good": "✓ ", "bad": "✗ ", "neutral": ""}
+"""Signs of verdicts, for print without colours."""
+
+
+def to_html(
+    document: Document, made_from: Table | None = None, *, heading: str = "", line: str = "", step: str = ""
+) -> str:
+    """Render a report as a self-contained HTML page, with its provenance at the end.
+
+    Parameters
+    ----------
+    heading
+        Title that the user chose; the answer then stands below it.
+    line
+        Command line of the run, from which those of other operating points are made.
+    step
+        Next step, in words or as a command line.
+    """
+    card = document.card or HeadCard(title=document.title)
+    choice = "" if document.operating_points is None else operating_point_section(document, line)
+    tables = [table for table in document.tables if not table.detail]
+    details = [table for table in document.tables if table.detail]
+    body = [
+        _card(card, heading, document, step),
+        "".join(f"<p>{_sentence(sentence)}</p>\n" for sentence in document.lead if sentence != card.title),
+        choice,
+        *(_figure(figure, number) for number, figure in enumerate(document.figures)),
+        *map(_table, tables),
+        _folded("Cautions", _items(document.cautions[1:])),
+        _folded("Details", "".join(map(_table, details)) + _items(document.notes)),
+        _folded(made_from.title, _table(made_from, titled=False)) if made_from else "",
+    ]
+    script = _asset("page.js")
+    return html_page(
+        heading or card.title,
+        _asset("page.css"),
+        f"<main>\n{''.join(body)}</main>\n",
+        script=script,
+        policy=f"{_POLICY}; script-src '{_hash_of(script)}'",
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8").strip()
+
+
+def _hash_of(script: str) -> str:
+    """Return the source expression that lets a browser run this script only."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+def _card(card: HeadCard, heading: str, document: Document, step: str) -> str:
+    answer = f'<p class="answer">{escaped(card.title)}</p>\n' if heading else ""
+    tone, badge = "neutral", ""
+    if card.verdict is not None:
+        tone = card.verdict.tone
+        badge = f'<p class="badge {tone}">{_SIGNS[tone]}{escaped(card.verdict.text)}</p>\n'
+    numbers = "".join(
+        f"<div><dt>{escaped(number.label)}</dt><dd>{escaped(number.value)}"
+        f"{f'<small>{escaped(number.interval)}</small>' if number.interval else ''}</dd></div>\n"
+        for number in card.numbers
+    )
+    caution = f"<p>Caution: {_sentence(document.cautions[0])}</p>\n" if document.cautions else ""
+    command = step.removeprefix("Next: ")
+    action = f"<code>{escaped(command)}</code>" if command.startswith("uqcli ") else _sentence(command)
+    numbers = f'<dl class="numbers">\n{numbers}</dl>\n' if numbers else ""
+    next_step = f'<p class="action">Next: {action}</p>\n' if step else ""
+    title = escaped(heading or card.title)
+    return (
+        f'<header class="card {tone}">\n<h1>{title}</h1>\n{answer}{badge}{numbers}{caution}{next_step}'
+        "</header>\n"
+    )
+
+
+def _folded(title: str, content: str) -> str:
+    return f"<details>\n<summary>{escaped(title)}</summary>\n{content}</details>\n" if content else ""
+
+
+def _items(sentences: Sequence[str]) -> str:
+    items = "".join(f"<li>{_sentence(sentence)}</li>\n" for sentence in sentences)
+    return f"<ul>\n{items}</ul>\n" if items else ""
+
+
+def _figure(figure: Figure, position: int) -> str:
+    """Render a figure wide and narrow; the page shows the one that fits its width."""
+    shapes, has_values = "", False
+    for name in ("wide", "narrow"):
+        picture, frames = to_page_svg(figure, f"{name[0]}{position}-", narrow=name == "narrow")
+        has_values |= 'class="values"' in picture
+        data = {gid: asdict(frame) for gid, frame in frames.items()}
+        chosen = f' data-frames="{escaped(json.dumps(data))}"' if data else ""
+        shapes += (
+            f'<div class="picture {name}" role="img" aria-label="{escaped(figure.title)}"{chosen}>\n'
+            f"{picture}\n</div>\n"
+        )
+    pointed = '<output class="pointed"></output>\n' if has_values else ""
+    caption = f"<figcaption>{escaped(figure.caption)}</figcaption>\n" if figure.caption else ""
+    return f"<figure>\n{shapes}{pointed}{caption}</figure>\n"
+
+
+def _sentence(text: str) -> str:
+    """Escape a sentence, and keep the name of an option on one line."""
+    return _OPTION.sub(r'<span class="o">\g<0></span>', escaped(text))
+
+
+_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+
+
+def _table(table: Table, *, titled: bool = True) -> str:
+    has_head = any(table.header)
+    head = f"<thead><tr>{_cells('th', table, table.header)}</tr></thead>\n" if has_head else ""
+    rows = "".join(f"<tr>{_cells('td', table, row)}</tr>\n" for row in table.rows)
+    title = f"<h2>{escaped(table.title)}</h2>\n" if table.title and titled else ""
+    classes = ["sortable"] if has_head and len(table.rows) >= _SORTABLE_ROWS else []
+    classes += ["many"] if len(table.header) >= _MANY_COLUMNS else []
+    named = f' class="{" ".join(classes)}"' if classes else ""
+    label = escaped(table.title or next(filter(None, table.header), "") or "Table")
+    return (
+        f'{title}<div class="scroll" tabindex="0" role="region" aria-label="{label}">\n'
+        f"<table{named}>\n{head}<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
+    )
+
+
+def _cells(tag: str, table: Table, line: Sequence[str]) -> str:
+    last = len(table.header) - 1
+    cells = []
+    for number, text in enumerate(line):
+        name = ' class="n"' if not table.is_text(number) else ' class="w"' if number == last else ""
+        kind = tag if text else "td"  # an empty header names nothing
+        scope = ' scope="col"' if kind == "th" else ""
+        cells.append(f"<{kind}{scope}{name}>{escaped(text)}</{kind}>")
+    return "".join(cells)
