@@ -108,8 +108,8 @@ class RangeCounts:
     def around(self, values: Floats) -> Bools:
         """Return the mask of the ranges that may contain any of some values; bool, shape (m,)."""
         mask = np.zeros(len(self.value), dtype=np.bool_)
-        at = np.searchsorted(self.value, values, side="right")
-        mask[at[at > 0] - 1] = True
+        stop = np.searchsorted(self.value, values, side="right")
+        mask[stop[stop > 0] - 1] = True
         return mask
 
     def containing(self, ranks: Ints) -> Bools:

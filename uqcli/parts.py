@@ -30,13 +30,13 @@ def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
     return [work(part) for part in parts(stop)]
 
 
-def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Compute the exact sums of the first ``at[i]`` counts.
+def sums_before(amount: Counts, stops: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Compute the exact sums of the first ``stops[i]`` counts.
 
     Parameters
     ----------
     amount : int32 or int64, shape (m,)
-    at : int64, shape (r,)
+    stops : int64, shape (r,)
         Ascending, from 0 to m.
 
     Returns
@@ -48,7 +48,7 @@ def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
     >>> sums_before(np.array([3, 1, 2]), np.array([0, 1, 3])).tolist()
     [0, 3, 6]
     """
-    cuts, of_cut = np.unique(at, return_inverse=True)
+    cuts, of_cut = np.unique(stops, return_inverse=True)
 
     def within(part: slice) -> tuple[int, NDArray[np.int64]]:
         # a cut at the end of a part belongs to this part, not to the next

@@ -156,8 +156,8 @@ def test_edges_by_key_are_the_values_of_their_ranks(engine, tmp_path_factory, re
     pools = table.edges("uncertainty", middle, Partition(groups=("day",)))
     for counts, rows in zip(pools, records_by_part(records, ("day",), bins=False), strict=True):
         values = sorted(value for record in rows for value in [record["uncertainty"]] * record["weight"])
-        at = np.searchsorted(np.cumsum(counts.count), middle(len(values)), side="right")
-        assert counts.value[at].tolist() == [values[int(share * (len(values) - 1))]]
+        index = np.searchsorted(np.cumsum(counts.count), middle(len(values)), side="right")
+        assert counts.value[index].tolist() == [values[int(share * (len(values) - 1))]]
 
 
 @EXAMPLES

@@ -84,7 +84,9 @@ def class_rows(
         if array.ndim > 2:
             raise DataError(f"probability has shape {array.shape}", expected="shape (n, C)")
         names = classes or [str(number) for number in range(array.shape[1])]
-        of_classes = {f"{PREFIX}{name}": array[:, at] for at, name in enumerate(names[: array.shape[1]])}
+        of_classes = {
+            f"{PREFIX}{name}": array[:, index] for index, name in enumerate(names[: array.shape[1]])
+        }
     for name in (*of_classes, *(classes or ())):
         if "," in name or "*" in name or name != name.strip():
             raise DataError(

@@ -114,7 +114,7 @@ class Fitted(Generic[ModelT]):
         columns = self.artifact.source.columns
         free = next(
             name
-            for name in (WEIGHT, *(f"{WEIGHT}_{at}" for at in range(len(inputs) + 1)))
+            for name in (WEIGHT, *(f"{WEIGHT}_{index}" for index in range(len(inputs) + 1)))
             if name not in inputs
         )
         labelled = {columns.get("label", LABEL): label, columns.get("weight", free): weight}

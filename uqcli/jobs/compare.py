@@ -107,7 +107,10 @@ def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
     metrics: list[Values] = []
     for counts, losses in zip(pairs.sides, pairs.losses().values(), strict=True):
         labels = counts.observed_labels()
-        by_class = [metrics_of(counts.one_vs_rest(at, labels)) for at in range(counts.probability.shape[1])]
+        by_class = [
+            metrics_of(counts.one_vs_rest(class_index, labels))
+            for class_index in range(counts.probability.shape[1])
+        ]
         means = mean_metrics(by_class)
         metrics.append({**losses, **{name: means[name] for name in _CALIBRATION}})
     return metrics

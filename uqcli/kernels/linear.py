@@ -29,15 +29,15 @@ def solved(matrix: Matrix, right: Floats) -> Floats:
     rows = np.column_stack([matrix, right])
     size = len(rows)
     with np.errstate(all="ignore"):
-        for at in range(size):
-            pivot = at + int(np.argmax(np.abs(rows[at:, at])))
-            rows[[at, pivot]] = rows[[pivot, at]]
-            factor = rows[at + 1 :, at] / rows[at, at]
-            rows[at + 1 :, at:] -= factor[:, None] * rows[at, at:]
+        for step in range(size):
+            pivot = step + int(np.argmax(np.abs(rows[step:, step])))
+            rows[[step, pivot]] = rows[[pivot, step]]
+            factor = rows[step + 1 :, step] / rows[step, step]
+            rows[step + 1 :, step:] -= factor[:, None] * rows[step, step:]
         solution = np.zeros(size)
-        for at in reversed(range(size)):
-            solved_part = (rows[at, at + 1 : size] * solution[at + 1 :]).sum()
-            solution[at] = (rows[at, size] - solved_part) / rows[at, at]
+        for step in reversed(range(size)):
+            solved_part = (rows[step, step + 1 : size] * solution[step + 1 :]).sum()
+            solution[step] = (rows[step, size] - solved_part) / rows[step, step]
     return solution
 
 
@@ -84,11 +84,11 @@ def _rotate(rotated: Matrix, vectors: Matrix, i: int, j: int) -> bool:
 def is_positive_definite(matrix: Matrix) -> bool:
     """Whether elimination of a symmetric matrix has positive pivots only."""
     rows = matrix.copy()
-    for at in range(len(rows)):
-        if not rows[at, at] > 0:
+    for step in range(len(rows)):
+        if not rows[step, step] > 0:
             return False
-        factor = rows[at + 1 :, at] / rows[at, at]
-        rows[at + 1 :, at:] -= factor[:, None] * rows[at, at:]
+        factor = rows[step + 1 :, step] / rows[step, step]
+        rows[step + 1 :, step:] -= factor[:, None] * rows[step, step:]
     return True
 
 
@@ -107,9 +107,9 @@ def extreme_singular_values(matrix: Matrix) -> tuple[float, float]:
     if scale == 0:
         return 0.0, 0.0
     rows = matrix / scale
-    for at in range(size):
-        _reflect(rows[at:, at:])
-        _reflect(rows[at:, at + 1 :].T)
+    for step in range(size):
+        _reflect(rows[step:, step:])
+        _reflect(rows[step:, step + 1 :].T)
     off_diagonal = np.empty(2 * size - 1)
     off_diagonal[0::2], off_diagonal[1::2] = np.diag(rows), np.diag(rows, 1)
     squares = (off_diagonal**2).tolist()

@@ -187,10 +187,10 @@ def _means_of_lines(value: Floats, weight: Floats) -> Floats:
     start = np.zeros(lines * (size + 1), dtype=np.int64)
     mean[base] = -np.inf
     top = base.copy()
-    for at in range(size):
+    for column in range(size):
         top += 1
-        start[top], total[top] = at, weight[:, at]
-        sums[top] = value[:, at] * weight[:, at]
+        start[top], total[top] = column, weight[:, column]
+        sums[top] = value[:, column] * weight[:, column]
         mean[top] = sums[top] / total[top]
         falls = np.flatnonzero(mean[top - 1] > mean[top])
         while len(falls):

@@ -89,8 +89,8 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     last_lines += [end] if end else []
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
     text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
-    for at in [] if verbose else range(len(tables) - 1, -1, -1):
-        lines[at] -= max(0, min(text.count("\n") - _SCREEN_LINES, lines[at] - 2))
+    for index in [] if verbose else range(len(tables) - 1, -1, -1):
+        lines[index] -= max(0, min(text.count("\n") - _SCREEN_LINES, lines[index] - 2))
         text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     stream.write(text)
 
@@ -121,8 +121,8 @@ def _rich_table(table: Table, max_lines: int) -> RichTable:
     rich_table = RichTable(
         title=title, title_justify="left", box=None, show_header=head, header_style="bold", pad_edge=False
     )
-    for at, name in enumerate(table.header):
-        justify: JustifyMethod = "left" if table.is_text(at) else "right"
+    for column, name in enumerate(table.header):
+        justify: JustifyMethod = "left" if table.is_text(column) else "right"
         rich_table.add_column(Text(visible(name)), justify=justify, overflow="fold")
     rows = table.rows if len(table.rows) <= max_lines else table.rows[: max_lines - 1]
     for row in rows:
@@ -167,7 +167,7 @@ def to_markdown(document: Document, made_from: Table | None = None) -> str:
 
 
 def _markdown_table(table: Table) -> str:
-    aligned = [":--" if table.is_text(at) else "--:" for at in range(len(table.header))]
+    aligned = [":--" if table.is_text(column) else "--:" for column in range(len(table.header))]
     lines = [map(_plain, table.header), aligned, *(map(_plain, row) for row in table.rows)]
     title = f"\n## {_plain(table.title)}\n" if table.title else ""
     return title + "".join(f"\n| {' | '.join(line)} |" for line in lines) + "\n"
@@ -238,8 +238,8 @@ def _html_table(table: Table) -> str:
 def _html_cells(tag: str, table: Table, line: Sequence[str]) -> str:
     last = len(table.header) - 1
     classes = (
-        ' class="n"' if not table.is_text(at) else ' class="w"' if at == last else ""
-        for at in range(len(line))
+        ' class="n"' if not table.is_text(column) else ' class="w"' if column == last else ""
+        for column in range(len(line))
     )
     return "".join(f"<{tag}{name}>{escaped(text)}</{tag}>" for name, text in zip(classes, line, strict=True))
 

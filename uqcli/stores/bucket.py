@@ -65,8 +65,8 @@ class StoreTree:
         address = Address.of(pattern)
         bucket, *parts = address.path.split("/")
         entries = [_folder(address.at(bucket))]
-        for at, part in enumerate(parts):
-            last = at == len(parts) - 1
+        for index, part in enumerate(parts):
+            last = index == len(parts) - 1
             entries = self._matching(entries, part, last=last)
             if address.is_folder or not last:
                 entries = [entry for entry in entries if entry.is_folder]

@@ -65,7 +65,7 @@ class FunctionCounter:
         from uqcli.engines.spark import worker
 
         work = worker.cells_counted(self.low, self.shift, self.size, self.parts, self.amounts)
-        sums = [f"s{at}" for at in range(2 * len(self.amounts))]
+        sums = [f"s{index}" for index in range(2 * len(self.amounts))]
         schema = ", ".join([worker.CELLS_SCHEMA, *(f"{name} long" for name in sums)])
         parts = rows.mapInArrow(work, schema)
         return parts.groupBy("cell").agg(

@@ -180,8 +180,8 @@ class Check:
             columns += [weight.value.alias("w"), weight.wrong.alias("bw")]
         columns += [text_of(source, key).alias(name) for key, name in self.keys.items()]
         first = [
-            (F.col(quoted(name)) if name in source.columns else F.lit(None)).alias(f"c{at}")
-            for at, name in enumerate(kept)
+            (F.col(quoted(name)) if name in source.columns else F.lit(None)).alias(f"c{index}")
+            for index, name in enumerate(kept)
         ]
         return source.frame.select(*first, *columns)
 

@@ -171,8 +171,8 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
     amounts = joined_sums([part.sums for part in parts])
     if amounts is not None:
         totals = np.zeros((*amounts.shape[:2], len(distinct)), dtype=np.int64)
-        for at in np.ndindex(*amounts.shape[:2]):
-            np.add.at(totals[at], index, amounts[at])
+        for position in np.ndindex(*amounts.shape[:2]):
+            np.add.at(totals[position], index, amounts[position])
     np.minimum.at(low, index, np.concatenate([part.low for part in parts]))
     np.maximum.at(high, index, np.concatenate([part.high for part in parts]))
     return _Counts(

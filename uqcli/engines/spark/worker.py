@@ -38,10 +38,10 @@ def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str
         for table in _larger(batches):
             value, y, w = (_array(table, name) for name in ("v", "y", "w"))
             cell = _cells(value, table, (low, shift, size))
-            for at, name in enumerate(amounts):
+            for index, name in enumerate(amounts):
                 amount = _array(table, name)
-                np.add.at(sums[at], cell, amount)
-                np.add.at(sums[len(amounts) + at], cell, amount * y)
+                np.add.at(sums[index], cell, amount)
+                np.add.at(sums[len(amounts) + index], cell, amount * y)
             # exact, since each sum is far below 2**53
             count += np.bincount(cell, weights=w, minlength=cells).astype(np.int64)
             positives += np.bincount(cell, weights=w * y, minlength=cells).astype(np.int64)
@@ -58,7 +58,7 @@ def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str
         )
         yield pa.RecordBatch.from_arrays(
             [pa.array(column) for column in columns],
-            names=["cell", "n", "p", "low", "high", *(f"s{at}" for at in range(len(sums)))],
+            names=["cell", "n", "p", "low", "high", *(f"s{index}" for index in range(len(sums)))],
         )
 
     return work
@@ -147,7 +147,7 @@ def columns_added(
                 columns = [_added(found[name], kind, unusable) for name, kind in added.items()]
                 yield pa.RecordBatch.from_arrays(
                     [*batch.columns[:kept], *columns],
-                    names=[*batch.schema.names[:kept], *(f"a{at}" for at in range(len(added)))],
+                    names=[*batch.schema.names[:kept], *(f"a{index}" for index in range(len(added)))],
                 )
 
     return work

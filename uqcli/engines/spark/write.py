@@ -105,7 +105,7 @@ def _prepared(frame: Frame, check: Check, kept: int, *, drop: bool) -> Frame:
     """Select kept columns, numbers, and whether a row is usable."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    columns = [F.col(f"c{at}") for at in range(kept)]
+    columns = [F.col(f"c{index}") for index in range(kept)]
     prepared = frame.select(*columns, *check.clipped(), check.usable().alias("ok"))
     return prepared.filter("ok") if drop else prepared
 
@@ -130,8 +130,8 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
         kept=len(columns),
     )
     computed = frame.mapInArrow(work, _schema(frame, len(columns), added))
-    named: dict[str, Any] = {name: f"c{at}" for at, name in enumerate(columns)}
-    named |= {name: f"a{at}" for at, name in enumerate(added.types)}
+    named: dict[str, Any] = {name: f"c{index}" for index, name in enumerate(columns)}
+    named |= {name: f"a{index}" for index, name in enumerate(added.types)}
     return computed.select(*(F.col(column).alias(name) for name, column in named.items()))
 
 
@@ -148,7 +148,7 @@ def _schema(frame: Frame, kept: int, added: AddedColumns) -> StructType:
         "float64": T.DoubleType(),
         "labels": T.ArrayType(T.StringType()),
     }
-    more = [T.StructField(f"a{at}", kinds[kind]) for at, kind in enumerate(added.types.values())]
+    more = [T.StructField(f"a{index}", kinds[kind]) for index, kind in enumerate(added.types.values())]
     return T.StructType([*frame.schema.fields[:kept], *more])
 
 
@@ -159,7 +159,7 @@ def _selected(frame: Frame, added: AddedColumns) -> int:
     truths = [name for name, kind in added.types.items() if kind == "bool"]
     if not truths:
         return 0
-    sums = [F.sum(F.col(quoted(name)).cast("long")).alias(f"s{at}") for at, name in enumerate(truths)]
+    sums = [F.sum(F.col(quoted(name)).cast("long")).alias(f"s{index}") for index, name in enumerate(truths)]
     return sum(count or 0 for count in frame.agg(*sums).toArrow().to_pylist()[0].values())
 
 

@@ -116,11 +116,11 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
     if artifact.unsealed:
         sentence = f"{name}: errors not tested: {artifact.unsealed}."
         return Claim(name=claim, met=None, sentence=sentence)
-    at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
+    bin_index = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
     weight, bins = rows.weights(), len(map_.rate)
     count, positives = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
-    np.add.at(count, at, weight)
-    np.add.at(positives, at[rows.labels], weight[rows.labels])
+    np.add.at(count, bin_index, weight)
+    np.add.at(positives, bin_index[rows.labels], weight[rows.labels])
     p_values = error_p_values(positives, count, map_.rate, map_.error)
     if not p_values:
         return Claim(name=claim, met=None, sentence=f"{claim}: not tested, no bin has rows.")

@@ -140,8 +140,8 @@ class KeepRecall:
         if len(enough) == 0:
             return None
         n, d = true_positives[enough], selected[enough]
-        at = highest_ratio(n, d)
-        equal = n * d[at] == n[at] * d
+        index = highest_ratio(n, d)
+        equal = n * d[index] == n[index] * d
         best = most_positives(equal, n, d)
         return None if best is None else int(enough[best])
 

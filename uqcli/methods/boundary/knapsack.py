@@ -159,34 +159,37 @@ def _tightest_multiplier(classes: Sequence[Options]) -> float:
     """
     value = [options.value.astype(np.float64) for options in classes]
     surplus = [options.surplus.astype(np.float64) for options in classes]
-    low_at = [len(options.value) - 1 for options in classes]  # price 0: maximum value, minimum surplus
-    high_at = [0] * len(classes)  # infinite price: only surplus counts
+    low_indices = [len(options.value) - 1 for options in classes]  # price 0: maximum value, minimum surplus
+    high_indices = [0] * len(classes)  # infinite price: only surplus counts
     price = 0.0
     for _ in range(200):
-        low_value, low_surplus = _total(value, surplus, low_at)
+        low_value, low_surplus = _total(value, surplus, low_indices)
         if low_surplus >= 0:
             break
-        high_value, high_surplus = _total(value, surplus, high_at)
+        high_value, high_surplus = _total(value, surplus, high_indices)
         price = (low_value - high_value) / (high_surplus - low_surplus)
-        at = [
+        indices = [
             high + int(np.argmax(v[high : low + 1] + price * w[high : low + 1]))
-            for v, w, high, low in zip(value, surplus, high_at, low_at, strict=True)
+            for v, w, high, low in zip(value, surplus, high_indices, low_indices, strict=True)
         ]
-        here_value, here_surplus = _total(value, surplus, at)
+        here_value, here_surplus = _total(value, surplus, indices)
         chord = low_value + price * low_surplus
-        if here_value + price * here_surplus <= chord + 1e-12 * abs(chord) or at in (low_at, high_at):
+        if here_value + price * here_surplus <= chord + 1e-12 * abs(chord) or indices in (
+            low_indices,
+            high_indices,
+        ):
             break
         if here_surplus >= 0:
-            high_at = at
+            high_indices = indices
         else:
-            low_at = at
+            low_indices = indices
     return price
 
 
-def _total(value: list[Floats], surplus: list[Floats], at: list[int]) -> tuple[float, float]:
+def _total(value: list[Floats], surplus: list[Floats], indices: list[int]) -> tuple[float, float]:
     return (
-        sum(float(v[i]) for v, i in zip(value, at, strict=True)),
-        sum(float(w[i]) for w, i in zip(surplus, at, strict=True)),
+        sum(float(v[i]) for v, i in zip(value, indices, strict=True)),
+        sum(float(w[i]) for w, i in zip(surplus, indices, strict=True)),
     )
 
 
@@ -228,8 +231,8 @@ def _shared_step(classes: Sequence[Options]) -> tuple[int, int]:
         return 0, 0
     mixed = value * _MIXED + surplus  # hash collisions are harmless, since any step is valid
     _, first, counts = np.unique(mixed, return_index=True, return_counts=True)
-    at = int(first[np.argmax(counts)])
-    return int(value[at]), int(surplus[at])
+    index = int(first[np.argmax(counts)])
+    return int(value[index]), int(surplus[index])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,10 +303,10 @@ def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints
     return order[ordered > best_before]
 
 
-def _trace(levels: list[_Partial], at: int) -> tuple[int, ...]:
+def _trace(levels: list[_Partial], index: int) -> tuple[int, ...]:
     """Trace a final choice back to its option in each class."""
     options: list[int] = []
     for level in reversed(levels):
-        options.append(int(level.option[at]))
-        at = int(level.parent[at])
+        options.append(int(level.option[index]))
+        index = int(level.parent[index])
     return tuple(reversed(options))

@@ -103,8 +103,8 @@ def _candidates(rank: Floats, weight: Ints) -> Floats:
     if len(distinct) < 2:
         return distinct[:0]
     running = np.cumsum(np.bincount(number, weights=weight[present]))
-    at = np.searchsorted(running, np.arange(1, _CANDIDATES + 1) * running[-1] / (_CANDIDATES + 1))
-    chosen: Floats = np.unique(distinct[np.minimum(at, len(distinct) - 2)])
+    index = np.searchsorted(running, np.arange(1, _CANDIDATES + 1) * running[-1] / (_CANDIDATES + 1))
+    chosen: Floats = np.unique(distinct[np.minimum(index, len(distinct) - 2)])
     return chosen
 
 

@@ -69,9 +69,9 @@ def _calibrated_tree(
 ) -> Tree:
     leaves: dict[int, Leaf] = {}
 
-    def visit(at: int, path: list[tuple[Node, bool]], around: ScoreMap) -> None:
-        node = nodes[at]
-        members = np.isin(leaf, _leaves_below(nodes, at))
+    def visit(node_index: int, path: list[tuple[Node, bool]], around: ScoreMap) -> None:
+        node = nodes[node_index]
+        members = np.isin(leaf, _leaves_below(nodes, node_index))
         counts = rows.counts(rows.score, members)
         enough = _is_enough(counts, options.min_leaf)
         own = _fit(counts, options) if enough else around
@@ -92,8 +92,8 @@ def _calibrated_tree(
     return Tree(nodes=list(nodes), leaves=[leaves[number] for number in range(len(leaves))])
 
 
-def _leaves_below(nodes: Sequence[Node], at: int) -> list[int]:
-    node = nodes[at]
+def _leaves_below(nodes: Sequence[Node], node_index: int) -> list[int]:
+    node = nodes[node_index]
     if node.leaf is not None:
         return [node.leaf]
     return [

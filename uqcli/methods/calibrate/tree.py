@@ -174,14 +174,14 @@ class TreeMatrix:
         )
 
 
-def _between(steps: Floats, at: int) -> float:
+def _between(steps: Floats, index: int) -> float:
     """Return the threshold from one distinct value to below the next; below all values for -1."""
-    if at < 0:
+    if index < 0:
         return float(np.nextafter(steps[0], -np.inf)) if len(steps) else 0.0
-    if at + 1 >= len(steps):
+    if index + 1 >= len(steps):
         return float(steps[-1]) if len(steps) else 0.0
-    middle = steps[at] / 2 + steps[at + 1] / 2
-    return float(middle if steps[at] <= middle < steps[at + 1] else steps[at])
+    middle = steps[index] / 2 + steps[index + 1] / 2
+    return float(middle if steps[index] <= middle < steps[index + 1] else steps[index])
 
 
 def _shape(options: TreeOptions, weight: Ints) -> dict[str, Any]:
@@ -244,10 +244,10 @@ def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
     nodes: list[Node] = []
     leaves = 0
 
-    def copy(at: int) -> int:
+    def copy(node_index: int) -> int:
         nonlocal leaves
         index = len(nodes)
-        left, right = int(tree.children_left[at]), int(tree.children_right[at])
+        left, right = int(tree.children_left[node_index]), int(tree.children_right[node_index])
         if left < 0:
             nodes.append(Node(leaf=leaves))
             leaves += 1
@@ -255,9 +255,9 @@ def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
         nodes.append(Node())  # numbered before its children
         below = copy(left), copy(right)
         nodes[index] = matrix.question(
-            int(tree.feature[at]),
-            float(tree.threshold[at]),
-            missing_left=bool(tree.missing_go_to_left[at]),
+            int(tree.feature[node_index]),
+            float(tree.threshold[node_index]),
+            missing_left=bool(tree.missing_go_to_left[node_index]),
             left=below[0],
             right=below[1],
         )

@@ -86,8 +86,10 @@ class PairedClassCounts:
         """Compute the mean losses by side and name, with or without a valid standard error."""
         total = self.count.sum()
         return {
-            side: {name: float((lines[at] * self.count).sum() / total) for name, lines in self._lines.items()}
-            for at, side in enumerate(SIDES[:2])
+            side: {
+                name: float((lines[index] * self.count).sum() / total) for name, lines in self._lines.items()
+            }
+            for index, side in enumerate(SIDES[:2])
         }
 
 

@@ -114,10 +114,10 @@ def _decided(
         (_p_above, above, low, high),
         (_p_below, ~above & (k >= high * n), high, low),
     ):
-        at = np.flatnonzero(side)
-        most = p_value(inner[at], outer[at], k[at], n[at], _RELATIVE * (1 + margin[at]))
-        rejects[at] = most * (1 + margin[at]) < alpha
-        rest = at[~rejects[at]]
+        index = np.flatnonzero(side)
+        most = p_value(inner[index], outer[index], k[index], n[index], _RELATIVE * (1 + margin[index]))
+        rejects[index] = most * (1 + margin[index]) < alpha
+        rest = index[~rejects[index]]
         least = p_value(outer[rest], inner[rest], k[rest], n[rest], _RELATIVE * (1 - margin[rest]))
         accepts[rest] = least * (1 - margin[rest]) > alpha
     return accepts, rejects

@@ -344,14 +344,14 @@ def _draw_sizes(axes: Axes, results: Results) -> None:
     from matplotlib.ticker import MaxNLocator
 
     width = 0.8 / len(results)
-    for at, (name, _, measured) in enumerate(results):
+    for index, (name, _, measured) in enumerate(results):
         size = np.array([int(size) for size in measured.sizes])
         rows = np.array(list(measured.sizes.values())) / measured.rows
         axes.bar(
-            size + (at + 0.5) * width - 0.4,
+            size + (index + 0.5) * width - 0.4,
             rows,
             width=width,
-            color=_COLOURS[at % 4],
+            color=_COLOURS[index % 4],
             label=printable(name, 30),
         )
     axes.set_title("Size of the sets")
@@ -365,7 +365,7 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
     names = results[0][1].classes[:_MAX_BARS]
     labels = ["all", *(printable(name, 20) for name in names)]
     step = 0.6 / len(results)
-    for at, (_, artifact, measured) in enumerate(results):
+    for index, (_, artifact, measured) in enumerate(results):
         shares = [measured.coverage, *(measured.by_class.get(name) for name in names)]
         estimates = [
             (position, share)
@@ -374,8 +374,8 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
         ]
         values = np.array([(share.value, share.low, share.high) for _, share in estimates])
         ends = np.maximum([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]], 0)
-        centres = np.array([position for position, _ in estimates]) + (at + 0.5) * step - 0.3
-        colour = _COLOURS[at % len(_COLOURS)]
+        centres = np.array([position for position, _ in estimates]) + (index + 0.5) * step - 0.3
+        colour = _COLOURS[index % len(_COLOURS)]
         axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
         guaranteed = _guaranteed_at(artifact, measured.test.unit, names)
         positions = np.array(list(guaranteed))

@@ -54,9 +54,9 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
         return _level_numbers(texts_of(series, request.name), request.levels)
     number, wrong = _numbers(series, request.name)
     if (wrong & valid).any():
-        at = int(np.argmax(wrong & valid))
+        row = int(np.argmax(wrong & valid))
         raise DataError(
-            f"feature '{request.name}' holds '{series[at]}' in {batch.place(at)}",
+            f"feature '{request.name}' holds '{series[row]}' in {batch.place(row)}",
             expected="finite numbers or empty values, as in the rows of the fit",
         )
     return number

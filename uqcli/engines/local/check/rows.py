@@ -214,9 +214,9 @@ class RowChecker:
         off = np.where(valid, np.abs(sum_of_probabilities(numbers) - 1), 0.0)
         self.unnormalised = max(self.unnormalised, float(off.max(initial=0.0)))
         if (off > SUM_TOLERANCE).any():
-            at = int(np.argmax(off))
+            row = int(np.argmax(off))
             raise refusals.unnormalised(
-                f"class probabilities add up to {sum_of_probabilities(numbers)[at]:g} in {batch.place(at)}"
+                f"class probabilities add up to {sum_of_probabilities(numbers)[row]:g} in {batch.place(row)}"
             )
 
     def _weights(self, batch: Batch, column: str, valid: Bools) -> Ints:
@@ -224,9 +224,9 @@ class RowChecker:
         usable = np.where(np.isfinite(value), value, 0)
         wrong = (usable < 0) | (usable != np.floor(usable)) | (usable > 2**53)
         if wrong.any():
-            at = int(np.argmax(wrong))
+            row = int(np.argmax(wrong))
             raise refusals.no_counts_of_rows(
-                f"column '{column}' has weight {usable[at]:g} in {batch.place(at)}"
+                f"column '{column}' has weight {usable[row]:g} in {batch.place(row)}"
             )
         self._weight += int(usable.sum(where=valid))
         if self._weight > MAX_ROWS:
@@ -237,8 +237,10 @@ class RowChecker:
         filled = np.where(valid, value, 0.0)
         wrong = amounts.has_more_decimals(filled)
         if wrong.any():
-            at = int(np.argmax(wrong))
-            raise amounts.refuse_decimals(f"column '{column}' has {float(filled[at])!r} in {batch.place(at)}")
+            row = int(np.argmax(wrong))
+            raise amounts.refuse_decimals(
+                f"column '{column}' has {float(filled[row])!r} in {batch.place(row)}"
+            )
         size = np.abs(filled) * amounts.UNITS
         total = float((size if weight is None else size * weight).sum())
         self._amount[column] = self._amount.get(column, 0.0) + total

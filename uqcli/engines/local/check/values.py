@@ -97,12 +97,12 @@ def unreadable(
 ) -> DataError:
     """Create the error for values that --on-invalid cannot drop, with what was expected and the remedy."""
     expected, remedy = answers
-    at, count = int(np.argmax(wrong)), int(wrong.sum())
-    if batch.cut and batch.first_row and at == len(wrong) - 1:  # half a value is neither null nor a label
+    row, count = int(np.argmax(wrong)), int(wrong.sum())
+    if batch.cut and batch.first_row and row == len(wrong) - 1:  # half a value is neither null nor a label
         remedy = refusals.CUT
     return DataError(
         f"column '{column}' has {count} unreadable {'value' if count == 1 else 'values'}, "
-        f"first '{printable(str(text[at]), _LONGEST)}' in {batch.place(at)}",
+        f"first '{printable(str(text[row]), _LONGEST)}' in {batch.place(row)}",
         expected=expected,
         remedy=remedy,
     )

@@ -166,8 +166,8 @@ def _counted_at(key: Keys, sought: Keys, kind: type[np.signedinteger]) -> Ints:
     for start in range(0, len(sought), _STEP):
         part = sought[start : start + _STEP]
         low, high = np.searchsorted(key, part[[0, -1]])
-        at = np.searchsorted(key[low : high + 1], part)
-        count[low : high + 1] += np.bincount(at, minlength=high + 1 - low).astype(kind)
+        index = np.searchsorted(key[low : high + 1], part)
+        count[low : high + 1] += np.bincount(index, minlength=high + 1 - low).astype(kind)
     return count
 
 

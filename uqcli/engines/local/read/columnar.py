@@ -123,9 +123,9 @@ class ColumnarSource:
                 for batch in parquet.iter_batches(batch_size=most, row_groups=part, columns=columns)
             )
             rows = max(1, sum(groups))
-            for at, batch in _numbered(batches, row):
-                self.share = (at + len(batch)) / rows
-                yield at, batch
+            for first_row, batch in _numbered(batches, row):
+                self.share = (first_row + len(batch)) / rows
+                yield first_row, batch
 
     @contextmanager
     def _parquet_place(self) -> Iterator[Any]:
@@ -152,7 +152,7 @@ class ColumnarSource:
 
         options = None
         if self.origin.is_remote and columns:
-            indices = [at for at, name in enumerate(self._schema.names) if name in columns]
+            indices = [index for index, name in enumerate(self._schema.names) if name in columns]
             options = pa.ipc.IpcReadOptions(included_fields=indices)
         with self._content.mapped() as mapped:
             if mapped.size() >= 6 and mapped.read(6) == b"ARROW1":
@@ -170,7 +170,7 @@ def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | No
     part_size = 0
     for row_group in groups:
         group = metadata.row_group(row_group)
-        chunks = [group.column(at) for at in range(group.num_columns)]
+        chunks = [group.column(index) for index in range(group.num_columns)]
         size = sum(
             chunk.total_compressed_size
             for chunk in chunks

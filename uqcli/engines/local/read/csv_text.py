@@ -124,13 +124,15 @@ class CsvBlock:
         return np.minimum(begins, stops), stops
 
     def _parsed(self, names: Sequence[str], null_values: Sequence[str]) -> pl.DataFrame:
-        at = self._numbers_of(names)
+        column_indices = self._numbers_of(names)
         odd = self.short is not None or self.text.count(b"\r") > self.text.count(b"\r\n")
         odd = odd or self.text.startswith(BOM)  # polars takes it for a byte order mark
-        frame = None if odd else self._by_polars(at, null_values)
-        columns = self._cut(at, null_values) if frame is None else frame.get_columns()
-        parsed = dict(zip(sorted(set(at)), columns, strict=True))
-        return pl.DataFrame({name: parsed[number] for number, name in zip(at, names, strict=True)})
+        frame = None if odd else self._by_polars(column_indices, null_values)
+        columns = self._cut(column_indices, null_values) if frame is None else frame.get_columns()
+        parsed = dict(zip(sorted(set(column_indices)), columns, strict=True))
+        return pl.DataFrame(
+            {name: parsed[number] for number, name in zip(column_indices, names, strict=True)}
+        )
 
     def _numbers_of(self, names: Sequence[str]) -> list[int]:
         """Return the column indices of names; the first of equal names."""
@@ -138,14 +140,14 @@ class CsvBlock:
         number = {name: len(columns) - 1 - back for back, name in enumerate(reversed(columns))}
         return [number[name] for name in names]
 
-    def _by_polars(self, at: Sequence[int], null_values: Sequence[str]) -> pl.DataFrame | None:
+    def _by_polars(self, column_indices: Sequence[int], null_values: Sequence[str]) -> pl.DataFrame | None:
         """Parse columns with polars, in file order; None if polars finds other records than we do."""
         try:
             frame = pl.read_csv(
                 self.text,
                 has_header=False,
                 separator=self.dialect.delimiter,
-                columns=sorted(set(at)),
+                columns=sorted(set(column_indices)),
                 schema={f"field_{number}": pl.String for number in range(len(self.dialect.columns))},
                 null_values=list(null_values) or None,
                 raise_if_empty=False,
@@ -154,10 +156,13 @@ class CsvBlock:
             return None
         return frame if frame.height == self.rows else None
 
-    def _cut(self, at: Sequence[int], null_values: Sequence[str]) -> list[pl.Series]:
+    def _cut(self, column_indices: Sequence[int], null_values: Sequence[str]) -> list[pl.Series]:
         """Split columns field by field, in file order."""
         begins, stops = self._bounds
-        return [unquoted(_slices(self.text, begins[:, k], stops[:, k]), null_values) for k in sorted(set(at))]
+        return [
+            unquoted(_slices(self.text, begins[:, k], stops[:, k]), null_values)
+            for k in sorted(set(column_indices))
+        ]
 
 
 def unquoted(fields: pa.LargeBinaryArray, null_values: Sequence[str]) -> pl.Series:
@@ -367,9 +372,9 @@ def _count_fields(text: bytes, starts: Ints, ends: Ints, dialect: CsvDialect, fi
     bounds = np.searchsorted(delimiters, np.append(starts, len(text)))
     fields = np.diff(bounds) + 1
     if (fields > expected).any():
-        at = int(np.argmax(fields > expected))
+        index = int(np.argmax(fields > expected))
         raise DataError(
-            f"data row {first_row + at + 1} of '{dialect.name}' has {fields[at]} fields",
+            f"data row {first_row + index + 1} of '{dialect.name}' has {fields[index]} fields",
             expected=f"{expected} as in the header",
             remedy="quote fields that contain the delimiter, or give --delimiter",
         )

@@ -116,8 +116,8 @@ class JsonBlock:
         if late:
             raise self._other_form(f"key '{late[0]}' is new, or its type has changed")
         if half := _LONE_SURROGATE.search(self.text):
-            at = self.text.count(b"\n", 0, half.start())
-            row = self.first_row + at + 1
+            index = self.text.count(b"\n", 0, half.start())
+            row = self.first_row + index + 1
             raise DataError(
                 f"data row {row} of '{self.name}' has half a surrogate pair ({half[0].decode()})",
                 expected="complete surrogate pairs",
@@ -161,7 +161,7 @@ class JsonBlock:
             pairs[:] = found  # the outermost object is last
             return {}
 
-        for at, line in enumerate(self.text.split(b"\n")[:-1]):
+        for row, line in enumerate(self.text.split(b"\n")[:-1], start=self.first_row + 1):
             if not any(line.count(suspect) > 1 for suspect in suspects) and not _ESCAPED_KEY.search(line):
                 continue
             with suppress(ValueError):  # invalid JSON is reported where it is read
@@ -170,7 +170,7 @@ class JsonBlock:
             for key in frame.columns:
                 if names.count(key) > 1:
                     raise DataError(
-                        f"data row {self.first_row + at + 1} of '{self.name}' has the key '{key}' twice",
+                        f"data row {row} of '{self.name}' has the key '{key}' twice",
                         expected="each key once",
                     )
 
@@ -182,10 +182,11 @@ class JsonBlock:
         DataError
             A record has one.
         """
-        for at, line in enumerate(self.text.split(b"\n")[:-1] if self.may_have(keys) else ()):
+        lines = self.text.split(b"\n")[:-1] if self.may_have(keys) else []
+        for row, line in enumerate(lines, start=self.first_row + 1):
             for key in set(keys).intersection(json.loads(line) if _may_have(line, keys) else ()):
                 raise DataError(
-                    f"data row {self.first_row + at + 1} of '{self.name}' has a key '{key}', which is added",
+                    f"data row {row} of '{self.name}' has a key '{key}', which is added",
                     expected="no such key, or one in the first thousand records",
                     remedy="give --prefix P for another name",
                 )
@@ -214,11 +215,11 @@ class JsonBlock:
         raise self._no_json_lines(reason)
 
     def _require_objects(self) -> None:
-        for at, line in enumerate(self.text.splitlines()):
+        for row, line in enumerate(self.text.splitlines(), start=self.first_row + 1):
             try:
                 json.loads(line, parse_constant=_no_number)
             except (ValueError, RecursionError) as error:
-                raise self._no_json_lines(f"data row {self.first_row + at + 1}: {error}") from error
+                raise self._no_json_lines(f"data row {row}: {error}") from error
 
     def _no_json_lines(self, reason: str) -> DataError:
         return DataError(

@@ -54,7 +54,7 @@ class Layout:
     def table(self, source: OpenedInput, block: Block, rows: Rows, added: pl.DataFrame) -> pa.Table:
         """Convert one block of an input to the output schema."""
         part = self._arrow(source, block, rows)
-        place = {name: at for at, name in enumerate(part.schema.names)}
+        place = {name: index for index, name in enumerate(part.schema.names)}
         columns = []
         for field in self.schema:
             if field.name in self.added:
@@ -202,7 +202,7 @@ def _without_viewed_levels(schema: pa.Schema) -> pa.Schema:
 
 def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
     """Decode dictionaries, which an Arrow file cannot change between batches."""
-    for at, field in enumerate(schema):
+    for index, field in enumerate(schema):
         if pa.types.is_dictionary(field.type):
-            schema = schema.set(at, field.with_type(field.type.value_type))
+            schema = schema.set(index, field.with_type(field.type.value_type))
     return schema

@@ -250,15 +250,15 @@ class Curve:
 
     def recall(self, constraint: Constraint) -> float:
         """Compute the recall under a constraint, 0 if infeasible."""
-        at = self.alerts_at(constraint)
-        return 0.0 if at is None else float(self.hits[at]) / int(self.hits[-1])
+        index = self.alerts_at(constraint)
+        return 0.0 if index is None else float(self.hits[index]) / int(self.hits[-1])
 
     def value(self, constraint: Constraint) -> Fraction:
         """Compute the objective under a constraint, 0 if infeasible."""
-        at = self.alerts_at(constraint)
-        if at is None:
+        index = self.alerts_at(constraint)
+        if index is None:
             return Fraction(0)
-        return constraint.objective(int(self.hits[at]), int(self.alerts[at]))
+        return constraint.objective(int(self.hits[index]), int(self.alerts[index]))
 
     def alerts_at(self, constraint: Constraint) -> int | None:
         """Find the best number of groups under a constraint; None if infeasible."""
@@ -286,10 +286,10 @@ def gain_of(
     """
     constraint = replace(constraint, margin=Fraction(0))  # evaluated at the bound itself
     grid, digest = CrossValidatedGrid.of(cells, seed), digest_of(cells)
-    at = grid.by_score.alerts_at(constraint)
-    if at is None:
+    index = grid.by_score.alerts_at(constraint)
+    if index is None:
         return None
-    alerts = int(grid.by_score.alerts[at])
+    alerts = int(grid.by_score.alerts[index])
     observed = gain(grid.by_rank, grid.by_score, alerts)
     draws: list[float] = []
     for first in with_progress(range(0, permutations, _BATCH), "permutations", -(-permutations // _BATCH)):

@@ -268,8 +268,8 @@ def _correction(beyond: Floats, count: Ints, width: Floats) -> Floats:
     correction: Floats = _spread(weight, beyond) / (_spread(weight, rows) + _PRIOR_ROWS)
     if groups == size:
         return correction
-    centre, at = (np.arange(groups) + 0.5) / groups, (np.arange(size) + 0.5) / size
-    return np.apply_along_axis(lambda values: np.interp(at, centre, values), -1, correction)
+    centre, position = (np.arange(groups) + 0.5) / groups, (np.arange(size) + 0.5) / size
+    return np.apply_along_axis(lambda values: np.interp(position, centre, values), -1, correction)
 
 
 def _isotonic(rate: Floats, count: Ints | Floats) -> Floats:
