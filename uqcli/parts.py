@@ -16,13 +16,13 @@ T = TypeVar("T")
 Counts = NDArray[np.signedinteger[Any]]
 """Counts of any width; sums are 64 bits wide."""
 
-PART: Final = 1 << 14
+VALUES_PER_PART: Final = 1 << 14
 """Values per part."""
 
 
 def parts(stop: int) -> list[slice]:
     """Cut positions 0 to stop-1 into parts."""
-    return [slice(start, min(stop, start + PART)) for start in range(0, stop, PART)]
+    return [slice(start, min(stop, start + VALUES_PER_PART)) for start in range(0, stop, VALUES_PER_PART)]
 
 
 def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
@@ -101,7 +101,9 @@ def indices_of_ranks(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int6
     cuts = np.searchsorted(rank, np.concatenate([[0], upto]))
     indices = np.empty(len(rank), dtype=np.int64)
     for number in np.flatnonzero(np.diff(cuts)).tolist():
-        inside, start = slice(cuts[number], cuts[number + 1]), number * PART
-        running = np.cumsum(amount[start : start + PART], dtype=np.int64) + (upto[number] - of_parts[number])
+        inside, start = slice(cuts[number], cuts[number + 1]), number * VALUES_PER_PART
+        running = np.cumsum(amount[start : start + VALUES_PER_PART], dtype=np.int64) + (
+            upto[number] - of_parts[number]
+        )
         indices[inside] = start + np.searchsorted(running, rank[inside], side="right")
     return indices

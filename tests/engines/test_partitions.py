@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.engines.test_tables import EXAMPLES, write_inputs
 from uqcli.engines.open import reusable_streams
-from uqcli.engines.protocol import WHOLE, Partition
+from uqcli.engines.protocol import ALL_ROWS, Partition
 from uqcli.engines.request import INPUT, PROBA, ClassColumns, DataRequest, Roles
 from uqcli.errors import DataError
 
@@ -172,7 +172,7 @@ def test_one_table_counts_by_one_key_after_another(engine, tmp_path_factory, rec
         by = Partition(groups=keys, edges=cut if bins else cut[:0])
         expected = [expected_counts(part) for part in records_by_part(records, keys, bins=bins)]
         assert [count_tuples(pool) for pool in table.pooled(by)] == expected
-    (uncertainties,) = table.pooled(WHOLE, "uncertainty")
+    (uncertainties,) = table.pooled(ALL_ROWS, "uncertainty")
     weighted = [record for record in records if record["weight"]]
     assert count_tuples(uncertainties) == expected_counts(weighted, "uncertainty")
 
@@ -236,14 +236,14 @@ def test_amounts_of_more_than_four_decimals_are_refused(engine, tmp_path, amount
     rows = frame([RECORD] * 3).with_columns(amount=pl.Series([1.0, 2.5, amount]))
     table = engine.table(DataRequest(**write_inputs(rows, tmp_path), roles=ROLES))
     with pytest.raises(DataError, match=r"column 'amount' has .* at most 4 decimals"):
-        table.pooled(WHOLE)
+        table.pooled(ALL_ROWS)
 
 
 def test_amounts_whose_sum_would_not_be_exact_are_refused(engine, tmp_path):
     rows = frame([RECORD | {"weight": 900, "amount": "9e11"}])
     table = engine.table(DataRequest(**write_inputs(rows, tmp_path), roles=ROLES))
     with pytest.raises(DataError, match="the amounts in column 'amount' add up to more"):
-        table.pooled(WHOLE)
+        table.pooled(ALL_ROWS)
 
 
 def test_the_input_is_a_key_like_any_other(engine, tmp_path):

@@ -11,7 +11,7 @@ from uqcli import parts
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """Set parts to a few values."""
-    monkeypatch.setattr(parts, "PART", 8)
+    monkeypatch.setattr(parts, "VALUES_PER_PART", 8)
 
 
 AMOUNTS = st.lists(st.integers(1, 2**31 - 1), min_size=1, max_size=60)

@@ -44,7 +44,9 @@ COMMANDS: Final = (
 """Command names in the order of the help; each is a function in a module of its name."""
 
 _FILE_OPTIONS: Final = frozenset({"config", "no_config"})
-_COLUMNS: Final = frozenset({"score", "uncertainty", "label", "weight", "positive", "proba", "classes"})
+_COLUMN_OPTIONS: Final = frozenset(
+    {"score", "uncertainty", "label", "weight", "positive", "proba", "classes"}
+)
 """Options allowed outside a command's table."""
 
 _TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
@@ -163,11 +165,11 @@ def _unsafe_options(content: Settings) -> Iterator[str]:
 def _shared_columns(context: typer.Context, content: Settings, path: Path) -> Settings:
     """Return column names outside the tables, only those that are options of the command."""
     outside = {name: value for name, value in content.items() if not isinstance(value, dict)}
-    stray = sorted(set(outside) - _COLUMNS)
+    stray = sorted(set(outside) - _COLUMN_OPTIONS)
     if stray:
         raise UsageError(
             f"configuration '{path}' has '{stray[0]}' outside a table",
-            expected=f"[<command>] tables, and outside them only {', '.join(sorted(_COLUMNS))}",
+            expected=f"[<command>] tables, and outside them only {', '.join(sorted(_COLUMN_OPTIONS))}",
         )
     known = {name: value for name, value in outside.items() if name in _options_of(context)}
     return _settings(context, known, f"'{path}'")

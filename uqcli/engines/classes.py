@@ -8,7 +8,7 @@ from dataclasses import dataclass
 SUM_TOLERANCE = 1e-3
 """Tolerance of the sum of class probabilities from 1."""
 
-ROUNDING = 1e-6
+ROUNDING_TOLERANCE = 1e-6
 """Tolerance of a probability outside [0, 1], for 32-bit softmax."""
 
 

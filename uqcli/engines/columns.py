@@ -11,7 +11,7 @@ from typing import Final
 from uqcli.engines.request import Roles, listing
 from uqcli.errors import DataError
 
-_SLIP: Final = 1
+_MAX_LENGTH_DIFFERENCE: Final = 1
 """Characters that a misspelt name may have more or fewer: two can negate it (certainty, uncertainty)."""
 
 
@@ -61,7 +61,9 @@ def _misspelt(name: str, columns: Sequence[str]) -> list[str]:
     """Suggest columns for a misspelt name; a name with other words or numbers is not suggested."""
     folded = {column.casefold(): column for column in columns if _words(column) == _words(name)}
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.75)
-    return [folded[candidate] for candidate in near if abs(len(candidate) - len(name)) <= _SLIP]
+    return [
+        folded[candidate] for candidate in near if abs(len(candidate) - len(name)) <= _MAX_LENGTH_DIFFERENCE
+    ]
 
 
 def _words(name: str) -> tuple[int, list[str]]:

@@ -245,7 +245,7 @@ def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
     )
 
 
-_NOT_OF_ROWS: Final = frozenset(
+_NON_CSV_SUFFIXES: Final = frozenset(
     {
         *(".json", ".xlsx", ".xls", ".ods", ".orc", ".avro", ".zip", ".bz2", ".xz"),
         *(".html", ".md", ".xml", ".prom"),
@@ -265,7 +265,7 @@ def format_of(name: str, requested: FileFormat | None) -> FileFormat:
     compressed = facts_of_name(name).compression is not None
     plain = Path(name).with_suffix("") if compressed else Path(name)
     named = facts_of_name(str(plain)).format
-    if requested is None and plain.suffix.lower() in _NOT_OF_ROWS:
+    if requested is None and plain.suffix.lower() in _NON_CSV_SUFFIXES:
         remedy = "name it .jsonl" if plain.suffix.lower() == ".json" else "choose another name"
         raise UsageError(
             f"cannot write rows as {plain.suffix}: '{name}'",

@@ -205,7 +205,7 @@ class Partition:
         return hash((self.groups, self.classes, *self.edges.tolist()))
 
 
-WHOLE: Final = Partition()
+ALL_ROWS: Final = Partition()
 """All rows in one part."""
 
 
@@ -225,7 +225,7 @@ class Table(Protocol):
         """Return the sorted group texts of a key column among rows of positive weight."""
 
     def edges(
-        self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
+        self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each part, exact at given ranks.
 

@@ -11,7 +11,7 @@ from uqcli.engines.protocol import ReadRows, SourceFacts, Table
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 
-_NORMALISED = 1e-5
+_SUM_TOLERANCE = 1e-5
 """Deviation from sum 1 below which class probabilities need no note."""
 
 
@@ -66,7 +66,7 @@ def sum_notes(unnormalised: float) -> list[str]:
     unnormalised
         max |sum p - 1| over rows.
     """
-    if unnormalised <= _NORMALISED:
+    if unnormalised <= _SUM_TOLERANCE:
         return []
     return [
         f"class probabilities of a row differ from 1 by up to {unnormalised:.1g}; they are used as given."

@@ -13,7 +13,7 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
 from uqcli.running.memory import available_bytes
 
-_PROGRAM: Final = 300 << 20
+_PROGRAM_BYTES: Final = 300 << 20
 """Bytes that any job needs: program, libraries, read buffers."""
 
 _GIB: Final = 1 << 30
@@ -107,7 +107,7 @@ def require_memory(data: DataRequest, need: Need) -> None:
 def needed_bytes(expected: Expected, need: Need) -> int:
     """Estimate the memory, within 50 % of the measured one."""
     of_row = need.bytes_per_row + need.bytes_per_class * expected.classes
-    return _PROGRAM + expected.rows * of_row
+    return _PROGRAM_BYTES + expected.rows * of_row
 
 
 def _distinct_expected(data: DataRequest) -> int:

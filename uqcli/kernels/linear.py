@@ -13,8 +13,8 @@ from uqcli.counts import Floats
 
 Matrix = NDArray[np.float64]
 
-_SWEEPS = 30
-_NEGLIGIBLE = 1e-15
+_MAX_SWEEPS = 30
+_EIGENVALUE_TOLERANCE = 1e-15
 """Ratio to the largest eigenvalue below which an eigenvalue counts as 0."""
 
 
@@ -52,12 +52,12 @@ def least_solution(matrix: Matrix, right: Floats) -> Floats:
     right : float64, shape (n,)
     """
     rotated, vectors = matrix.copy(), np.eye(len(matrix))
-    for _ in range(_SWEEPS):
+    for _ in range(_MAX_SWEEPS):
         pairs = [(i, j) for i in range(len(rotated)) for j in range(i)]
         if not any([_rotate(rotated, vectors, i, j) for i, j in pairs]):  # noqa: C419
             break
     values = np.diag(rotated)
-    nonzero = np.abs(values) > _NEGLIGIBLE * np.abs(values).max()
+    nonzero = np.abs(values) > _EIGENVALUE_TOLERANCE * np.abs(values).max()
     solution: Floats = np.zeros(len(right))
     for value, vector in zip(values[nonzero], vectors.T[nonzero], strict=True):
         solution += (vector * right).sum() / value * vector

@@ -6,7 +6,7 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints
 from uqcli.kernels.compile import kernel
-from uqcli.parts import PART, each_part, sums_from
+from uqcli.parts import VALUES_PER_PART, each_part, sums_from
 
 _MIN_SIZE, _MAX_RATIO = 1024, 0.9
 """Size below which pre-pooling is skipped, and the largest ratio of sizes that justifies another round."""
@@ -53,9 +53,9 @@ def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
     first, positives, count : int64, shape (blocks,)
         First position of each block, and its sums.
     """
-    if len(count) > PART:
+    if len(count) > VALUES_PER_PART:
         pooled = each_part(lambda part: _pooled_runs(positives[part], count[part]), len(count))
-        begins = np.repeat(PART * np.arange(len(pooled)), [len(first) for first, _, _ in pooled])
+        begins = np.repeat(VALUES_PER_PART * np.arange(len(pooled)), [len(first) for first, _, _ in pooled])
         first, positives, count = (np.concatenate(columns) for columns in zip(*pooled, strict=True))
         first += begins
     else:

@@ -23,7 +23,7 @@ FORMATS = ("png", "svg", "pdf")
 NARROW: Final = 3.8
 """Width in inches of a figure for a telephone."""
 
-_LONGEST: Final = 28
+_MAX_NAME_CHARACTERS: Final = 28
 """Characters of a name beside its line."""
 
 _GRID_POSITIONS = 9973
@@ -115,7 +115,7 @@ def draw_grid_lines(axes: Axes, axis: Literal["x", "both"] = "both") -> None:
 
 def label_lines(axes: Axes, names: Sequence[str]) -> None:
     """Give each name a line, the first on top."""
-    axes.set_yticks(range(len(names)), [printable(name, _LONGEST) for name in names])
+    axes.set_yticks(range(len(names)), [printable(name, _MAX_NAME_CHARACTERS) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     draw_grid_lines(axes, "x")

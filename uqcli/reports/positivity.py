@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 _BANDS, _MIN_ROWS = 25, 20
 """Number of score bands of equal width; neighbours with fewer rows than this minimum are merged."""
 
-_FAINT: Final = 0.15
+_MIN_SHADE: Final = 0.15
 """Strength of the shade of ranges with hardly any rows, whose rates are mostly chance."""
 
 _MAX_CURVES: Final = 6
-_FARTHEST: Final = 1e300
+_MAX_DRAWN_SCORE: Final = 1e300
 """Largest score for which matplotlib can compute axes."""
 
-_EMPTY: Final = "#eceef0"
+_EMPTY_COLOUR: Final = "#eceef0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +146,7 @@ def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
     """Return the range of scores on the axes: 0 to 1 if no edge or threshold is outside."""
     thresholds = [t for line in boundaries for t in line.thresholds if t is not None]
     scores = np.concatenate([*(cells_of_row.lower for cells_of_row in cells.rows), thresholds])
-    scores = np.clip(scores[scores > LOWEST], -_FARTHEST, _FARTHEST)
+    scores = np.clip(scores[scores > LOWEST], -_MAX_DRAWN_SCORE, _MAX_DRAWN_SCORE)
     if len(scores) == 0 or (scores.min() >= 0 and scores.max() <= 1):
         return 0.0, 1.0
     low, high = float(scores.min()), float(scores.max())
@@ -169,11 +169,11 @@ def _draw_rates(
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    norm, shading = Normalize(0, _highest(levels)), colormaps["Blues"].with_extremes(bad=_EMPTY)
+    norm, shading = Normalize(0, _highest(levels)), colormaps["Blues"].with_extremes(bad=_EMPTY_COLOUR)
     for number, level in enumerate(levels):
         shades = shading(norm(np.ma.masked_invalid(level.rate)))[:, :3]
         bands = np.diff(level.ends) * _BANDS / (span[1] - span[0])
-        strength = np.where(level.count, np.clip(level.count / bands / _MIN_ROWS, _FAINT, 1), 1)
+        strength = np.where(level.count, np.clip(level.count / bands / _MIN_ROWS, _MIN_SHADE, 1), 1)
         shades = 1 - strength[:, None] * (1 - shades)  # towards white
         axes.pcolormesh(level.ends, [number, number + 1], shades[None, :, :])
     label = "uncertainty" if len(levels) == 1 else "uncertainty (up: less certain)"

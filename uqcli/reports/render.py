@@ -31,7 +31,7 @@ _PIPE_WIDTH = 1000
 PAGES: Final = frozenset({".html", ".md"})
 """Forms for people, with figures and provenance."""
 
-_FORMS: Final = (".html", ".md", ".json", ".xml", ".prom")
+_REPORT_SUFFIXES: Final = (".html", ".md", ".json", ".xml", ".prom")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +183,7 @@ _MARKDOWN: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_BLOCK: Final = re.compile(r"\s*(?:[#>]|(?:[-+=]|\d+[.)])(?=\s|$))")
+_BLOCK_START: Final = re.compile(r"\s*(?:[#>]|(?:[-+=]|\d+[.)])(?=\s|$))")
 """Beginnings of headings, quotes and lists."""
 
 
@@ -194,7 +194,7 @@ def _plain(text: str) -> str:
 
 def _paragraph(text: str) -> str:
     """Escape a paragraph, so that it begins no heading, quote or list."""
-    match = _BLOCK.match(text)
+    match = _BLOCK_START.match(text)
     if match is None:
         return _plain(text)
     sign = match.end() - 1
@@ -333,6 +333,6 @@ def check_report_name(name: str) -> str:
         No form of a report has this suffix.
     """
     suffix = Path(name).suffix.lower()
-    if suffix not in _FORMS:
-        raise UsageError(f"--report '{name}' has no known ending", expected=" or ".join(_FORMS))
+    if suffix not in _REPORT_SUFFIXES:
+        raise UsageError(f"--report '{name}' has no known ending", expected=" or ".join(_REPORT_SUFFIXES))
     return suffix

@@ -26,7 +26,7 @@ from uqcli.document import (
 _IN_TABLES: Final = frozenset({"digest", "thresholds", "uncertainty_edges"})
 """Fields that always differ, or that the table of thresholds shows."""
 
-_MOST: Final = 28
+_MAX_CHARACTERS: Final = 28
 """Characters of a value in the table of fields."""
 
 
@@ -143,7 +143,7 @@ class ShowTwoReport(OneResult):
     def _fields(self) -> Table:
         """Other fields that differ."""
         rows = [
-            (field, *(printable(_text(value), _MOST) for value in values))
+            (field, *(printable(_text(value), _MAX_CHARACTERS) for value in values))
             for field, values in self._differences().items()
             if field.partition(".")[0] not in _IN_TABLES
         ]

@@ -10,7 +10,7 @@ from uqcli.visible import without_secrets
 
 _STORES: Final = ("s3", "gs", "az")
 _WEB: Final = ("http", "https")
-KNOWN_PLACES: Final = "s3://, gs://, az://, https:// or the name of a file"
+KNOWN_LOCATIONS: Final = "s3://, gs://, az://, https:// or the name of a file"
 
 
 def _scheme(name: str) -> str:

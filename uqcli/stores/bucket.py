@@ -57,7 +57,7 @@ class StoreTree:
         """List folders in parallel, since each listing waits for the store."""
         folder_list = list(folders)
         if len(folder_list) > 1:
-            with ThreadPoolExecutor(limits.AT_ONCE) as pool:
+            with ThreadPoolExecutor(limits.MAX_PARALLEL) as pool:
                 list(pool.map(self.inside, folder_list))
 
     def matches(self, pattern: str) -> list[Entry]:
@@ -103,7 +103,7 @@ class StoreTree:
         places = [Address.of(f"{folder.name}/{part}") for folder in folders]
         if not last:
             return [_folder(place) for place in places]  # listing them later shows whether they exist
-        with ThreadPoolExecutor(limits.AT_ONCE) as pool:
+        with ThreadPoolExecutor(limits.MAX_PARALLEL) as pool:
             return [entry for entry in pool.map(self.entry, map(str, places)) if entry is not None]
 
     def _below(self, folders: list[Entry], *, files: bool) -> list[Entry]:

@@ -12,7 +12,7 @@ from uqcli.choices import OnInvalid
 from uqcli.defaults import MAX_ROWS
 from uqcli.engines import refusals
 from uqcli.engines.amounts import LARGEST_SUM, UNITS, refuse_decimals, refuse_sum
-from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
+from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
@@ -25,7 +25,7 @@ from uqcli.running.remarks import caution
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OUTER = 1e-4
+_TAIL_SHARE = 1e-4
 """Fraction of the rows at either end that need no narrow ranges."""
 
 _LARGEST_WEIGHT = float(2**53)
@@ -234,7 +234,9 @@ class Check:
         if self.roles.classes:
             for name in self._probabilities():
                 column = F.col(name)
-                conditions[f"outside_{name}"] = usable & ((column < -ROUNDING) | (column > 1 + ROUNDING))
+                conditions[f"outside_{name}"] = usable & (
+                    (column < -ROUNDING_TOLERANCE) | (column > 1 + ROUNDING_TOLERANCE)
+                )
             amounts["unnormalised"] = F.max(F.when(usable, self._deviation()))
         if self.roles.weight is not None:
             weight = F.col("w")
@@ -257,8 +259,8 @@ class Check:
         for name in [] if self.roles.classes else self.names.values():
             value = F.when(present, F.col(name))
             spans |= {
-                f"low_{name}": F.percentile_approx(value, OUTER),
-                f"high_{name}": F.percentile_approx(value, 1 - OUTER),
+                f"low_{name}": F.percentile_approx(value, _TAIL_SHARE),
+                f"high_{name}": F.percentile_approx(value, 1 - _TAIL_SHARE),
                 f"distinct_{name}": F.approx_count_distinct(F.when(present, F.xxhash64(name))),
             }
         return [

@@ -37,7 +37,7 @@ CELLS = 1 << 17
 MIN_CELLS = 64
 """Minimum number of cells per part."""
 
-_SURELY = 1.25
+_SAFETY_FACTOR = 1.25
 """Safety factor on Spark's approximate distinct count, whose error is about 5 %."""
 
 
@@ -119,7 +119,7 @@ def count_ranges(
     counter: Counter = (ExpressionCounter if expressions else FunctionCounter).over(
         checked.spans[role], size, number, list(checked.amounts)
     )
-    distinct = int(_SURELY * checked.spans[role].distinct) * number
+    distinct = int(_SAFETY_FACTOR * checked.spans[role].distinct) * number
     with spark_errors("count the rows"):
         rows = counting_frame(checked, role, by)
         parts = _first(rows, counter, number)

@@ -27,7 +27,7 @@ _CLOSE_SECONDS: Final = 1.0
 _CONNECT_SECONDS: Final = 10.0
 """Timeout in seconds for reaching a cluster."""
 
-_RETRIES: Final = 5
+_MAX_RETRIES: Final = 5
 """Retries of a call after a lost connection: half a minute in total; the client's own take ten minutes."""
 
 _PORT: Final = 15002
@@ -173,7 +173,7 @@ def _limit_retries(session: Any) -> None:
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # the error has the same information
-    policy = DefaultPolicy(max_retries=_RETRIES, max_backoff=3000)
+    policy = DefaultPolicy(max_retries=_MAX_RETRIES, max_backoff=3000)
     session.client.set_retry_policies([policy])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 
 from uqcli.counts import Ints, RangeCounts, ValueCounts, containing_ranks, merge
-from uqcli.engines.protocol import WHOLE, Partition, RangeQuery, SourceFacts
+from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceFacts
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.distinct import distinct_rows
@@ -44,7 +44,7 @@ class SparkTable:
         return groups_of(self._checked, column)
 
     def edges(
-        self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
+        self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each part, exact at given ranks."""
         query = partial(containing_ranks, ranks=ranks)

@@ -14,7 +14,7 @@ Work = Callable[[Batches], Iterator[pa.RecordBatch]]
 CELLS_SCHEMA = "cell long, n long, p long, low double, high double"
 ROWS_SCHEMA = "part long, value double, y long, w long"
 
-_TOGETHER = 1 << 19
+_MIN_BATCH_ROWS = 1 << 19
 """Rows counted at a time, since Spark's batches are small compared with the cells."""
 
 
@@ -100,7 +100,7 @@ def _larger(batches: Batches) -> Iterator[pa.Table]:
     for batch in batches:
         waiting.append(batch)
         rows += len(batch)
-        if rows >= _TOGETHER:
+        if rows >= _MIN_BATCH_ROWS:
             yield pa.Table.from_batches(waiting)
             waiting, rows = [], 0
     if rows:

@@ -15,7 +15,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning
 from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells, of_all_rows
 from uqcli.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
-from uqcli.engines.protocol import WHOLE, Table
+from uqcli.engines.protocol import ALL_ROWS, Table
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
@@ -232,7 +232,7 @@ class CalibrationRows:
     @cached_property
     def every_score(self) -> Cells:
         """All distinct scores."""
-        return single_row(self.table.pooled(WHOLE)[0])
+        return single_row(self.table.pooled(ALL_ROWS)[0])
 
     def _count(self, spec: GridSpec) -> CountedGrid:
         """Count the rows once per grid; scores are also exact enough for a single threshold."""

@@ -19,7 +19,7 @@ from uqcli.methods.boundary.result import FitCounts
 from uqcli.reports.boundary.compared import Compared
 from uqcli.reports.boundary.report import Candidate
 
-_NEAR: Final = 0.005
+_BOUND_TOLERANCE: Final = 0.005
 """Tolerance within which an expected rate counts as meeting its bound."""
 
 
@@ -57,7 +57,7 @@ def _keeps(expected: Expected, constraint: Constraint) -> bool:
     of = {ConstraintKind.PRECISION: expected.precision, ConstraintKind.RECALL: expected.recall}.get(
         constraint.kind
     )
-    return of is None or (of.value or 0.0) >= float(constraint.amounts[0]) - _NEAR
+    return of is None or (of.value or 0.0) >= float(constraint.amounts[0]) - _BOUND_TOLERANCE
 
 
 def _objective(expected: Expected | None, fit: FitCounts, constraint: Constraint) -> float:

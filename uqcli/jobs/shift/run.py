@@ -37,7 +37,7 @@ from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows
 from uqcli.running.progress import with_progress
 
-_NEGLIGIBLE = 1e-6
+_MIN_REPORTED = 1e-6
 """Weights and shares below it are reported as 0, which EM only approaches."""
 
 
@@ -255,14 +255,14 @@ def intervals_of_weights(draws: Sequence[Floats | None], confidence: float) -> l
         ends = percentile_interval(values, confidence)
         if ends is None:
             return None
-        intervals.append([0.0 if end < _NEGLIGIBLE else end for end in ends])
+        intervals.append([0.0 if end < _MIN_REPORTED else end for end in ends])
     return intervals
 
 
 def intervals_of_priors(draws: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
     """Compute the percentile intervals of the target priors, clipped to [0, 1]."""
     intervals = intervals_of_weights(draws, confidence)
-    return intervals and [[1.0 if end > 1 - _NEGLIGIBLE else end for end in ends] for ends in intervals]
+    return intervals and [[1.0 if end > 1 - _MIN_REPORTED else end for end in ends] for ends in intervals]
 
 
 def _report(

@@ -27,7 +27,7 @@ from uqcli.reports.tce.report import TceParameters, TceReport
 from uqcli.reports.tce.results import ClassResult, GroupResult
 from uqcli.rows import Rows
 
-_OF_BINS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
+_BINNED_METRICS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
 """Metrics that are omitted for a group too small to be tested."""
 
 
@@ -241,7 +241,7 @@ def _measured_part(
     measured = [measure(counts_of_part, sizes) for counts_of_part, sizes in zip(counts, options, strict=True)]
     values = [dict(part.metrics) for part in measured]
     if not tested:
-        values = [{**metrics, **dict.fromkeys(_OF_BINS)} for metrics in values]
+        values = [{**metrics, **dict.fromkeys(_BINNED_METRICS)} for metrics in values]
     means = mean_metrics(values)
     chances: Sequence[SamplingDistribution | None] = [None] * len(values)
     chance: SamplingDistribution | None = None

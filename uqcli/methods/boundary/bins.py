@@ -20,8 +20,8 @@ from uqcli.methods.boundary.runs import TopRuns, top_runs
 
 BINS: Final = (1, 2, 4, 8)
 _MIN_ALERTS: Final = 100
-_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
-_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
+_BOUND_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
+_BOUND_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
 """Factors on the requested bound, so that the choice does not depend on one value."""
 
 
@@ -92,10 +92,10 @@ def _nearby_constraints(constraint: Constraint, share: float) -> list[Constraint
         return [constraint]
     (bound,) = amounts
     if kind is ConstraintKind.PRECISION:
-        bounds = [bound + offset for offset in _OFFSETS]
+        bounds = [bound + offset for offset in _BOUND_OFFSETS]
     else:
         counts_rows = kind is ConstraintKind.MAX_SELECTED and not constraint.relative
-        bounds = [bound * factor * (Fraction(share) if counts_rows else 1) for factor in _FACTORS]
+        bounds = [bound * factor * (Fraction(share) if counts_rows else 1) for factor in _BOUND_FACTORS]
     highest = None if kind is ConstraintKind.MAX_SELECTED and not constraint.relative else 1
     feasible = [bound for bound in bounds if bound > 0 and (highest is None or bound <= highest)]
     return [replace(constraint, amounts=(amount,)) for amount in feasible or [bound]]

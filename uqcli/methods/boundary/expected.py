@@ -33,8 +33,8 @@ _Z: Final = 1.645
 _MIN_ALERTS: Final = 30
 """Selected rows below which ranges covered less than 85 % in simulations with few positives."""
 
-_OUTSIDE: Final = 0.632
-_BY_OPTIMISM: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
+_OUT_OF_BAG_WEIGHT: Final = 0.632
+_OPTIMISM_CORRECTED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     apparent = _found([own], count[None], positives[None])
     draws = [draw for draw, _ in feasible]
     indices = [inside for _, inside in feasible]
-    if algorithm in _BY_OPTIMISM:
+    if algorithm in _OPTIMISM_CORRECTED:
         in_draws = _found(indices, *samples[:, draws])
         on_all = _found(
             indices, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
@@ -96,13 +96,15 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         if not pooled[1] or not pooled[2]:
             return None
         out = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
-        rates = np.minimum(apparent.rates[:, 0], (1 - _OUTSIDE) * apparent.rates[:, 0] + _OUTSIDE * out)
+        rates = np.minimum(
+            apparent.rates[:, 0], (1 - _OUT_OF_BAG_WEIGHT) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHT * out
+        )
     trials = int(apparent.selected[0]), int(apparent.positives[0])
     shares = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
     enough = trials[0] >= _MIN_ALERTS
     return Expected(
         precision=_estimate(shares[0], trials[0], ranged=enough),
-        recall=_estimate(shares[1], trials[1], ranged=enough and algorithm in _BY_OPTIMISM),
+        recall=_estimate(shares[1], trials[1], ranged=enough and algorithm in _OPTIMISM_CORRECTED),
     )
 
 

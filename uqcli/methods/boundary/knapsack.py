@@ -29,9 +29,9 @@ import numpy as np
 from uqcli.counts import Bools, Floats, Ints
 
 _SAFE_BITS = 61
-_BLOCK = 1 << 20
-_SAMPLE = 20_000
-_MIXED = 0x9E3779B97F4A7C15 - (1 << 64)
+_BLOCK_SIZE = 1 << 20
+_SAMPLE_SIZE = 20_000
+_HASH_MULTIPLIER = 0x9E3779B97F4A7C15 - (1 << 64)
 """An odd number, for hashing with wrap-around."""
 
 
@@ -225,11 +225,11 @@ def _best_reaching(
 
 def _shared_step(classes: Sequence[Options]) -> tuple[int, int]:
     """Find the most common step between adjacent options, as value and surplus."""
-    value = np.concatenate([np.diff(options.value[:_SAMPLE]) for options in classes])
-    surplus = np.concatenate([np.diff(options.surplus[:_SAMPLE]) for options in classes])
+    value = np.concatenate([np.diff(options.value[:_SAMPLE_SIZE]) for options in classes])
+    surplus = np.concatenate([np.diff(options.surplus[:_SAMPLE_SIZE]) for options in classes])
     if len(value) == 0:
         return 0, 0
-    mixed = value * _MIXED + surplus  # hash collisions are harmless, since any step is valid
+    mixed = value * _HASH_MULTIPLIER + surplus  # hash collisions are harmless, since any step is valid
     _, first, counts = np.unique(mixed, return_index=True, return_counts=True)
     index = int(first[np.argmax(counts)])
     return int(value[index]), int(surplus[index])
@@ -256,7 +256,7 @@ def _extend(
         (np.flatnonzero(~partial.lowerable), alive),
         (np.flatnonzero(partial.lowerable), alive[~raisable[alive]]),
     ):
-        block = max(1, _BLOCK // max(len(allowed), 1))
+        block = max(1, _BLOCK_SIZE // max(len(allowed), 1))
         for start in range(0, len(states), block):
             part = states[start : start + block]
             value = partial.value[part, None] + options.value[None, allowed]
@@ -264,7 +264,7 @@ def _extend(
             weight = needs.scale * value + needs.price * surplus
             row, column = np.nonzero((weight >= needs.weight) & (surplus >= needs.surplus))
             parent, option = np.append(parent, part[row]), np.append(option, allowed[column])
-            if len(parent) > _BLOCK:
+            if len(parent) > _BLOCK_SIZE:
                 parent, option = _undominated_pairs(partial, options, lowerable, parent, option)
     parent, option = _undominated_pairs(partial, options, lowerable, parent, option)
     rank = np.empty(len(parent), dtype=np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Ints
 
-_ROUNDING: Final = 1e-6
+_ROUNDING_TOLERANCE: Final = 1e-6
 """Relative distance from equality below which the comparison is exact instead of in doubles."""
 
 
@@ -56,8 +56,8 @@ class Margin:
         surplus = float(b) * true_positives - float(a) * selected
         left, right = surplus**2, float(times) * selected
         feasible: Bools = (surplus >= 0) & (left >= right)
-        near = np.abs(left - right) <= _ROUNDING * (left + right)
-        near |= np.abs(surplus) <= _ROUNDING * float(a) * selected
+        near = np.abs(left - right) <= _ROUNDING_TOLERANCE * (left + right)
+        near |= np.abs(surplus) <= _ROUNDING_TOLERANCE * float(a) * selected
         for index in np.flatnonzero(near).tolist():
             hits, rows = int(true_positives[index]), int(selected[index])
             exact = b * hits - a * rows

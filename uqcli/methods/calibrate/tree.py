@@ -17,15 +17,15 @@ from uqcli.kernels.logistic import sigmoid
 from uqcli.methods.calibrate.partition import leaf_of
 from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
-RARE = 20
+MIN_LEVEL_ROWS = 20
 """Levels with fewer rows than this in the learning data count as "other"."""
 
-STAGES = 3
-FOREST = 20
-_RATE = 0.5
+BOOSTING_STAGES = 3
+FOREST_TREES = 20
+_LEARNING_RATE = 0.5
 """Boosting stages, trees of a forest, and the learning rate."""
 
-_SEEDS = 2**32
+_SEED_RANGE = 2**32
 """Range of scikit-learn's seeds; the split into halves accepts all of ours."""
 
 
@@ -104,7 +104,7 @@ def ordered_column(name: str, feature: Feature, positive: Bools, weight: Ints) -
     is_level = (code >= 0) & (code < len(feature.levels))
     size = np.bincount(code[is_level], weights=weight[is_level], minlength=len(feature.levels))
     hits = np.bincount(code[is_level], weights=(weight * positive)[is_level], minlength=len(feature.levels))
-    frequent = [number for number in range(len(feature.levels)) if size[number] >= RARE]
+    frequent = [number for number in range(len(feature.levels)) if size[number] >= MIN_LEVEL_ROWS]
     frequent.sort(key=lambda number: (hits[number] / size[number], number))
     return FeatureColumn(name=name, levels=[feature.levels[number] for number in frequent])
 
@@ -197,7 +197,7 @@ def _single(
 ) -> list[tuple[Node, ...]]:
     from sklearn.tree import DecisionTreeClassifier
 
-    tree = DecisionTreeClassifier(**_shape(options, weight), random_state=options.seed % _SEEDS)
+    tree = DecisionTreeClassifier(**_shape(options, weight), random_state=options.seed % _SEED_RANGE)
     return [nodes_of(tree.fit(matrix.rank, positive, weight).tree_, matrix)]
 
 
@@ -207,7 +207,10 @@ def _forest(
     from sklearn.ensemble import RandomForestClassifier
 
     forest = RandomForestClassifier(
-        n_estimators=FOREST, **_shape(options, weight), random_state=options.seed % _SEEDS, n_jobs=1
+        n_estimators=FOREST_TREES,
+        **_shape(options, weight),
+        random_state=options.seed % _SEED_RANGE,
+        n_jobs=1,
     )
     return [nodes_of(tree.tree_, matrix) for tree in forest.fit(matrix.rank, positive, weight).estimators_]
 
@@ -220,15 +223,17 @@ def _boosted(
 
     log_odds = np.zeros(len(positive))
     trees = []
-    for stage in range(STAGES):
+    for stage in range(BOOSTING_STAGES):
         probability = sigmoid(log_odds)
-        tree = DecisionTreeRegressor(**_shape(options, weight), random_state=(options.seed + stage) % _SEEDS)
+        tree = DecisionTreeRegressor(
+            **_shape(options, weight), random_state=(options.seed + stage) % _SEED_RANGE
+        )
         tree.fit(matrix.rank, positive - probability, weight)
         trees.append(nodes_of(tree.tree_, matrix))
         leaf = tree.apply(matrix.rank)
         slope = np.bincount(leaf, weights=weight * (positive - probability))
         bend = np.bincount(leaf, weights=weight * probability * (1 - probability))
-        log_odds = log_odds + _RATE * (slope / np.maximum(bend, 1e-9))[leaf]
+        log_odds = log_odds + _LEARNING_RATE * (slope / np.maximum(bend, 1e-9))[leaf]
     return trees
 
 

@@ -10,7 +10,7 @@ from uqcli import defaults
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.errors import UsageError
 
-_NODES = 601
+_QUADRATURE_NODES = 601
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +177,7 @@ def _mean_on_logit_scale(a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
     bend = -(values[0] - 2 * values[1] + values[2]) / step**2
     spread = 1 / np.sqrt(np.maximum(bend, 1e-12))
     farthest = np.arcsinh(60 / (np.minimum(a, b) * spread) + 60)
-    nodes = np.linspace(-1, 1, _NODES)[None, :] * farthest[:, None]
+    nodes = np.linspace(-1, 1, _QUADRATURE_NODES)[None, :] * farthest[:, None]
     logit = mode[:, None] + spread[:, None] * np.sinh(nodes)
     log_weight = _log_density(logit, a[:, None], b[:, None], n[:, None], tau) + np.log(np.cosh(nodes))
     weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))

@@ -17,7 +17,7 @@ from uqcli.methods.losses import Loss, log_losses, squared_error
 from uqcli.methods.tce.binomial_test import rejected as binomial_rejected
 from uqcli.methods.tce.t_test import rejected as t_rejected
 from uqcli.methods.tce.verdicts import Verdicts
-from uqcli.parts import PART, each_part, sums_before
+from uqcli.parts import VALUES_PER_PART, each_part, sums_before
 
 T = TypeVar("T")
 
@@ -165,6 +165,6 @@ def _mean(counts: ValueCounts, loss: Loss) -> float:
 def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
     """Apply a function to the parts of each bin."""
     return [
-        [work(slice(part, min(part + PART, stop))) for part in range(first, stop, PART)]
+        [work(slice(part, min(part + VALUES_PER_PART, stop))) for part in range(first, stop, VALUES_PER_PART)]
         for first, stop in itertools.pairwise(start.tolist())
     ]

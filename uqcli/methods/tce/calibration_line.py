@@ -12,7 +12,7 @@ import numpy as np
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.kernels.linear import is_positive_definite, solved
 from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
-from uqcli.parts import PART, each_part
+from uqcli.parts import VALUES_PER_PART, each_part
 
 _CLIP = 1e-12
 _COARSE_VALUES, _VALUES_PER_POOL = 4096, 128
@@ -82,7 +82,7 @@ class _Values:
     def __init__(self, counts: ValueCounts) -> None:
         self.counts = counts
         self.number = len(counts.value)
-        self._few = _log_odds(counts.value) if self.number <= PART else None
+        self._few = _log_odds(counts.value) if self.number <= VALUES_PER_PART else None
 
     def log_odds(self, part: slice) -> Floats:
         """Compute the log-odds of some values."""
@@ -114,7 +114,7 @@ class _Values:
             mean = np.add.reduceat(self.log_odds(inside) * self.counts.count[inside], from_) / count
             return mean, count, np.add.reduceat(self.counts.positives[inside], from_, dtype=np.int64)
 
-        step = max(1, PART * max_values // self.number)
+        step = max(1, VALUES_PER_PART * max_values // self.number)
         pieces = [slice(first, min(max_values, first + step)) for first in range(0, max_values, step)]
         columns = zip(*map(of_part, pieces), strict=True)
         mean, count, positives = (np.concatenate(pieces) for pieces in columns)

@@ -48,10 +48,10 @@ from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
 from uqcli.reports.positivity import Drawn, positive_rate_figure
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
-TOGETHER = "The thresholds meet the target together, not in each uncertainty bin."
+JOINT_TARGET = "The thresholds meet the target together, not in each uncertainty bin."
 _FEW_ALERTS = 30
 """Alerts below which a precision on the calibration set says little."""
-TOO_FEW = "One threshold: too few alerts to choose bins."
+TOO_FEW_ALERTS = "One threshold: too few alerts to choose bins."
 NO_GAIN = "One threshold: no clear gain from uncertainty bins."
 _CROSS_VALIDATED = (
     "Gains are cross-validated. At equal alerts they measure better ranking; at the bound they include what "
@@ -285,7 +285,7 @@ class BoundaryReport(OneResult):
             reason = (
                 ""
                 if self.tried is None or self.unsaved or sentences
-                else f" {NO_GAIN if self.tried else TOO_FEW}"
+                else f" {NO_GAIN if self.tried else TOO_FEW_ALERTS}"
             )
             sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
             sentences += [self.recalibrated] if self._is_raised else []
@@ -459,7 +459,7 @@ class BoundaryReport(OneResult):
 
     def _new_data_notes(self) -> list[str]:
         """Collect notes on new data, and on the seed."""
-        notes = [TOGETHER] if self.has_several_thresholds and self.certification is None else []
+        notes = [JOINT_TARGET] if self.has_several_thresholds and self.certification is None else []
         if self.chosen.expected is None and self.certification is None:
             notes.append("Recall and precision are those of the calibration set; expect less on new data.")
         notes += [_CROSS_VALIDATED, VERDICTS] if self.compared else []

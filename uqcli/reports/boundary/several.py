@@ -9,7 +9,7 @@ from typing import Any
 from uqcli.artifacts.boundary import rule
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, ranges
-from uqcli.reports.boundary.report import TOGETHER, UNTESTED, BoundaryReport, expected_cells, fit_cells
+from uqcli.reports.boundary.report import JOINT_TARGET, UNTESTED, BoundaryReport, expected_cells, fit_cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ class SeveralBoundariesReport:
         if first.certification is None:
             notes += [
                 *([UNTESTED] if any(report.is_untested for report in self.reports) else []),
-                *([TOGETHER] if any(report.has_several_thresholds for report in self.reports) else []),
+                *([JOINT_TARGET] if any(report.has_several_thresholds for report in self.reports) else []),
             ]
         return notes
 

@@ -24,7 +24,7 @@ from uqcli.document import (
     rows_of,
 )
 from uqcli.reports.evaluate.boundaries import (
-    UNSEEN,
+    OWN_DATA_CAUTION,
     Evaluated,
     intervals_in_words,
     names_of,
@@ -230,7 +230,7 @@ class EvaluateConformalReport(Evaluated):
 
     def _notes(self) -> list[str]:
         untested = [] if self.difference is None else self.difference.notes()
-        return [*untested, *_empty_set_notes(self.results), UNSEEN]
+        return [*untested, *_empty_set_notes(self.results), OWN_DATA_CAUTION]
 
 
 def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Claim:

@@ -42,8 +42,8 @@ class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
     on_invalid: str
 
 
-_RATE_ROWS: Final = 1000
-_FAR: Final = 2
+_MIN_RATE_ROWS: Final = 1000
+_MAX_RATE_RATIO: Final = 2
 """Rows from which an alert rate is compared, and the factor at which it is far from the usual one."""
 
 
@@ -125,10 +125,10 @@ class ApplyReport(OneResult):
     def _rate_caution(self) -> list[str]:
         """Caution that the alert rate is far from that of the calibration set."""
         rows, usual = self.source.rows, None if self.model is None else self.model.alert_rate
-        if not usual or self.selected is None or rows < _RATE_ROWS:
+        if not usual or self.selected is None or rows < _MIN_RATE_ROWS:
             return []
         rate = self.selected / rows
-        if usual / _FAR <= rate <= usual * _FAR:
+        if usual / _MAX_RATE_RATIO <= rate <= usual * _MAX_RATE_RATIO:
             return []
         return [f"the alert rate is {rate / usual:.2g} times that of the calibration set."]
 

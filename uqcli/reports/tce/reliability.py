@@ -37,7 +37,7 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
     def draw(canvas: Canvas) -> None:
         rows = canvas.subfigures(len(panels), 1, squeeze=False)[:, 0]
         narrow = is_narrow(canvas)
-        mosaic, ratios = (_STACKED, _STACKED_RATIOS) if narrow else (_ABREAST, _RATIOS)
+        mosaic, ratios = (_STACKED_LAYOUT, _STACKED_RATIOS) if narrow else (_WIDE_LAYOUT, _WIDE_RATIOS)
         for row, panel in zip(rows, panels, strict=True):
             title = wrap_title(panel.title) if narrow else panel.title
             row.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
@@ -58,9 +58,9 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
     )
 
 
-_ABREAST: Final = [["violins", "side", "standard"], ["bins", "none", "standard"]]
-_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9, 3.6], "height_ratios": [3, 1]}
-_STACKED: Final = [["violins", "side"], ["bins", "none"], ["standard", "standard"]]
+_WIDE_LAYOUT: Final = [["violins", "side", "standard"], ["bins", "none", "standard"]]
+_WIDE_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9, 3.6], "height_ratios": [3, 1]}
+_STACKED_LAYOUT: Final = [["violins", "side"], ["bins", "none"], ["standard", "standard"]]
 _STACKED_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9], "height_ratios": [3, 1, 3.6]}
 
 

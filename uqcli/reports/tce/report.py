@@ -59,7 +59,7 @@ _MEANINGS: Final = {
         "within_bin_error": "as estimation_error, mean over bins",
     },
 }
-_MAIN = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
+_TERMINAL_METRICS = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
 """Metrics on a terminal."""
 
 _PART_METRICS = ("tce", "ece", "ace", "brier", "log_loss")
@@ -344,7 +344,7 @@ def _main_table(whole: GroupResult) -> Table:
     """Build the table of the main metrics."""
     nulls = whole.if_calibrated
     rows = []
-    for name in _MAIN:
+    for name in _TERMINAL_METRICS:
         more = [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
         rows.append([name, format_metric(name, whole.metrics[name]), *(more if nulls else [])])
     header = ["metric", "value", *(["if calibrated", "p"] if nulls else [])]

@@ -12,7 +12,7 @@ from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.defaults import MAX_ROWS
 from uqcli.engines import amounts, refusals
-from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
+from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilities
 from uqcli.engines.local.check.features import encoded, infinite_numbers, texts_of
@@ -206,7 +206,7 @@ class RowChecker:
         for role, column in self.roles.all_numbers().items():
             if role.startswith(PROBA):
                 value = numbers[role]
-                outside = valid & ((value < -ROUNDING) | (value > 1 + ROUNDING))
+                outside = valid & ((value < -ROUNDING_TOLERANCE) | (value > 1 + ROUNDING_TOLERANCE))
                 if outside.any():
                     text = pl.Series(value).cast(pl.String)
                     answers = "probabilities between 0 and 1", "check --proba"

@@ -13,7 +13,7 @@ from uqcli.engines.local.read.source import Batch
 from uqcli.errors import DataError
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
-_LONGEST = 60
+_MAX_CHARACTERS = 60
 """Maximum characters of a value in a message."""
 
 _INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
@@ -99,10 +99,10 @@ def unreadable(
     expected, remedy = answers
     row, count = int(np.argmax(wrong)), int(wrong.sum())
     if batch.cut and batch.first_row and row == len(wrong) - 1:  # half a value is neither null nor a label
-        remedy = refusals.CUT
+        remedy = refusals.TRUNCATED_REMEDY
     return DataError(
         f"column '{column}' has {count} unreadable {'value' if count == 1 else 'values'}, "
-        f"first '{printable(str(text[row]), _LONGEST)}' in {batch.place(row)}",
+        f"first '{printable(str(text[row]), _MAX_CHARACTERS)}' in {batch.place(row)}",
         expected=expected,
         remedy=remedy,
     )

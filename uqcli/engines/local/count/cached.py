@@ -18,15 +18,15 @@ from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.count.keys import Keys, keys_of, least_keys, values_of, widened
 from uqcli.engines.local.count.part import Division, Part, joined, part_of
-from uqcli.engines.protocol import WHOLE, Partition, SourceFacts
+from uqcli.engines.protocol import ALL_ROWS, Partition, SourceFacts
 from uqcli.engines.request import DataRequest
 
 R = TypeVar("R")
 
-_PIECE = 1 << 24
+_CHUNK_VALUES = 1 << 24
 """Values per allocated chunk."""
 
-_SAMPLE = 512
+_SAMPLE_SIZE = 512
 """Values sampled per part to estimate a column's distribution."""
 
 
@@ -62,7 +62,7 @@ class ColumnFacts:
         self.low, self.high = min(self.low, low), max(self.high, high)
         self.width = max(self.width, keys.dtype)
         # a view would keep the part in memory
-        self._samples.append(values_of(keys[:: max(1, len(keys) // _SAMPLE)].copy()))
+        self._samples.append(values_of(keys[:: max(1, len(keys) // _SAMPLE_SIZE)].copy()))
 
 
 class _Store:
@@ -79,7 +79,7 @@ class _Store:
     def _array(self, column: int, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         free = self._free.get(column)
         if free is None or free.dtype != values.dtype or len(free) < len(values):
-            free = np.empty(max(_PIECE, len(values)), dtype=values.dtype)
+            free = np.empty(max(_CHUNK_VALUES, len(values)), dtype=values.dtype)
         array, self._free[column] = free[: len(values)], free[len(values) :]
         array[:] = values
         return array
@@ -99,7 +99,7 @@ class CachedRows:
     _batches: LocalBatches | None = None
     _cached: int = 0
     _beyond: int = 0
-    _by: Partition = WHOLE
+    _by: Partition = ALL_ROWS
     _let_go: bool = False
     _facts: SourceFacts | None = None
     _used: dict[str | None, set[int]] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class CachedRows:
         """Return the number of parts of a partition."""
         return self._division(by, keep=True).groups
 
-    def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = WHOLE) -> Iterator[R]:
+    def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = ALL_ROWS) -> Iterator[R]:
         """Map a function over all parts, in row order.
 
         Parameters
@@ -187,7 +187,7 @@ class CachedRows:
         self._facts = self._read().facts
         self._parts, self._columns, self._batches = [], {}, None
         self._cached = self._beyond = 0
-        self._by, self._let_go, self._used = WHOLE, False, {}
+        self._by, self._let_go, self._used = ALL_ROWS, False, {}
 
     def _all(self, by: Partition) -> Iterator[Part]:
         """Iterate over all parts, in row order."""

@@ -32,13 +32,13 @@ MIN_RANGES = 256
 MIN_PARTS = 16
 """Minimum number of subranges when a range is split."""
 
-_PARTS = 32
+_PARTS_PER_RANGE = 32
 """Average number of parts per equal-width range."""
 
-_FEW = 8
+_MAX_COMPARED_RUNS = 8
 """Number of runs of ranges up to which comparing keys is faster than computing range numbers."""
 
-_OUTER = 1e-4
+_TAIL_SHARE = 1e-4
 """Fraction of the rows at either end that share one range."""
 
 
@@ -72,10 +72,10 @@ class Ranges:
     @classmethod
     def over(cls, column: ColumnFacts, most: int) -> Ranges:
         """Build at most ``most`` parts, narrow where the column's values are dense."""
-        inner = np.quantile(column.sample, [_OUTER, 1 - _OUTER], method="nearest")
+        inner = np.quantile(column.sample, [_TAIL_SHARE, 1 - _TAIL_SHARE], method="nearest")
         least, low, high = column.keys_of(np.array([column.low, *inner])).tolist()
         shift = 0
-        while ((high - low) >> shift) + 2 > max(2, most // _PARTS):
+        while ((high - low) >> shift) + 2 > max(2, most // _PARTS_PER_RANGE):
             shift += 1
         size = ((high - low) >> shift) + 2
         coarse = np.minimum(
@@ -377,7 +377,7 @@ class _Counter:
         runs : int64, shape (runs, 2)
             First index and end of each run of flagged ranges.
         """
-        if len(runs) <= _FEW:
+        if len(runs) <= _MAX_COMPARED_RUNS:
             part = part.select(np.flatnonzero(self._between(part.keys[self.role], runs)))
         numbers = self.ranges.numbers(part.keys[self.role])
         is_flagged = np.empty(part.rows, dtype=np.bool_)

@@ -13,7 +13,7 @@ from uqcli.engines.local.count.isotonic import isotonic_by
 from uqcli.engines.local.count.keys import values_of
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
-from uqcli.engines.protocol import WHOLE, Partition, RangeQuery, SourceFacts
+from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceFacts
 from uqcli.engines.request import DataRequest
 from uqcli.rows import Rows
 
@@ -34,7 +34,7 @@ class LocalTable:
         return self._rows.groups(column)
 
     def edges(
-        self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
+        self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each group, exact at given ranks."""
         query = partial(containing_ranks, ranks=ranks)

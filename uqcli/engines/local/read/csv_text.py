@@ -27,8 +27,8 @@ from uqcli.errors import DataError
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 BOM: Final = b"\xef\xbb\xbf"
-LONGEST_RECORD: Final = 256 << 20
-_LONGEST_HEADER: Final = 4 << 20
+MAX_RECORD_BYTES: Final = 256 << 20
+_MAX_HEADER_BYTES: Final = 4 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,7 +228,7 @@ def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
 def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
     """Find the first non-blank record, and the bytes read beyond it."""
     text, record, size = b"", b"", 1 << 16
-    while len(text) <= _LONGEST_HEADER:
+    while len(text) <= _MAX_HEADER_BYTES:
         chunk = stream.read(size)
         text += chunk
         size = max(size, len(text))
@@ -240,9 +240,9 @@ def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
             return record[: int(ends[0]) + 1], record[int(ends[0]) + 1 :]
         if not chunk:
             break
-    if len(text) > _LONGEST_HEADER:
+    if len(text) > _MAX_HEADER_BYTES:
         raise DataError(
-            f"'{name}' has no end of line within {_LONGEST_HEADER >> 20} MiB",
+            f"'{name}' has no end of line within {_MAX_HEADER_BYTES >> 20} MiB",
             expected="a line of column names",
         )
     if not record.strip():
@@ -276,7 +276,7 @@ def _complete_records(
         ends = _record_ends(text)
         cut = int(ends[-1]) + 1 if len(ends) else 0
         carry = text[cut:]
-        if len(carry) > LONGEST_RECORD:
+        if len(carry) > MAX_RECORD_BYTES:
             raise _open_quote(carry, dialect.name)
         if cut:
             yield text[:cut], ends, False

@@ -9,7 +9,7 @@ from uqcli.engines.inputs import InputFrame, Origin
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.streams import bytes_of, open_stream
 
-_PIECE = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 def digest_of(origins: tuple[Origin, ...]) -> str:
@@ -27,6 +27,6 @@ def digest_of(origins: tuple[Origin, ...]) -> str:
             stream = (
                 stack.enter_context(bytes_of(origin)) if origin.regular else open_stream(origin, stack)[1]
             )
-            while piece := stream.read(_PIECE):
+            while piece := stream.read(_CHUNK_BYTES):
                 seen.update(piece)
     return seen.hexdigest()

@@ -22,7 +22,7 @@ import pyarrow as pa
 from uqcli.counts import Ints
 from uqcli.defaults import CSV_BLOCK_BYTES
 from uqcli.engines.local.arrow import frame_of
-from uqcli.engines.local.read.csv_text import BOM, LONGEST_RECORD, require_utf8
+from uqcli.engines.local.read.csv_text import BOM, MAX_RECORD_BYTES, require_utf8
 from uqcli.errors import DataError
 
 _ESCAPED_KEY: Final = re.compile(rb'\\[^"\n]*"[ \t\r]*:')
@@ -292,9 +292,9 @@ def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]
         if cut:
             yield carry[:cut]
             carry = carry[cut:]
-        elif len(carry) > LONGEST_RECORD:
+        elif len(carry) > MAX_RECORD_BYTES:
             raise DataError(
-                f"'{name}' has a line of more than {LONGEST_RECORD >> 20} MiB",
+                f"'{name}' has a line of more than {MAX_RECORD_BYTES >> 20} MiB",
                 expected="one JSON object per line",
             )
     if carry.strip():

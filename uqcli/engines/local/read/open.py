@@ -19,7 +19,7 @@ from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.local.read.streams import copied, open_stream
 from uqcli.engines.request import ReadOptions
 from uqcli.stores.content import LocalFile, Seekable
-from uqcli.stores.limits import AT_ONCE
+from uqcli.stores.limits import MAX_PARALLEL
 
 _TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyType(
     {FileFormat.CSV: CsvSource, FileFormat.JSONL: JsonSource}
@@ -39,7 +39,7 @@ def _read_beginnings(sources: Sequence[OpenedInput]) -> None:
     """Read the beginning of all objects in parallel, since each request has latency."""
     far = [one for one in sources if isinstance(one.origin, InputFile) and one.origin.is_remote]
     if len(far) > 1:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor(MAX_PARALLEL) as pool:
             list(pool.map(lambda source: source.columns, far))
 
 

@@ -19,7 +19,7 @@ from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.rows import Rows
 
-_STEPS = 100
+_COEFFICIENT_STEPS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +77,8 @@ def heuristic_recalibration(
             remedy="rescale the column",
         )
     best: tuple[FittedBoundary, Recalibration] | None = None
-    for step in range(_STEPS + 1):
-        by = Recalibration(coefficient=step / _STEPS, low=low, high=high)
+    for step in range(_COEFFICIENT_STEPS + 1):
+        by = Recalibration(coefficient=step / _COEFFICIENT_STEPS, low=low, high=high)
         row = distinct_cells(rows.counts(recalibrated(score, uncertainty, by)))
         cells = Cells(uncertainty_edges=np.empty(0), rows=(row,))
         tops = single_threshold(cells, constraint.goal(cells))

@@ -32,13 +32,13 @@ PERMUTATIONS: Final = 100
 _BLOCK_ROWS: Final = 20
 """Minimum rows in a block of adjacent score cells within which uncertainties are permuted."""
 
-_BATCH: Final = 25
+_BATCH_PERMUTATIONS: Final = 25
 """Permutations that are ranked in one batch."""
 
-_MAX_DRAWN_FROM: Final = 10**9 - 1
+_MAX_POPULATION: Final = 10**9 - 1
 """Maximum population from which numpy draws without replacement."""
 
-_FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
+_ALERT_FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
 """Factors on the alerts of the single threshold at which gains are averaged."""
 
 RESAMPLES: Final = 200
@@ -201,7 +201,7 @@ def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
     """Draw the number of good rows in a sample (hypergeometric; approximately normal from a billion rows)."""
-    large = np.maximum(good, bad) > _MAX_DRAWN_FROM
+    large = np.maximum(good, bad) > _MAX_POPULATION
     if not large.any():
         return random.hypergeometric(good, bad, sample)
     few = [np.where(large, 1, number) for number in (good, bad, sample)]
@@ -270,7 +270,7 @@ class Curve:
 
 def gain(own: Curve, other: Curve, alerts: int) -> float:
     """Compute the gain in recall over another curve, averaged around a number of alerts."""
-    more = own.hits_of(_FACTORS * alerts) - other.hits_of(_FACTORS * alerts)
+    more = own.hits_of(_ALERT_FACTORS * alerts) - other.hits_of(_ALERT_FACTORS * alerts)
     return float(more.mean()) / int(other.hits[-1])
 
 
@@ -292,9 +292,13 @@ def gain_of(
     alerts = int(grid.by_score.alerts[index])
     observed = gain(grid.by_rank, grid.by_score, alerts)
     draws: list[float] = []
-    for first in with_progress(range(0, permutations, _BATCH), "permutations", -(-permutations // _BATCH)):
+    for first in with_progress(
+        range(0, permutations, _BATCH_PERMUTATIONS), "permutations", -(-permutations // _BATCH_PERMUTATIONS)
+    ):
         random = generator(seed, Purpose.PLACEBO, digest, first)
-        draws += grid.gained(*grid.permutations(min(_BATCH, permutations - first), random), alerts)
+        draws += grid.gained(
+            *grid.permutations(min(_BATCH_PERMUTATIONS, permutations - first), random), alerts
+        )
     gains = np.array(draws)
     at_alerts, at_bound, *in_value = _resampled(grid, constraint, alerts, (seed, digest))
     found = Gain(
