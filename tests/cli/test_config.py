@@ -171,10 +171,10 @@ def test_a_discovered_file_of_another_user_is_refused(uqcli, tmp_path, monkeypat
     real = Path.stat
 
     def of_others(path, **options):
-        facts = real(path, **options)
+        status = real(path, **options)
         if path.name != "uqcli.toml":
-            return facts
-        return os.stat_result([*facts[:4], 4242, *facts[5:]])
+            return status
+        return os.stat_result([*status[:4], 4242, *status[5:]])
 
     monkeypatch.setattr(Path, "stat", of_others)
     refused = uqcli(*COMMAND)

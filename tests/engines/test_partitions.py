@@ -256,7 +256,7 @@ def test_the_input_is_a_key_like_any_other(engine, tmp_path):
         expected_counts(rows[:1]),
         expected_counts(rows[1:]),
     )
-    assert INPUT not in table.facts.columns.values()
+    assert INPUT not in table.summary.columns.values()
 
 
 @pytest.mark.usefixtures("local_only")
@@ -274,7 +274,7 @@ def test_the_digest_covers_every_byte_of_any_source(engine, tmp_path):
     writer.start()
     request = DataRequest(inputs=(str(pipe),), roles=roles)
     with reusable_streams():
-        assert engine.table(request).facts.rows == 2
+        assert engine.table(request).summary.rows == 2
         assert engine.digest(request) == expected
     writer.join()
     both = DataRequest(inputs=(str(tmp_path / "rows.csv"),) * 2, roles=roles)

@@ -134,7 +134,7 @@ def test_pooled_counts_are_those_by_hand(engine, tmp_path_factory, data, edges, 
     table = table_with(engine, inputs, data)
     expected = [counting.pooled(part) for part in counting.rows_by_bin(data, edges)]
     assert [count_triples(counts) for counts in table.pooled(Partition(edges=np.array(edges)))] == expected
-    assert (table.facts.rows, table.facts.positives) == (len(data), sum(row[2] for row in data))
+    assert (table.summary.rows, table.summary.positives) == (len(data), sum(row[2] for row in data))
 
 
 @EXAMPLES
@@ -344,7 +344,7 @@ def test_unusable_rows_are_left_out(engine, variant, source, tmp_path):
     location = "" if variant in ON_SPARK else location
     table = table_of(engine, inputs, on_invalid=OnInvalid.DROP)
     assert count_triples(table.pooled(ALL_ROWS)[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
-    assert (table.facts.rows, table.facts.positives, table.facts.dropped) == (6, 3, 5)
+    assert (table.summary.rows, table.summary.positives, table.summary.dropped) == (6, 3, 5)
     with pytest.raises(DataError, match=f"'score' has 1 null.*{location}"):
         table_of(engine, inputs).pooled(ALL_ROWS)
 

@@ -130,11 +130,11 @@ def _require_trust(path: Path, content: Settings) -> None:
     UsageError
         Names the file, and the option that accepts it.
     """
-    facts = path.stat()
-    if facts.st_mode & stat.S_IWOTH:
+    status = path.stat()
+    if status.st_mode & stat.S_IWOTH:
         reason = "which anyone can write"
-    elif facts.st_uid not in {os.geteuid(), 0, Path.cwd().stat().st_uid}:
-        reason = f"which belongs to another user (uid {facts.st_uid})"
+    elif status.st_uid not in {os.geteuid(), 0, Path.cwd().stat().st_uid}:
+        reason = f"which belongs to another user (uid {status.st_uid})"
     else:
         reason = next((f"which sets {option}" for option in _unsafe_options(content)), "")
     if reason:

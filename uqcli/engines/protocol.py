@@ -21,8 +21,8 @@ from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceFacts:
-    """Facts of the rows read.
+class SourceSummary:
+    """Summary of the rows read.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class SourceFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadRows:
-    """All usable rows of the inputs, with their facts.
+    """All usable rows of the inputs, with their summary.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class ReadRows:
     """
 
     rows: Rows
-    facts: SourceFacts
+    summary: SourceSummary
     classes: tuple[str, ...] = ()
     group_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnormalised: float = 0.0
@@ -138,7 +138,7 @@ class StreamRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamFacts:
+class StreamSummary:
     """Counts of rows written, true values added, rows dropped, and rows kept with nulls."""
 
     rows: int
@@ -218,8 +218,8 @@ class Table(Protocol):
     """
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read."""
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read."""
 
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column among rows of positive weight."""
@@ -280,8 +280,8 @@ class CheckedBatches(Protocol):
     unnormalised: float
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read; rows that the engine pools are each counted."""
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read; rows that the engine pools are each counted."""
 
     def __iter__(self) -> Iterator[Rows]:
         """Iterate over batches."""
@@ -305,5 +305,5 @@ class Engine(Protocol):
     def digest(self, request: DataRequest) -> str:
         """Compute the SHA-256 of all bytes of the inputs in order; streams must be kept."""
 
-    def stream(self, request: StreamRequest) -> StreamFacts:
+    def stream(self, request: StreamRequest) -> StreamSummary:
         """Apply a rule to files, keeping row order and other columns."""

@@ -134,11 +134,11 @@ def _is_ours(directory: Path) -> bool:
     user, others = os.geteuid(), stat.S_IWGRP | stat.S_IWOTH
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        facts = directory.stat()
+        owner_and_mode = directory.stat()
         above = [parent.stat() for parent in directory.resolve().parents]
     except OSError:
         return False
-    is_private = facts.st_uid == user and not facts.st_mode & others
+    is_private = owner_and_mode.st_uid == user and not owner_and_mode.st_mode & others
     return is_private and all(
         status.st_uid in (0, user) and (not status.st_mode & others or status.st_mode & stat.S_ISVTX)
         for status in above

@@ -35,10 +35,10 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
         shape = (len(panels), 1) if is_narrow(canvas) else (lines, columns)
         axes = canvas.subplots(*shape, squeeze=False).ravel()
         top = _axis_end(panels)
-        for place, panel in zip(axes, panels, strict=False):
-            _draw_panel(place, panel, top)
-        for place in axes[len(panels) :]:
-            place.set_axis_off()
+        for panel_axes, panel in zip(axes, panels, strict=False):
+            _draw_panel(panel_axes, panel, top)
+        for panel_axes in axes[len(panels) :]:
+            panel_axes.set_axis_off()
         axes[0].legend(loc="upper left")
 
     titles = "; ".join(printable(panel.title) for panel in panels)

@@ -35,8 +35,8 @@ _REPORT_SUFFIXES: Final = (".html", ".md", ".json", ".xml", ".prom")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunFacts:
-    """Facts on the run for the files of a report.
+class RunContext:
+    """Provenance, checks and failure of a run, for the files of a report.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ _STYLE = "".join(
 )
 
 
-def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
+def to_file_format(report: Report, name: str, context: RunContext) -> str:
     """Render a report in the form of its file name.
 
     Raises
@@ -279,28 +279,28 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
     UsageError
         The name has no known ending.
     """
-    command = facts.provenance.command
+    command = context.provenance.command
     match check_report_name(name):
         case ".json":
-            return to_json(report, facts.failure)
+            return to_json(report, context.failure)
         case ".xml":
-            rules, inputs = facts.provenance.rules, facts.provenance.inputs
+            rules, inputs = context.provenance.rules, context.provenance.inputs
             made_from = {f"digest that {name} states": digest for name, digest in rules.items()}
             made_from |= {f"SHA-256 of {name}": digest for name, digest in inputs.items()}
-            return to_junit(command, report.document(), facts.checks, facts.failure, made_from)
+            return to_junit(command, report.document(), context.checks, context.failure, made_from)
         case ".prom":
-            head = up_metric(command, is_up=facts.failure is None)
-            return head + to_prometheus(command, report.checked_metrics, facts.provenance.rules)
+            head = up_metric(command, is_up=context.failure is None)
+            return head + to_prometheus(command, report.checked_metrics, context.provenance.rules)
         case page:
-            return _page(report, page, facts)
+            return _page(report, page, context)
 
 
-def _page(report: Report, suffix: str, facts: RunFacts) -> str:
-    document, made_from = report.document(), facts.provenance.table(report.payload())
+def _page(report: Report, suffix: str, context: RunContext) -> str:
+    document, made_from = report.document(), context.provenance.table(report.payload())
     figures = [figure for figure in document.figures if figure.needed or can_draw()]
-    tables = [*document.tables, *([checks_table(facts.checks)] if facts.checks else [])]
-    failed = [check.in_words for check in facts.checks if check.fails]
-    is_unsaved = facts.provenance.unwritten and not failed and facts.failure is None
+    tables = [*document.tables, *([checks_table(context.checks)] if context.checks else [])]
+    failed = [check.in_words for check in context.checks if check.fails]
+    is_unsaved = context.provenance.unwritten and not failed and context.failure is None
     unsaved = ["No rule was saved: run again with --output FILE to save it."] if is_unsaved else []
     document = replace(
         document,
@@ -308,7 +308,7 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
         lead=(
             *failed,
             *(f"If it had passed: {sentence}" if failed else sentence for sentence in document.lead),
-            *_failed(document, facts.failure),
+            *_failed(document, context.failure),
         ),
         cautions=tuple(f"Caution: {sentence}" for sentence in (*cautions(), *document.cautions)),
         notes=(*document.notes, *unsaved, *remarks()),

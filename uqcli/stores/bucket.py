@@ -100,11 +100,11 @@ class StoreTree:
             return [
                 entry for entry in self._in_all(folders) if fits(entry.base) and _matches_hidden(entry, part)
             ]
-        places = [Address.of(f"{folder.name}/{part}") for folder in folders]
+        addresses = [Address.of(f"{folder.name}/{part}") for folder in folders]
         if not last:
-            return [_folder(place) for place in places]  # listing them later shows whether they exist
+            return [_folder(address) for address in addresses]  # listing them later shows whether they exist
         with ThreadPoolExecutor(limits.MAX_PARALLEL) as pool:
-            return [entry for entry in pool.map(self.entry, map(str, places)) if entry is not None]
+            return [entry for entry in pool.map(self.entry, map(str, addresses)) if entry is not None]
 
     def _below(self, folders: list[Entry], *, files: bool) -> list[Entry]:
         """Return the folders, all folders below them, and their files if requested."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import column_overrides, data_without_columns, rows_output
 from uqcli.cli.options import (
@@ -17,7 +18,6 @@ from uqcli.cli.options import (
     RunOptions,
     StreamedInputs,
 )
-from uqcli.cli.places import Reads
 from uqcli.files import STDIO, OutputQueue
 
 

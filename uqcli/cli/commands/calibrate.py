@@ -9,6 +9,7 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import CalibrationChoice, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data, parse_names
@@ -23,7 +24,6 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
 from uqcli.exact import size

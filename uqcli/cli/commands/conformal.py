@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final
 
 from uqcli import defaults
 from uqcli.choices import ConformalMethod, ConformalMode
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data
@@ -19,7 +20,6 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import column_overrides, data_without_columns
 from uqcli.cli.options import (
@@ -19,7 +20,6 @@ from uqcli.cli.options import (
     ResamplingOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 
 
 def evaluate(

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
-from uqcli.cli.places import Reads
 
 
 def show(

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from uqcli import defaults
 from uqcli.choices import BinSizing, CalibrationTest, ScoreBinning
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, option
 from uqcli.cli.inputs import labelled_data
@@ -21,7 +22,6 @@ from uqcli.cli.options import (
     ResamplingOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
 from uqcli.exact import size
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.groups import option
 from uqcli.cli.inputs import data_without_columns, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions, StreamedInputs
-from uqcli.cli.places import Reads
 from uqcli.files import STDIO, OutputQueue
 
 

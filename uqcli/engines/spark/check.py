@@ -13,7 +13,7 @@ from uqcli.defaults import MAX_ROWS
 from uqcli.engines import refusals
 from uqcli.engines.amounts import LARGEST_SUM, UNITS, refuse_decimals, refuse_sum
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
-from uqcli.engines.protocol import SourceFacts
+from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
 from uqcli.engines.spark.session import spark_errors
@@ -79,7 +79,7 @@ class CheckedFrame:
     names: Mapping[str, str]
     keys: Mapping[str, str]
     unnormalised: float
-    facts: SourceFacts
+    summary: SourceSummary
     spans: Mapping[str, Span]
     rows: int
     size: int
@@ -106,8 +106,8 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         answers = frame.agg(*check.questions()).toArrow().to_pylist()[0]
     check.judge(answers)
     result = check.result(frame, answers)
-    if result.facts.unlabelled:
-        caution(refusals.unlabelled(result.facts.unlabelled))
+    if result.summary.unlabelled:
+        caution(refusals.unlabelled(result.summary.unlabelled))
     if roles.weight is not None and (caution_text := _weights_seen(result).caution()):
         caution(caution_text)
     return result
@@ -273,7 +273,7 @@ class Check:
         ]
 
     def judge(self, answers: Mapping[str, Any]) -> None:
-        """Raise the errors found, as the local engine does but without row places."""
+        """Raise the errors found, as the local engine does but without the positions of rows."""
         self.refuse_values(answers)
         label, positive = self.roles.label, self.request.positive_value
         if (
@@ -391,7 +391,7 @@ class Check:
             names=self.names,
             keys=self.keys,
             unnormalised=answers.get("unnormalised") or 0.0,
-            facts=SourceFacts(
+            summary=SourceSummary(
                 rows=answers["usable"],
                 positives=None if self.roles.label is None or self.roles.classes else answers["positives"],
                 dropped=answers["rows"] - answers["usable"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from uqcli.choices import FileFormat
 from uqcli.engines.columns import require_columns
-from uqcli.engines.inputs import facts_of_name
+from uqcli.engines.inputs import inferred_format
 from uqcli.engines.request import DataRequest, ReadOptions, Roles
 from uqcli.engines.spark.session import spark_errors
 from uqcli.errors import DataError, UsageError
@@ -101,14 +101,14 @@ def _input(session: SparkSession, name: str, options: ReadOptions) -> ClusterInp
 
 def _read(session: SparkSession, name: str, options: ReadOptions) -> Frame:
     session.conf.set(_INFERENCE, "false")
-    facts = facts_of_name(name.rstrip("/"))
-    file_format = facts.format or (options.format if options.format_given else FileFormat.PARQUET)
+    inferred = inferred_format(name.rstrip("/"))
+    file_format = inferred.format or (options.format if options.format_given else FileFormat.PARQUET)
     if file_format is FileFormat.PARQUET:
         return session.read.parquet(name)
     if file_format is FileFormat.CSV:
         if options.null_values:
             raise UsageError("--null-value with --engine spark", expected="Parquet, or --engine polars")
-        delimiter = options.delimiter or facts.delimiter
+        delimiter = options.delimiter or inferred.delimiter
         return (
             session.read.option("header", "true")
             .option("inferSchema", "false")

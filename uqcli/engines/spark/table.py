@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 
 from uqcli.counts import Ints, RangeCounts, ValueCounts, containing_ranks, merge
-from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceFacts
+from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.distinct import distinct_rows
@@ -35,9 +35,9 @@ class SparkTable:
         return not runs_functions(session_of(self._request.spark))
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read."""
-        return self._checked.facts
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read."""
+        return self._checked.summary
 
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column among rows of positive weight."""

@@ -15,7 +15,7 @@ import numpy as np
 from uqcli.choices import FileFormat, OnInvalid
 from uqcli.defaults import VERSION
 from uqcli.engines.inputs import format_of
-from uqcli.engines.protocol import AddedColumns, StreamFacts, StreamRequest
+from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.engines.spark.check import Check
 from uqcli.engines.spark.package import function_bytes, package_bytes
 from uqcli.engines.spark.read import ClusterInput, Frame, opened, quoted, together
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _SUCCESS: Final = "_SUCCESS"
 
 
-def stream_through(request: StreamRequest) -> StreamFacts:
+def stream_through(request: StreamRequest) -> StreamSummary:
     """Add a rule's columns to all rows, and write them on the cluster.
 
     Raises
@@ -43,7 +43,7 @@ def stream_through(request: StreamRequest) -> StreamFacts:
     DataError
         Inputs differ or are unusable, the output exists, or the job failed.
     """
-    place = _place(request)
+    target = _target(request)
     session = session_of(request.data.spark)
     inputs, roles = opened(session, request.data)
     _refuse_early(request.added, list(roles.all_numbers()))
@@ -56,25 +56,25 @@ def stream_through(request: StreamRequest) -> StreamFacts:
     if not runs_functions(session):
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
     usable = _prepared(frame, check, len(columns), drop=request.data.on_invalid is OnInvalid.DROP)
-    with _appearing(place, local=is_local(request.data.spark)) as path, spark_errors(f"write '{place}'"):
+    with _appearing(target, local=is_local(request.data.spark)) as path, spark_errors(f"write '{target}'"):
         _computed(usable, columns, check, request).write.mode("error").parquet(path)
         selected = _selected(session.read.parquet(path), request.added)
     unusable = answers["rows"] - answers["usable"]
     dropped = unusable if request.data.on_invalid is OnInvalid.DROP else 0
-    return StreamFacts(
+    return StreamSummary(
         rows=answers["rows"] - dropped, selected=selected, dropped=dropped, undecided=unusable - dropped
     )
 
 
-def _place(request: StreamRequest) -> str:
-    place = request.output.target
-    if place == STDIO:
+def _target(request: StreamRequest) -> str:
+    target = request.output.target
+    if target == STDIO:
         raise UsageError(
             "the cluster cannot write to standard output", expected="-o DIRECTORY with --engine spark"
         )
-    if format_of(place, request.output.file_format) is not FileFormat.PARQUET:
-        raise UsageError(f"'{place}' asks for another format", expected="Parquet with --engine spark")
-    return place
+    if format_of(target, request.output.file_format) is not FileFormat.PARQUET:
+        raise UsageError(f"'{target}' asks for another format", expected="Parquet with --engine spark")
+    return target
 
 
 def _refuse_early(added: AddedColumns, roles: Sequence[str]) -> None:
@@ -164,19 +164,19 @@ def _selected(frame: Frame, added: AddedColumns) -> int:
 
 
 @contextmanager
-def _appearing(place: str, *, local: bool) -> Iterator[str]:
+def _appearing(target_name: str, *, local: bool) -> Iterator[str]:
     """Yield a directory to write that appears atomically.
 
     The local server writes under a temporary name, which is then renamed. A cluster marks a complete
     directory with a file _SUCCESS, since only the cluster could rename there, and object stores cannot.
     """
-    if not local or is_stored(place):
-        yield place
+    if not local or is_stored(target_name):
+        yield target_name
         return
-    target = Path(place)
+    target = Path(target_name)
     if os.path.lexists(target):
         raise DataError(
-            f"'{place}' already exists",
+            f"'{target_name}' already exists",
             expected="a new directory",
             remedy="choose another name, or remove it first",
         )
@@ -191,6 +191,6 @@ def _appearing(place: str, *, local: bool) -> Iterator[str]:
         (waiting / _SUCCESS).touch()
         waiting.rename(target)
     except OSError as error:
-        raise DataError(f"cannot write '{place}': {error.strerror}") from error
+        raise DataError(f"cannot write '{target_name}': {error.strerror}") from error
     finally:
         remove()

@@ -82,7 +82,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
     scores = [part.counts for part in parts[:-1]]
     cells = cells_from(edges, scores, spec)
     parameters = _parameters(data, spec, cells)
-    artifact = grid_artifact(cells, source_of(table.facts), parameters)
+    artifact = grid_artifact(cells, source_of(table.summary), parameters)
     by_size = spec.binning is Binning.PAVA_BC
     notes = size_notes(cells.rows[0].count, *_bounds(spec, cells)) if by_size else []
     return _result(artifact, notes, isotonic_errors(scores, blocks, cells))
@@ -103,7 +103,7 @@ def count_under(edges: str, data: DataRequest) -> BinResult:
     parameters = msgspec.structs.replace(
         old.parameters, on_invalid=data.on_invalid, positive=data.positive_value
     )
-    return _result(grid_artifact(cells, source_of(table.facts), parameters), [], None)
+    return _result(grid_artifact(cells, source_of(table.summary), parameters), [], None)
 
 
 def _counted_under(table: Table, old: Cells) -> Cells:

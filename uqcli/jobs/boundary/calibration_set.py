@@ -123,7 +123,7 @@ class CalibrationRows:
         table = open_table(request.data, uses_uncertainty=uncertain)
         return cls(
             constraint=constraint,
-            source=source_of(table.facts),
+            source=source_of(table.summary),
             table=table,
             uncertain=uncertain,
             grid=request.grid,

@@ -77,7 +77,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
     certified_rule = outcome if isinstance(outcome, Certified) else None
     return CertifiedBoundary(
-        source=source_of(table.facts),
+        source=source_of(table.summary),
         parameters=request.parameters(spec),
         found=None if certified_rule is None else _on_all(rows, certified_rule),
         certificate=None

@@ -226,7 +226,7 @@ def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     options = request.calibration
     table = open_table(data, uses_uncertainty=False)
     counts = table.pooled(ALL_ROWS)[0]
-    source = source_of(table.facts)
+    source = source_of(table.summary)
     _require_scores(counts.value, request, source)
     rows = rows_of(sample_of(counts, options.seed))
     return _Fit(fitted=fit_counts(counts, options), source=source, rows=rows, fitted_rows=counts.rows)

@@ -17,7 +17,7 @@ from uqcli.document import Claim, Estimate, ExactEstimate, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import SourceFacts
+from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.evaluate.columns import labelled_rows
 from uqcli.jobs.evaluate.difference import difference_of
@@ -66,10 +66,10 @@ def evaluate(
     """
     data = labelled_rows(request, rules)
     target = None if shift is None else target_weights_of(shift, data.positive_value)
-    tally, facts = _count(data, rules)
+    tally, summary = _count(data, rules)
     if tally.rows == 0:
         raise refusals.no_weight()
-    measured = _measured(tally, facts.unlabelled, request, target)
+    measured = _measured(tally, summary.unlabelled, request, target)
     found = list(zip(request.artifacts, rules, measured, strict=True))
     claims = tuple(_claim(*result, request.confidence) for result in found)
     results = tuple(
@@ -77,7 +77,7 @@ def evaluate(
         for (name, rule, measured), claim in zip(found, claims, strict=True)
     )
     return EvaluateReport(
-        source=source_of(facts),
+        source=source_of(summary),
         parameters=EvaluateParameters(
             confidence=request.confidence,
             on_invalid=data.on_invalid,
@@ -90,7 +90,7 @@ def evaluate(
     )
 
 
-def _count(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> tuple[_Tally, SourceFacts]:
+def _count(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> tuple[_Tally, SourceSummary]:
     none = (0,) * len(rules)
     tally = _Tally(
         rows=0,
@@ -117,7 +117,7 @@ def _count(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> tuple[_Tally
             if common is None
             else tally.common_positives + _total(rows, common & positive),
         )
-    return tally, batches.facts
+    return tally, batches.summary
 
 
 def _total(rows: Rows, mask: np.ndarray) -> int:

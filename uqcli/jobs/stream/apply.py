@@ -53,14 +53,14 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     form = NewColumns(prefix=output.prefix, lists=output.supports_lists, no_empty=request.no_empty)
     roles = model.reads(request.columns)
     added = replace(model.adds(roles, form), made_by=content_of(model)["digest"])
-    facts = stream(replace(request.data, roles=roles), added, output)
+    summary = stream(replace(request.data, roles=roles), added, output)
     report = ApplyReport(
-        source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=roles.named()),
+        source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=roles.named()),
         parameters=ApplyParameters(
             kind=model.kind, columns=list(added.types), on_invalid=request.data.on_invalid
         ),
         model=model,
-        selected=facts.selected if model.decides else None,
-        undecided=facts.undecided,
+        selected=summary.selected if model.decides else None,
+        undecided=summary.undecided,
     )
     return Result(report=report, artifact=None)

@@ -60,15 +60,15 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
         return {name: getattr(computed, part) for name, part in names.items()}
 
     added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
-    facts = stream(replace(request.data, roles=roles), added, request.output)
+    summary = stream(replace(request.data, roles=roles), added, request.output)
     columns = roles.named() if roles.pattern is None else {"members": roles.pattern}
     report = ApplyReport(
         command="uncertainty",
         added_from=_column_source(request),
-        source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=columns),
+        source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=columns),
         parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=request.data.on_invalid),
         selected=None,
-        undecided=facts.undecided,
+        undecided=summary.undecided,
     )
     return Result(report=report, artifact=None)
 

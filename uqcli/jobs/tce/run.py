@@ -133,13 +133,13 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         table = open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
         total = parts[0] if by is None else merge(parts)  # a single part is already pooled
-        require_probabilities(total.value, table.facts.columns["score"])
+        require_probabilities(total.value, table.summary.columns["score"])
         names = () if by is None else table.groups(by)
         return _Read(
             rows=None,
             whole=_Group(name=None, counts=[total]),
             groups=[_Group(name=name, counts=[part]) for name, part in zip(names, parts, strict=False)],
-            source=source_of(table.facts),
+            source=source_of(table.summary),
         )
     read, source = read_labelled(data)
     rows = replace(read.rows, groups={})
@@ -148,7 +148,7 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         whole=_Group(name=None, counts=_counts(rows, read.classes, None)),
         groups=[
             _Group(name=name, counts=_counts(rows, read.classes, indices), indices=indices)
-            for name, indices in _places(read, by)
+            for name, indices in _row_indices(read, by)
         ],
         source=source,
         classes=read.classes,
@@ -175,7 +175,7 @@ def _check(request: TceRequest) -> None:
     check_bootstrap(request.bootstrap)
 
 
-def _places(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
+def _row_indices(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
     """Return the groups with positive weight, and the indices of their rows."""
     if by is None:
         return

@@ -34,9 +34,9 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     def draw(canvas: Canvas) -> None:
         axes = canvas.subplots()
         for offset, colour, marker, name in ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target")):
-            for place, of_class in enumerate(chosen):
+            for index, of_class in enumerate(chosen):
                 estimate: Estimate = getattr(of_class, name)
-                position = place + offset
+                position = index + offset
                 if estimate.low is not None and estimate.high is not None:
                     axes.plot(
                         [estimate.low, estimate.high], [position, position], color=colour, linewidth=1.6
@@ -48,7 +48,7 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
                     "linestyle": "",
                 }
                 value = math.nan if estimate.value is None else estimate.value
-                axes.plot([value], [position], label=name if place == 0 else None, **style)
+                axes.plot([value], [position], label=name if index == 0 else None, **style)
         label_lines(axes, [share.name for share in chosen])
         axes.set(xlabel="prior", ylabel="class")
         axes.set_xlim(left=0)

@@ -102,8 +102,13 @@ def _violins(axes: Axes, panel: Panel, top: float, *, inside: bool) -> None:
     axes.set(ylabel="prediction", ylim=(-0.02 * top, top), xlim=(0.4, len(shapes) + 0.6))
     axes.tick_params(labelbottom=False)
     _number_bins(axes, len(shapes))
-    place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 2, "borderpad": 0}
-    axes.legend(**({"loc": "upper left"} if inside else {"frameon": False, **place}))
+    legend_style: dict[str, Any] = {
+        "loc": "lower right",
+        "bbox_to_anchor": (1, 1),
+        "ncols": 2,
+        "borderpad": 0,
+    }
+    axes.legend(**({"loc": "upper left"} if inside else {"frameon": False, **legend_style}))
 
 
 def _outline(shape: Histogram) -> tuple[Floats, Floats]:

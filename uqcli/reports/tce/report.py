@@ -265,11 +265,11 @@ def _part_name(part: GroupResult | ClassResult, most: int = 60) -> str:
 
 
 def _panel(name: str, part: ClassResult) -> Panel:
-    facts = (
+    errors = (
         f"TCE {format_metric('tce', part.metrics['tce'])}, ECE {format_metric('ece', part.metrics['ece'])}"
     )
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
-    title = f"{name}: {facts}; {rows}" if name else f"{facts}; {rows}"
+    title = f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}"
     return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram)
 
 

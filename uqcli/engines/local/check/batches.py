@@ -20,7 +20,7 @@ from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import OpenedInput, report_reading
-from uqcli.engines.protocol import SourceFacts
+from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.repeats import WeightSummary
 from uqcli.rows import Rows
@@ -57,9 +57,9 @@ class LocalBatches:
         self.unnormalised = 0.0
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read."""
-        return SourceFacts(
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read."""
+        return SourceSummary(
             rows=self._used,
             positives=None if self.roles.label is None or self.roles.classes else self._positives,
             dropped=self.dropped,
@@ -70,7 +70,7 @@ class LocalBatches:
     def __iter__(self) -> Iterator[Rows]:
         """Iterate over batches (see with_ends)."""
         for checked, _ in self.with_ends():
-            yield checked.placed()
+            yield checked.with_positions()
 
     def with_ends(self) -> Iterator[tuple[CheckedRows, int]]:
         """Iterate over batches, each with its end position over all inputs.

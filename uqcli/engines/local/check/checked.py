@@ -46,7 +46,7 @@ class CheckedRows:
             kept=np.flatnonzero(valid),
         )
 
-    def placed(self) -> Rows:
+    def with_positions(self) -> Rows:
         """Return the rows with their positions over all inputs."""
         positions = np.arange(len(self.rows)) if self.kept is None else self.kept
         return replace(self.rows, position=self.first_row + positions)

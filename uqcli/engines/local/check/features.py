@@ -56,7 +56,7 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
     if (wrong & valid).any():
         row = int(np.argmax(wrong & valid))
         raise DataError(
-            f"feature '{request.name}' holds '{series[row]}' in {batch.place(row)}",
+            f"feature '{request.name}' holds '{series[row]}' in {batch.location(row)}",
             expected="finite numbers or empty values, as in the rows of the fit",
         )
     return number

@@ -26,7 +26,7 @@ _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
 
 @dataclass
 class _Tally:
-    """Count of one problem, and the place of its first occurrence."""
+    """Count of one problem, and the location of its first occurrence."""
 
     count: int
     first: str
@@ -215,9 +215,8 @@ class RowChecker:
         self.unnormalised = max(self.unnormalised, float(off.max(initial=0.0)))
         if (off > SUM_TOLERANCE).any():
             row = int(np.argmax(off))
-            raise refusals.unnormalised(
-                f"class probabilities add up to {sum_of_probabilities(numbers)[row]:g} in {batch.place(row)}"
-            )
+            total = sum_of_probabilities(numbers)[row]
+            raise refusals.unnormalised(f"class probabilities add up to {total:g} in {batch.location(row)}")
 
     def _weights(self, batch: Batch, column: str, valid: Bools) -> Ints:
         value = self._finite(batch, column, valid)
@@ -226,7 +225,7 @@ class RowChecker:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise refusals.no_counts_of_rows(
-                f"column '{column}' has weight {usable[row]:g} in {batch.place(row)}"
+                f"column '{column}' has weight {usable[row]:g} in {batch.location(row)}"
             )
         self._weight += int(usable.sum(where=valid))
         if self._weight > MAX_ROWS:
@@ -239,7 +238,7 @@ class RowChecker:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise amounts.refuse_decimals(
-                f"column '{column}' has {float(filled[row])!r} in {batch.place(row)}"
+                f"column '{column}' has {float(filled[row])!r} in {batch.location(row)}"
             )
         size = np.abs(filled) * amounts.UNITS
         total = float((size if weight is None else size * weight).sum())
@@ -251,5 +250,5 @@ class RowChecker:
         count = int(mask.sum())
         if count == 0:
             return
-        tally = self._tallies.setdefault((column, kind), _Tally(0, batch.place(int(np.argmax(mask)))))
+        tally = self._tallies.setdefault((column, kind), _Tally(0, batch.location(int(np.argmax(mask)))))
         tally.count += count

@@ -102,7 +102,7 @@ def unreadable(
         remedy = refusals.TRUNCATED_REMEDY
     return DataError(
         f"column '{column}' has {count} unreadable {'value' if count == 1 else 'values'}, "
-        f"first '{printable(str(text[row]), _MAX_CHARACTERS)}' in {batch.place(row)}",
+        f"first '{printable(str(text[row]), _MAX_CHARACTERS)}' in {batch.location(row)}",
         expected=expected,
         remedy=remedy,
     )

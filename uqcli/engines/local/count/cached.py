@@ -18,7 +18,7 @@ from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.count.keys import Keys, keys_of, least_keys, values_of, widened
 from uqcli.engines.local.count.part import Division, Part, joined, part_of
-from uqcli.engines.protocol import ALL_ROWS, Partition, SourceFacts
+from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
 
 R = TypeVar("R")
@@ -31,7 +31,7 @@ _SAMPLE_SIZE = 512
 
 
 @dataclass
-class ColumnFacts:
+class ColumnSummary:
     """Range, key width and sample of a column, from the first pass.
 
     Attributes
@@ -95,19 +95,19 @@ class CachedRows:
 
     request: DataRequest
     _parts: list[Part] = field(default_factory=list)
-    _columns: dict[str, ColumnFacts] = field(default_factory=dict)
+    _columns: dict[str, ColumnSummary] = field(default_factory=dict)
     _batches: LocalBatches | None = None
     _cached: int = 0
     _beyond: int = 0
     _by: Partition = ALL_ROWS
     _let_go: bool = False
-    _facts: SourceFacts | None = None
+    _summary: SourceSummary | None = None
     _used: dict[str | None, set[int]] = field(default_factory=dict)
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read."""
-        return self._read().facts
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read."""
+        return self._read().summary
 
     @property
     def size(self) -> int:
@@ -115,8 +115,8 @@ class CachedRows:
         self._read()
         return self._beyond + sum(part.rows for part in self._parts)
 
-    def column(self, role: str) -> ColumnFacts:
-        """Return the facts of a column."""
+    def column(self, role: str) -> ColumnSummary:
+        """Return the summary of a column's values."""
         self._read()
         return self._columns[role]
 
@@ -183,8 +183,8 @@ class CachedRows:
         return Division(edges=keys, ranks=ranks, keep=keep)
 
     def _forget(self) -> None:
-        """Drop the cache, but keep the facts of the first pass."""
-        self._facts = self._read().facts
+        """Drop the cache, but keep the summary of the first pass."""
+        self._summary = self._read().summary
         self._parts, self._columns, self._batches = [], {}, None
         self._cached = self._beyond = 0
         self._by, self._let_go, self._used = ALL_ROWS, False, {}
@@ -212,7 +212,7 @@ class CachedRows:
         store = _Store()
         for part, end in self._parts_of(batches.with_ends()):
             for role, keys in part.keys.items():
-                self._columns.setdefault(role, ColumnFacts()).note(keys)
+                self._columns.setdefault(role, ColumnSummary()).note(keys)
             for key, codes in part.codes.items():
                 self._used.setdefault(key, set()).update(np.flatnonzero(np.bincount(codes)).tolist())
             used += part.bytes
@@ -223,7 +223,7 @@ class CachedRows:
                 self._beyond += part.rows
         if not self._parts and not self._beyond:
             raise refusals.no_weight()
-        if self._facts not in (None, batches.facts):
+        if self._summary not in (None, batches.summary):
             raise refusals.inputs_changed()
         self._parts = [self._aligned(part) for part in self._parts]
         self._batches = batches

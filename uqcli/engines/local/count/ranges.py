@@ -17,7 +17,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
-from uqcli.engines.local.count.cached import CachedRows, ColumnFacts
+from uqcli.engines.local.count.cached import CachedRows, ColumnSummary
 from uqcli.engines.local.count.keys import Keys, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
@@ -70,7 +70,7 @@ class Ranges:
     width: np.dtype[np.signedinteger]
 
     @classmethod
-    def over(cls, column: ColumnFacts, most: int) -> Ranges:
+    def over(cls, column: ColumnSummary, most: int) -> Ranges:
         """Build at most ``most`` parts, narrow where the column's values are dense."""
         inner = np.quantile(column.sample, [_TAIL_SHARE, 1 - _TAIL_SHARE], method="nearest")
         least, low, high = column.keys_of(np.array([column.low, *inner])).tolist()

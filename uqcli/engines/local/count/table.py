@@ -13,7 +13,7 @@ from uqcli.engines.local.count.isotonic import isotonic_by
 from uqcli.engines.local.count.keys import values_of
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
-from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceFacts
+from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary
 from uqcli.engines.request import DataRequest
 from uqcli.rows import Rows
 
@@ -25,9 +25,9 @@ class LocalTable:
         self._rows = CachedRows(request)
 
     @property
-    def facts(self) -> SourceFacts:
+    def summary(self) -> SourceSummary:
         """Numbers of rows read and dropped, and their columns."""
-        return self._rows.facts
+        return self._rows.summary
 
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column among rows of positive weight."""

@@ -55,8 +55,8 @@ class ColumnarSource:
             if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
 
-                with self._parquet_place() as place:
-                    return with_text_only(pq.read_schema(place))
+                with self._parquet_input() as source:
+                    return with_text_only(pq.read_schema(source))
             with self._open_arrow() as batches:
                 return with_text_only(batches.schema)
 
@@ -66,8 +66,8 @@ class ColumnarSource:
             if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
 
-                with self._parquet_place() as place:
-                    return int(pq.read_metadata(place).num_rows)
+                with self._parquet_input() as source:
+                    return int(pq.read_metadata(source).num_rows)
             if self.origin.is_remote:
                 return None
             with self._open_arrow() as batches:
@@ -109,7 +109,7 @@ class ColumnarSource:
 
         far = self.origin.is_remote
         # buffers grow with the size of a request: read part by part
-        with self._parquet_place() as place, pq.ParquetFile(place, pre_buffer=far) as parquet:
+        with self._parquet_input() as source, pq.ParquetFile(source, pre_buffer=far) as parquet:
             groups = [parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups)]
             row = first = 0
             while start and first < len(groups) and row + groups[first] <= start:
@@ -128,7 +128,7 @@ class ColumnarSource:
                 yield first_row, batch
 
     @contextmanager
-    def _parquet_place(self) -> Iterator[Any]:
+    def _parquet_input(self) -> Iterator[Any]:
         """Return the input of the Parquet reader."""
         if isinstance(self._content, LocalFile):
             yield self._content.path

@@ -74,9 +74,9 @@ def copying(path: Path | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        place = "a temporary file" if path is None else f"'{path.parent}'"
+        destination = "a temporary file" if path is None else f"'{path.parent}'"
         raise DataError(
-            f"cannot copy the input to {place}: {error.strerror}",
+            f"cannot copy the input to {destination}: {error.strerror}",
             expected="enough space for the whole input",
             remedy="set TMPDIR to a directory with enough space, or give a file instead of a stream",
         ) from error

@@ -54,13 +54,13 @@ class Layout:
     def table(self, source: OpenedInput, block: Block, rows: Rows, added: pl.DataFrame) -> pa.Table:
         """Convert one block of an input to the output schema."""
         part = self._arrow(source, block, rows)
-        place = {name: index for index, name in enumerate(part.schema.names)}
+        index_of = {name: index for index, name in enumerate(part.schema.names)}
         columns = []
         for field in self.schema:
             if field.name in self.added:
                 columns.append(added[field.name].to_arrow())
-            elif field.name in place:
-                column = part.column(place[field.name])
+            elif field.name in index_of:
+                column = part.column(index_of[field.name])
                 columns.append(column if self.numbers is None else _cast(column, field.type))
             else:
                 columns.append(pa.nulls(part.num_rows, field.type))

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
-from uqcli.engines.inputs import facts_of_name
+from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.json_lines import JsonBlock
@@ -246,10 +246,10 @@ def open_sink(
     """
     with open_output(output, queue) as stream:
         if output_format is FileFormat.CSV:
-            with _compressed(stream, facts_of_name(output).compression) as text:
+            with _compressed(stream, inferred_format(output).compression) as text:
                 yield CsvSink(text, schema.names, form)
         elif output_format is FileFormat.JSONL:
-            with _compressed(stream, facts_of_name(output).compression) as text:
+            with _compressed(stream, inferred_format(output).compression) as text:
                 yield JsonSink(text)
         elif output_format is FileFormat.PARQUET:
             texts = [_path_of_texts(field) for field in schema if _holds_texts(field.type)]

@@ -203,16 +203,16 @@ def _spread(weight: Floats, amount: Floats) -> Floats:
 
     Parameters
     ----------
-    weight : float64, shape (draws, 2 places - 1)
+    weight : float64, shape (draws, 2 positions - 1)
         Weights by distance, from the farthest below to the farthest above.
-    amount : float64, shape (draws, ..., places)
+    amount : float64, shape (draws, ..., positions)
     """
     indices = amount.shape[-1]
     spread = np.empty_like(amount)
     for draw, (w, amounts) in enumerate(zip(weight, amount, strict=True)):
-        by_place = np.lib.stride_tricks.sliding_window_view(w, indices)[::-1]
+        by_position = np.lib.stride_tricks.sliding_window_view(w, indices)[::-1]
         np.einsum(
-            "ij,...j->...i", by_place, amounts, out=spread[draw]
+            "ij,...j->...i", by_position, amounts, out=spread[draw]
         )  # fixed summation order, unlike matmul
     return spread
 
