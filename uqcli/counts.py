@@ -91,7 +91,7 @@ class RangeCounts:
         )
 
     @classmethod
-    def of_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
+    def from_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
         """Convert the counts of each part, then append those of all parts merged."""
         return tuple(cls.of(counts) for counts in (*parts, merge(parts)))
 

@@ -74,12 +74,12 @@ def by_optimism(rows, tops, draws, chosen):
     for draw, tops_of_draw in zip(draws, chosen, strict=True):
         if tops_of_draw is None:
             continue
-        of_draw, of_all = true_and_flagged(draw, tops_of_draw), true_and_flagged(rows, tops_of_draw)
+        on_draw, on_all_rows = true_and_flagged(draw, tops_of_draw), true_and_flagged(rows, tops_of_draw)
         positives_of_draw = sum(p for row in draw for _, p in row)
         optimism.append(
             (
-                of_draw[0] / of_draw[1] - of_all[0] / of_all[1],
-                of_draw[0] / positives_of_draw - of_all[0] / positives,
+                on_draw[0] / on_draw[1] - on_all_rows[0] / on_all_rows[1],
+                on_draw[0] / positives_of_draw - on_all_rows[0] / positives,
             )
         )
     mean = [sum(column) / len(optimism) for column in zip(*optimism, strict=True)]

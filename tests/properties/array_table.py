@@ -21,7 +21,7 @@ class ArrayTable:
 
     def counted(self, by, query):
         del query  # all counts are exact
-        return RangeCounts.of_parts(self.pooled(by))
+        return RangeCounts.from_parts(self.pooled(by))
 
     def pooled(self, by):
         return pool_by(self.all_rows, by.edges)

@@ -18,25 +18,27 @@ class Spellings:
 
     Attributes
     ----------
-    of_text
+    index_by_text
         Class index by text.
     folded
         Whether texts are compared in lower case.
     """
 
-    of_text: Mapping[str, int]
+    index_by_text: Mapping[str, int]
     folded: bool
 
 
 def class_spellings(classes: Sequence[str]) -> Spellings:
     """Accepted texts of each class; the classes 0 and 1, or false and true, accept each other's spellings."""
-    of_text = {name: number for number, name in enumerate(classes)}
-    spelled = {_other_spelling(name): number for name, number in of_text.items()}
+    index_by_text = {name: number for number, name in enumerate(classes)}
+    spelled = {_other_spelling(name): number for name, number in index_by_text.items()}
     truths = {"false": 0, "0": 0, "true": 1, "1": 1}
     folded = {truths.get(name.lower()) for name in classes} == {0, 1} and len(classes) == 2
     if folded:
-        of_text = {spelling: int(truths[classes[1].lower()] == truth) for spelling, truth in truths.items()}
-    return Spellings(of_text=spelled | of_text, folded=folded)
+        index_by_text = {
+            spelling: int(truths[classes[1].lower()] == truth) for spelling, truth in truths.items()
+        }
+    return Spellings(index_by_text=spelled | index_by_text, folded=folded)
 
 
 def expected_classes(classes: Sequence[str]) -> str:

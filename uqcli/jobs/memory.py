@@ -106,8 +106,8 @@ def require_memory(data: DataRequest, need: Need) -> None:
 
 def needed_bytes(expected: Expected, need: Need) -> int:
     """Estimate the memory, within 50 % of the measured one."""
-    of_row = need.bytes_per_row + need.bytes_per_class * expected.classes
-    return _PROGRAM_BYTES + expected.rows * of_row
+    bytes_per_row = need.bytes_per_row + need.bytes_per_class * expected.classes
+    return _PROGRAM_BYTES + expected.rows * bytes_per_row
 
 
 def _distinct_expected(data: DataRequest) -> int:

@@ -53,6 +53,6 @@ def uncertainty_of(
     )
     data = DataRequest(inputs=(), frame=table_of(columns), roles=roles)
     batches = open_engine(data.engine).batches(data)
-    parts = [uncertainties(rows, of_members=members is not None) for rows in batches]
+    parts = [uncertainties(rows, from_members=members is not None) for rows in batches]
     names = [field.name for field in fields(Uncertainties)]
     return Uncertainties(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})

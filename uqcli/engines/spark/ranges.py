@@ -114,7 +114,7 @@ def count_ranges(
     """
     number = parts_of(checked, by)
     if checked.rows <= max(ROWS_PER_PART, number * MIN_CELLS):
-        return RangeCounts.of_parts(pooled_by(checked, role, by))
+        return RangeCounts.from_parts(pooled_by(checked, role, by))
     size = max(MIN_CELLS, CELLS // number)
     counter: Counter = (ExpressionCounter if expressions else FunctionCounter).over(
         checked.spans[role], size, number, list(checked.amounts)
@@ -126,8 +126,8 @@ def count_ranges(
         require_same(checked, sum(int(part.count.sum()) for part in parts))
         while True:
             counts = [part.counts() for part in (*parts, _whole(parts))]
-            *masks, of_whole = query(counts)
-            flags = _flags(parts, masks, _whole(parts), of_whole)
+            *masks, total_mask = query(counts)
+            flags = _flags(parts, masks, _whole(parts), total_mask)
             if not any(len(flag) for flag in flags):
                 return tuple(counts)
             parts = _opened(rows, counter, parts, flags, distinct)
@@ -187,10 +187,10 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
     )
 
 
-def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], total: _Counts, of_whole: Bools) -> list[Ints]:
+def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], total: _Counts, total_mask: Bools) -> list[Ints]:
     """Choose the cells to open, the same in every part, so that the values of parts make up all values."""
     selected = [part.cell[part.selected_cells(mask)] for part, mask in zip(parts, masks, strict=True)]
-    cells = np.unique(np.concatenate([*selected, total.cell[total.selected_cells(of_whole)]]))
+    cells = np.unique(np.concatenate([*selected, total.cell[total.selected_cells(total_mask)]]))
     return [np.intersect1d(cells, part.cell[~part.opened], assume_unique=True) for part in parts]
 
 

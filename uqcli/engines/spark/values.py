@@ -100,7 +100,7 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
     if numbers.folded:
         text = F.lower(text)
     number_of_class = None
-    for spelling, number in numbers.of_text.items():
+    for spelling, number in numbers.index_by_text.items():
         number_of_class = (F if number_of_class is None else number_of_class).when(
             text == spelling, F.lit(number)
         )

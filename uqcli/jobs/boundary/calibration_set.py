@@ -250,9 +250,9 @@ class CalibrationRows:
         if spec not in self._taken:  # called again after these are opened
             self._taken[spec] = self._lowest_flagged(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
         named = np.zeros(len(total.value), dtype=np.bool_)
-        for of_bins in self._taken[spec]:
-            run = len(parts) // len(of_bins)
-            for number, lowest in enumerate(of_bins):
+        for lowest_by_bin in self._taken[spec]:
+            run = len(parts) // len(lowest_by_bin)
+            for number, lowest in enumerate(lowest_by_bin):
                 firsts = [_first_positive(part, lowest) for part in parts[number * run : (number + 1) * run]]
                 first = min(firsts, default=np.inf)
                 if np.isfinite(first):

@@ -64,7 +64,7 @@ def evaluate(
         if read is None or read[0] != data:
             read = (data, *read_labelled(data))
         rows, source = read[1].rows, read[2]
-        if artifact.of_classes:
+        if artifact.class_names:
             before = probabilities(rows, data.roles)
             calibrated = artifact.calibrated_classes(before)
         else:
@@ -147,7 +147,7 @@ def _paired(before: Probability, after: Probability, rows: Rows) -> Pairs:
 
 def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> list[DataRequest]:
     """Return the data requests of the calibrators; a single one if the same rows suit all of them."""
-    classes = [rule.of_classes for rule in rules]
+    classes = [rule.class_names for rule in rules]
     if any(classes):
         if not all(classes):
             raise UsageError(

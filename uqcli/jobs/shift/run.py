@@ -87,14 +87,14 @@ class _Side:
     @property
     def labels(self) -> Ints:
         """Weight of the rows by class."""
-        return self.counted(label_numbers(self.rows), len(self.classes))
+        return self.weight_by_index(label_numbers(self.rows), len(self.classes))
 
     @property
     def predictions(self) -> Ints:
         """Weight of the rows by predicted class."""
-        return self.counted(self.predicted, len(self.classes))
+        return self.weight_by_index(self.predicted, len(self.classes))
 
-    def counted(self, number: Ints, size: int) -> Ints:
+    def weight_by_index(self, number: Ints, size: int) -> Ints:
         """Sum the weight of rows by an index below ``size``; exact, since weights sum to less than 2**53."""
         return np.bincount(number, weights=self.rows.weight, minlength=size).astype(np.int64)
 
@@ -215,7 +215,7 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
     if request.confusion is Confusion.SOFT:
         return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
     cell = source.predicted * len(classes) + label_numbers(source.rows)
-    joint = source.counted(cell, len(classes) ** 2).reshape(len(classes), len(classes))
+    joint = source.weight_by_index(cell, len(classes) ** 2).reshape(len(classes), len(classes))
     return PredictedClasses(joint=joint, target=target.predictions, classes=classes)
 
 
@@ -226,8 +226,8 @@ def _replicates(sides: _Sides, request: ShiftRequest) -> int:
         return 0  # no valid interval exists
     if request.bootstrap is not None:
         return request.bootstrap
-    of_counts = request.estimator is not ShiftEstimator.EM and request.confusion is Confusion.HARD
-    return defaults.BOOTSTRAP if of_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
+    uses_counts = request.estimator is not ShiftEstimator.EM and request.confusion is Confusion.HARD
+    return defaults.BOOTSTRAP if uses_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
 
 
 def _draws(

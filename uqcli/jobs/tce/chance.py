@@ -117,9 +117,9 @@ def chance_of_classes(
         for number in classes
     ]
     intervals = _intervals_of_means(rows, plan, key)
-    of_means = [_mean(parts) for parts in zip(*draws, strict=True)]
+    draws_of_means = [_mean(parts) for parts in zip(*draws, strict=True)]
     return chances, SamplingDistribution(
-        intervals=intervals, if_calibrated=_null_distributions(means, of_means)
+        intervals=intervals, if_calibrated=_null_distributions(means, draws_of_means)
     )
 
 

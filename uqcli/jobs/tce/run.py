@@ -261,8 +261,10 @@ def _measured_part(
         metrics=means if chance is None else chance.completed(means),
         if_calibrated={} if chance is None else chance.if_calibrated,
         classes=tuple(
-            _class_part(of_class, pooled, result, value if of_it is None else of_it.completed(value))
-            for of_class, pooled, result, value, of_it in problems
+            _class_part(
+                class_name, pooled, result, value if class_chance is None else class_chance.completed(value)
+            )
+            for class_name, pooled, result, value, class_chance in problems
         ),
     )
 

@@ -12,7 +12,7 @@ from uqcli.counts import Ints, ValueCounts
 from uqcli.methods.calibrate.isotonic import fit_isotonic
 from uqcli.methods.calibrate.maps.groups import GroupsMap
 from uqcli.methods.calibrate.maps.leaves import Leaf, calibrated_in_leaves
-from uqcli.methods.calibrate.maps.of_scores import ScoreMap
+from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.maps.trees import Tree, TreesMap
 from uqcli.methods.calibrate.parametric import fit_beta, fit_platt
 from uqcli.methods.calibrate.partition import rule_of

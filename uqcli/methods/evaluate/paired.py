@@ -56,9 +56,9 @@ class _Ranking:
         """Compute placements: negatives below each pair, positives above it, as shares; ties count half."""
         shares = []
         for times in (negatives, positives):
-            of_value = np.add.reduceat(times[self.order], self.starts)
-            below = np.cumsum(of_value) - of_value
-            shares.append(((below + of_value / 2) / times.sum())[self.value_index])
+            weight_of_value = np.add.reduceat(times[self.order], self.starts)
+            below = np.cumsum(weight_of_value) - weight_of_value
+            shares.append(((below + weight_of_value / 2) / times.sum())[self.value_index])
         return shares[0], 1 - shares[1]
 
 
@@ -196,9 +196,9 @@ def difference_weights(differences: Floats, times: Ints) -> Floats:
 
 
 def _of_placements(
-    of_positives: Floats, of_negatives: Floats, positives: Floats, negatives: Floats
+    positive_values: Floats, negative_values: Floats, positives: Floats, negatives: Floats
 ) -> WithError:
-    one, other = mean_with_error(of_positives, positives), mean_with_error(of_negatives, negatives)
+    one, other = mean_with_error(positive_values, positives), mean_with_error(negative_values, negatives)
     return WithError(value=one.value, error=math.hypot(one.error or 0.0, other.error or 0.0))
 
 

@@ -72,8 +72,8 @@ class PairedClassCounts:
     def rows_that_differ(self) -> float:
         """Compute the effective number of rarest-class rows on which the two differ (see PairedCounts)."""
         counted = difference_weights(np.abs(self.after - self.before).sum(axis=1) / 2, self.count)
-        of_class = np.bincount(self.label, weights=counted * self.count, minlength=self.before.shape[1])
-        return float(of_class.min())
+        class_weight = np.bincount(self.label, weights=counted * self.count, minlength=self.before.shape[1])
+        return float(class_weight.min())
 
     def with_errors(self) -> dict[str, dict[str, WithError]]:
         """Compute the mean losses with standard errors, by name, side and difference."""

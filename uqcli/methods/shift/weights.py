@@ -194,6 +194,6 @@ def no_shift_p_value(source: Floats, target: Floats) -> float:
     columns, rows = cells.sum(axis=0), float(cells.sum())
     expected = sides[:, None] * columns / rows
     statistic = 2 * float(xlogy(cells, cells / expected).sum())
-    of_sides, of_columns = rows * (1 / sides).sum() - 1, rows * (1 / columns).sum() - 1
-    correction = 1 + of_sides * of_columns / (6 * rows * freedom)
+    side_excess, column_excess = rows * (1 / sides).sum() - 1, rows * (1 / columns).sum() - 1
+    correction = 1 + side_excess * column_excess / (6 * rows * freedom)
     return float(chdtrc(freedom, max(0.0, statistic) / correction))

@@ -75,7 +75,7 @@ def _psi_rise(start: Floats, by: Floats) -> Floats:
     return rise
 
 
-def of_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
+def from_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
     """Compute the score and uncertainties of Beta(alpha1, alpha0), each of shape (n,) and positive."""
     total = alpha1 + alpha0
     score, other = alpha1 / total, alpha0 / total

@@ -13,7 +13,7 @@ _MARGIN = 1e-6
 """Minimum distance of the Beta distribution's mean from 0 and 1, and its minimum standard deviation."""
 
 
-def of_members(members: Sequence[Floats]) -> Uncertainties:
+def from_members(members: Sequence[Floats]) -> Uncertainties:
     """Compute score and uncertainties from members' probabilities.
 
     The Beta distribution has the mean and the population variance of the members. Members that all agree, or

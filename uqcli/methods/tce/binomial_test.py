@@ -69,20 +69,20 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
 class _ScoreRanges:
     """Ranges of scores, each on one side of its bin's rate; int64, shape (s,)."""
 
-    of_bin: Ints
+    bin_index: Ints
     first: Ints
     stop: Ints
 
     def select(self, rows: Bools | Ints) -> _ScoreRanges:
         """Select ranges."""
-        return _ScoreRanges(of_bin=self.of_bin[rows], first=self.first[rows], stop=self.stop[rows])
+        return _ScoreRanges(bin_index=self.bin_index[rows], first=self.first[rows], stop=self.stop[rows])
 
     def cut(self) -> _ScoreRanges:
         """Split every range into pieces; each has at least as many scores as pieces."""
         length = self.stop - self.first
         cuts = [self.first + length * number // _PIECES_PER_SPLIT for number in range(_PIECES_PER_SPLIT + 1)]
         return _ScoreRanges(
-            of_bin=np.tile(self.of_bin, _PIECES_PER_SPLIT),
+            bin_index=np.tile(self.bin_index, _PIECES_PER_SPLIT),
             first=np.concatenate(cuts[:-1]),
             stop=np.concatenate(cuts[1:]),
         )
@@ -93,7 +93,7 @@ def _split_at_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _
     numbers = np.arange(len(rows))
     middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
     ranges = _ScoreRanges(
-        of_bin=np.concatenate([numbers, numbers]),
+        bin_index=np.concatenate([numbers, numbers]),
         first=np.concatenate([start[:-1], middle]),
         stop=np.concatenate([middle, start[1:]]),
     )
@@ -104,7 +104,7 @@ def _decided(
     score: Floats, ranges: _ScoreRanges, positives: Ints, rows: Ints, alpha: float
 ) -> tuple[Bools, Bools]:
     """Return the masks of ranges that are entirely accepted, and entirely rejected."""
-    k, n = positives[ranges.of_bin], rows[ranges.of_bin]
+    k, n = positives[ranges.bin_index], rows[ranges.bin_index]
     low, high = score[ranges.first], score[ranges.stop - 1]
     accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
     # far larger than the rounding error of logarithms and tails
@@ -127,11 +127,11 @@ def _one_by_one(
     score: Floats, small: list[_ScoreRanges], positives: Ints, rows: Ints, alpha: float
 ) -> list[tuple[Ints, Bools]]:
     """Test the scores of small ranges one by one."""
-    of_bin = np.concatenate([piece.of_bin for piece in small])
+    bin_index = np.concatenate([piece.bin_index for piece in small])
     first = np.concatenate([piece.first for piece in small])
     size = np.concatenate([piece.stop for piece in small]) - first
     order = np.argsort(first)
-    of_bin, first, size = of_bin[order], first[order], size[order]
+    bin_index, first, size = bin_index[order], first[order], size[order]
     upto = np.cumsum(size)
     cuts = np.unique(np.searchsorted(upto, np.arange(0, size.sum(), VALUES_PER_PART)))
     runs = []
@@ -139,7 +139,7 @@ def _one_by_one(
         times = size[a:b]
         index = np.repeat(first[a:b] - (upto[a:b] - times), times)
         index += np.arange(upto[a] - times[0], upto[b - 1])
-        bins = np.repeat(of_bin[a:b], times)
+        bins = np.repeat(bin_index[a:b], times)
         p_value = p_values(score[index], positives[bins], rows[bins])
         runs.append(changes(p_value <= alpha * _LEVEL_FACTOR, index))
     return runs

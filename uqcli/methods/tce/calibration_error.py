@@ -60,11 +60,11 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
     """Count rows between sorted edges; a value v is in bin ``#{edges <= v}``."""
     start = np.concatenate([[0], np.searchsorted(counts.value, edges, side="left"), [len(counts.value)]])
 
-    def of_part(part: slice) -> tuple[int, int, float]:
+    def part_sum(part: slice) -> tuple[int, int, float]:
         rows = counts.count[part]
         return int(rows.sum()), int(counts.positives[part].sum()), float((counts.value[part] * rows).sum())
 
-    sums = [tuple(zip(*rows, strict=True)) or ((), (), ()) for rows in _by_bin(of_part, start)]
+    sums = [tuple(zip(*rows, strict=True)) or ((), (), ()) for rows in _by_bin(part_sum, start)]
     count, positives = (np.array([sum(columns[i]) for columns in sums], dtype=np.int64) for i in (0, 1))
     score_sum = np.array([math.fsum(columns[2]) for columns in sums])
     with np.errstate(invalid="ignore"):
@@ -154,12 +154,12 @@ def log_loss(counts: ValueCounts) -> float:
 def _mean(counts: ValueCounts, loss: Loss) -> float:
     """Compute the mean of a loss over the rows."""
 
-    def of_part(part: slice) -> float:
+    def part_sum(part: slice) -> float:
         count, positives = counts.count[part], counts.positives[part]
         if_positive, if_negative = loss(counts.value[part])
         return float((positives * if_positive + (count - positives) * if_negative).sum())
 
-    return math.fsum(each_part(of_part, len(counts.value))) / counts.rows
+    return math.fsum(each_part(part_sum, len(counts.value))) / counts.rows
 
 
 def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:

@@ -34,8 +34,8 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     def draw(canvas: Canvas) -> None:
         axes = canvas.subplots()
         for offset, colour, marker, name in ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target")):
-            for index, of_class in enumerate(chosen):
-                estimate: Estimate = getattr(of_class, name)
+            for index, class_result in enumerate(chosen):
+                estimate: Estimate = getattr(class_result, name)
                 position = index + offset
                 if estimate.low is not None and estimate.high is not None:
                     axes.plot(

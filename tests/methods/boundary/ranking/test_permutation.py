@@ -146,11 +146,11 @@ def test_gains_under_a_utility_are_also_in_its_unit():
     cells = cells_of(1, 1000, True)
     gain = gain_of(cells, constraint_from(gain="10", cost="2.5"), 0, permutations=1)
     hits = 12.5 * cells.positives
-    for of_value, of_recall in (
+    for value_gain, recall_gain in (
         (gain.value_equal_alerts.value, gain.equal_alerts.value),
         (gain.value_equal_alerts.low, gain.equal_alerts.low),
     ):
-        assert of_value == pytest.approx(hits * of_recall)
+        assert value_gain == pytest.approx(hits * recall_gain)
     grid = CrossValidatedGrid.of(cells, 0)
     best = [
         max(10 * t - 2.5 * (n - t) for t, n in zip(c.hits.tolist(), c.alerts.tolist(), strict=True))

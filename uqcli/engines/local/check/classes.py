@@ -29,7 +29,7 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
     spellings = class_spellings(classes)
     if spellings.folded:
         text = text.str.to_lowercase()
-    number = text.replace_strict(dict(spellings.of_text), default=-1, return_dtype=pl.Int64).to_numpy()
+    number = text.replace_strict(dict(spellings.index_by_text), default=-1, return_dtype=pl.Int64).to_numpy()
     return np.maximum(number, 0), null, (number < 0) & ~null
 
 

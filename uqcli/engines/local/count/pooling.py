@@ -103,8 +103,8 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
     size = len(ordered) - sum(int(np.count_nonzero(~new)) for _, new in _new_keys(ordered))
     kind = np.int32 if size > _MIN_INT32_VALUES and len(ordered) < 2**31 else np.int64
     if size == len(ordered):  # no ties: pooling would only copy large arrays
-        of_positive = _counted_at(ordered, positive, kind)
-        return KeyCounts(key=ordered, count=np.ones(size, dtype=kind), positives=of_positive)
+        positives_by_key = _counted_at(ordered, positive, kind)
+        return KeyCounts(key=ordered, count=np.ones(size, dtype=kind), positives=positives_by_key)
     key = np.empty(size, dtype=ordered.dtype)
     count: Ints = np.empty(size, dtype=kind)
     filled = 0

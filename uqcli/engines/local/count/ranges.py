@@ -328,7 +328,7 @@ def count_ranges(rows: CachedRows, role: str, by: Partition, query: RangeQuery) 
     """
     parts = rows.parts(by)
     if rows.size <= max(ROWS_PER_PART, parts * MIN_RANGES):
-        return RangeCounts.of_parts(pooled_by(rows, role, by))
+        return RangeCounts.from_parts(pooled_by(rows, role, by))
     column = rows.column(role)
     total = Ranges.over(column, max(MIN_RANGES, CELLS // max(4, parts)))
     counter = _Counter(role=role, by=by, parts=parts, ranges=_Cut.of(total))
@@ -424,13 +424,13 @@ def _first(rows: CachedRows, counter: _Counter) -> list[_Table]:
     return [
         _Table(
             ranges=counter.ranges,
-            count=of_part[0, 0],
-            positives=of_part[0, 1],
-            sums=of_part[1:].swapaxes(0, 1) if amounts else None,
+            count=part_table[0, 0],
+            positives=part_table[0, 1],
+            sums=part_table[1:].swapaxes(0, 1) if amounts else None,
             opened=np.zeros(counter.ranges.size, dtype=np.bool_),
             inside=inside,
         )
-        for of_part in (*np.moveaxis(tables, 2, 0), tables.sum(axis=2))
+        for part_table in (*np.moveaxis(tables, 2, 0), tables.sum(axis=2))
     ]
 
 
@@ -477,8 +477,10 @@ def _refined(
 def _ranges_to_open(tables: Sequence[_Table], selected: Sequence[Bools]) -> tuple[Ints, Bools]:
     """Count rows in the ranges to open, and name these by group; shapes (ranges,) and (bins, ranges)."""
     *bins, _ = tables
-    *of_bins, of_whole = selected
-    flags = np.stack([(mine | of_whole) & ~table.opened for mine, table in zip(of_bins, bins, strict=True)])
+    *bin_masks, total_mask = selected
+    flags = np.stack(
+        [(mask | total_mask) & ~table.opened for mask, table in zip(bin_masks, bins, strict=True)]
+    )
     return np.where(flags, np.stack([table.count for table in bins]), 0).sum(axis=0), flags
 
 

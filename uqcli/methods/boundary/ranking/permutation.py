@@ -192,11 +192,11 @@ def _sums_by(block: Ints, rows: Ints) -> Ints:
 def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield indices and blocks of the non-empty kinds of rows, one per block at a time."""
     indices = np.flatnonzero(kinds)
-    of_block = block[indices // kinds.shape[1]]
-    turn = np.arange(len(indices)) - np.searchsorted(of_block, of_block)
+    block_numbers = block[indices // kinds.shape[1]]
+    turn = np.arange(len(indices)) - np.searchsorted(block_numbers, block_numbers)
     for number in range(int(turn.max(initial=-1)) + 1):
         here = turn == number
-        yield indices[here], of_block[here]
+        yield indices[here], block_numbers[here]
 
 
 def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:

@@ -10,7 +10,7 @@ import msgspec
 from uqcli.document import Table, count, printable, share
 from uqcli.methods.calibrate.maps.base import Count
 from uqcli.methods.calibrate.maps.contradictions import first
-from uqcli.methods.calibrate.maps.of_scores import ScoreMap
+from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.questions import FeatureColumn
 
 if TYPE_CHECKING:
