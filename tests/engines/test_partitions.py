@@ -114,7 +114,7 @@ def test_counts_and_sums_by_key_are_those_by_hand(engine, tmp_path_factory, reco
     def every_range(counts):
         return [~pool.exact for pool in counts]
 
-    *parts, whole = table.counted(by, every_range)
+    *parts, whole = table.range_counts(by, every_range)
     assert [count_tuples(pool) for pool in parts] == expected
     assert count_tuples(whole) == expected_counts(weighted)
 
@@ -130,7 +130,7 @@ def test_unopened_ranges_keep_the_sums(engine, tmp_path_factory, records):
         return [np.zeros(len(pool.value), dtype=np.bool_) for pool in counts]
 
     for pooled, rows in zip(
-        table.counted(by, none)[:-1], records_by_part(records, ("region",), bins=True), strict=True
+        table.range_counts(by, none)[:-1], records_by_part(records, ("region",), bins=True), strict=True
     ):
         totals = pooled.count.sum(), pooled.positives.sum(), *pooled.sums[:, 0].sum(axis=1)
         assert (

@@ -1,8 +1,8 @@
 """Engine protocol: the operations that every engine implements.
 
-``pooled``, ``edges`` and ``counted`` of a table turn files into checked counts. ``rows`` returns single rows,
-for methods that counts do not suffice for. ``stream`` applies a rule to files. Jobs use this protocol only,
-and every engine must pass the same tests with equal results.
+``pooled``, ``edges`` and ``range_counts`` of a table turn files into checked counts. ``rows`` returns single
+rows, for methods that counts do not suffice for. ``stream`` applies a rule to files. Jobs use this protocol
+only, and every engine must pass the same tests with equal results.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ class Table(Protocol):
             Function from the number of rows of a part to 0-based ranks.
         """
 
-    def counted(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
+    def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows.
 
         Parameters

@@ -52,4 +52,4 @@ def grid_parts(
             return masks
         return [mask | other for mask, other in zip(masks, further(counts), strict=True)]
 
-    return table.counted(by, query)
+    return table.range_counts(by, query)

@@ -135,7 +135,7 @@ def count_ranges(
 
 def _first(rows: Frame, counter: Counter, parts: int) -> list[_Counts]:
     """Count all cells, none opened."""
-    table = counter.counted(rows).toArrow()
+    table = counter.cell_counts(rows).toArrow()
     columns = [table.column(name).to_numpy() for name in ("cell", "n", "p", "low", "high")]
     order = np.argsort(columns[0])
     cell, count, positives, low, high = (column[order] for column in columns)

@@ -48,9 +48,9 @@ class SparkTable:
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each part, exact at given ranks."""
         query = partial(containing_ranks, ranks=ranks)
-        return tuple(group.counts for group in self.counted(by, query, role)[:-1])
+        return tuple(group.counts for group in self.range_counts(by, query, role)[:-1])
 
-    def counted(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
+    def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows."""
         return count_ranges(self._checked, role, by, query, expressions=self._expressions)
 

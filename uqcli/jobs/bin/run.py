@@ -113,7 +113,7 @@ def _counted_under(table: Table, old: Cells) -> Cells:
         masks = [ranges_for_edges(part, cut) for part, cut in zip(counts[:-1], edges, strict=True)]
         return [*masks, np.zeros(len(counts[-1].value), dtype=np.bool_)]
 
-    parts = table.counted(Partition(edges=old.uncertainty_edges), query)[:-1]
+    parts = table.range_counts(Partition(edges=old.uncertainty_edges), query)[:-1]
     return cells_under([part.counts for part in parts], old)
 
 

@@ -196,20 +196,20 @@ class CalibrationRows:
         spec = replace(self.grid.spec(Algorithm.SMOOTH), binning=Binning.SHARED)
         auto = self.grid.is_auto(Algorithm.SMOOTH)
         bins = max(self.bins if auto else spec.uncertainty_bins, 2)
-        counted = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
-        return counted.cells(bins, self.grid.score_bins or SCORE_BINS)
+        counted_grid = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
+        return counted_grid.cells(bins, self.grid.score_bins or SCORE_BINS)
 
     @property
     def tried(self) -> tuple[BinsTried, ...]:
         """Gain of each number of uncertainty bins; empty if there are too few alerts."""
         return self._tried_on(self._count(self._shared(SHARED_UNCERTAINTY_BINS)))
 
-    def _tried_on(self, counted: CountedGrid) -> tuple[BinsTried, ...]:
+    def _tried_on(self, counted_grid: CountedGrid) -> tuple[BinsTried, ...]:
         """Compute the gain of each number of uncertainty bins, on a grid that may still be refined."""
-        if counted.spec not in self._tried:
-            cells = counted.cells(counted.spec.uncertainty_bins, self.grid.score_bins or SCORE_BINS)
-            self._tried[counted.spec] = tried_bins(cells, self.constraint, self.seed)
-        return self._tried[counted.spec]
+        if counted_grid.spec not in self._tried:
+            cells = counted_grid.cells(counted_grid.spec.uncertainty_bins, self.grid.score_bins or SCORE_BINS)
+            self._tried[counted_grid.spec] = tried_bins(cells, self.constraint, self.seed)
+        return self._tried[counted_grid.spec]
 
     def _shared(self, bins: int) -> GridSpec:
         """Return the default grid."""
@@ -219,8 +219,8 @@ class CalibrationRows:
     def one_row(self) -> Cells:
         """Default grid with one uncertainty bin, for a single threshold."""
         shared = [grid for grid in self._counted.values() if grid.spec.binning is Binning.SHARED]
-        counted = shared[0] if shared else self._count(self._shared(1))
-        return counted.cells(1, self.grid.score_bins or SCORE_BINS)
+        counted_grid = shared[0] if shared else self._count(self._shared(1))
+        return counted_grid.cells(1, self.grid.score_bins or SCORE_BINS)
 
     @cached_property
     def _scores(self) -> Cells:
@@ -259,15 +259,15 @@ class CalibrationRows:
                     named[np.searchsorted(total.value, first, side="right") - 1] = True
         return of_all_rows(counts, named & ~total.exact)
 
-    def _lowest_flagged(self, counted: CountedGrid) -> list[list[float]]:
+    def _lowest_flagged(self, counted_grid: CountedGrid) -> list[list[float]]:
         """Return the lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
 
         For a single threshold, and for each possible number of bins.
         """
-        all_cells = counted.cells(counted.spec.uncertainty_bins, counted.spec.score_bins)
+        all_cells = counted_grid.cells(counted_grid.spec.uncertainty_bins, counted_grid.spec.score_bins)
         numbers = {1, len(all_cells.rows)}
         if self.grid.is_auto(Algorithm.SMOOTH):
-            numbers = {1, 2, fewest_of(self._tried_on(counted))}
+            numbers = {1, 2, fewest_of(self._tried_on(counted_grid))}
         thresholds = []
         for cells in map(all_cells.joined, sorted(numbers)):
             tops = smoothed_boundary(cells, self.constraint.goal(cells))

@@ -16,7 +16,7 @@ from uqcli.methods.boundary.expected import Expected, expected
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.boundary.result import FitCounts
-from uqcli.reports.boundary.compared import Compared
+from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.report import Candidate
 
 _BOUND_TOLERANCE: Final = 0.005
@@ -74,7 +74,7 @@ def _objective(expected: Expected | None, fit: FitCounts, constraint: Constraint
 
 
 def threshold_instead(
-    chosen: Candidate, calibration_set: CalibrationSet, compared: Sequence[Compared]
+    chosen: Candidate, calibration_set: CalibrationSet, compared: Sequence[UncertaintyComparison]
 ) -> Candidate | None:
     """Return the single threshold to use instead of a boundary; None to keep the boundary.
 

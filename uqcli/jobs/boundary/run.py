@@ -34,7 +34,7 @@ from uqcli.jobs.boundary.candidates import (
     threshold_instead,
 )
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
-from uqcli.jobs.boundary.compared import compared
+from uqcli.jobs.boundary.comparison import compare_uncertainties
 from uqcli.jobs.boundary.frontier import written_frontier
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
@@ -48,7 +48,7 @@ from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.reports.boundary.certification import Certification
-from uqcli.reports.boundary.compared import Compared
+from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.report import BoundaryReport, Candidate, expected_metrics
 from uqcli.reports.boundary.several import SeveralBoundariesReport
 
@@ -85,7 +85,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     if not request.compare:
         return _found(request, constraint, class_weights)
     with reusable_streams():  # the rows are read twice
-        gains, calibration_set = compared(request, constraint)
+        gains, calibration_set = compare_uncertainties(request, constraint)
         if gains[0].verdict == "helps":
             calibration_set = replace(calibration_set, min_bins=2)
         return _found(
@@ -106,7 +106,7 @@ def _found(
     request: BoundaryRequest,
     constraint: Constraint,
     class_weights: BinaryWeights | None,
-    gains: tuple[Compared, ...] = (),
+    gains: tuple[UncertaintyComparison, ...] = (),
     calibration_set: CalibrationSet | None = None,
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
@@ -171,7 +171,7 @@ def run_several(
 
 
 def _with_certificate(
-    certified: CertifiedBoundary, request: BoundaryRequest, gains: tuple[Compared, ...]
+    certified: CertifiedBoundary, request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...]
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     optimum = Optimum(found=certified.found, closest=certified.found or certified.uncertified.found)
     chosen = Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum)

@@ -43,7 +43,7 @@ from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
-from uqcli.reports.boundary.compared import VERDICTS, Compared, gains_table
+from uqcli.reports.boundary.comparison import VERDICTS, UncertaintyComparison, gains_table
 from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
 from uqcli.reports.positivity import Drawn, positive_rate_figure
 
@@ -133,7 +133,7 @@ class BoundaryReport(OneResult):
     tried: tuple[BinsTried, ...] | None = None
     cautious: Optimum | None = None
     without_margin: FittedBoundary | None = None
-    compared: tuple[Compared, ...] = ()
+    compared: tuple[UncertaintyComparison, ...] = ()
     cells: Cells | None = None
     trade_off: TradeOff | None = None
     seed: int | None = None
@@ -263,7 +263,7 @@ class BoundaryReport(OneResult):
         """State the verdict of the comparison, with advice; empty without ``--compare``."""
         return [f"{comparison.sentence()} {self._advice(comparison)}" for comparison in self.compared[:1]]
 
-    def _advice(self, compared: Compared) -> str:
+    def _advice(self, compared: UncertaintyComparison) -> str:
         """State which rule to use after a comparison, and which is saved."""
         if self.certification is not None:
             return "The certified boundary is saved."

@@ -65,14 +65,14 @@ class ApplyReport(OneResult):
 
     Attributes
     ----------
-    model
+    rule
         The applied rule; None if the command has none.
     added_from
         Source of the added columns if there is no rule.
     """
 
     command: str = "apply"
-    model: Saved | None = None
+    rule: Saved | None = None
     added_from: str = ""
 
     source: ApplySource
@@ -107,7 +107,7 @@ class ApplyReport(OneResult):
             cautions.append(f"{rows_of(self.source.dropped)} dropped.")
         cautions += self._rate_caution()
         added = f"Columns added: {', '.join(self.parameters.columns)}."
-        if self.model is None:
+        if self.rule is None:
             return Document(
                 title=title,
                 tables=[self._meanings()],
@@ -118,13 +118,13 @@ class ApplyReport(OneResult):
         return Document(
             title=title,
             tables=[],
-            lead=[f"{self.model.in_a_sentence().rstrip('.')}.", added],
+            lead=[f"{self.rule.in_a_sentence().rstrip('.')}.", added],
             cautions=cautions,
         )
 
     def _rate_caution(self) -> list[str]:
         """Caution that the alert rate is far from that of the calibration set."""
-        rows, usual = self.source.rows, None if self.model is None else self.model.alert_rate
+        rows, usual = self.source.rows, None if self.rule is None else self.rule.alert_rate
         if not usual or self.selected is None or rows < _MIN_RATE_ROWS:
             return []
         rate = self.selected / rows

@@ -38,9 +38,9 @@ class LocalTable:
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each group, exact at given ranks."""
         query = partial(containing_ranks, ranks=ranks)
-        return tuple(group.counts for group in self.counted(by, query, role)[:-1])
+        return tuple(group.counts for group in self.range_counts(by, query, role)[:-1])
 
-    def counted(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
+    def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each group, then of all rows."""
         return count_ranges(self._rows, role, by, query)
 
