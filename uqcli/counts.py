@@ -259,8 +259,8 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
     else:
         starts = run_starts(ordered)
         distinct, count = ordered[starts], np.diff(starts, append=len(ordered))
-    where = np.searchsorted(distinct, np.sort(value[positive]))
-    positives = np.bincount(where, minlength=len(distinct)).astype(np.int64, copy=False)
+    index = np.searchsorted(distinct, np.sort(value[positive]))
+    positives = np.bincount(index, minlength=len(distinct)).astype(np.int64, copy=False)
     return ValueCounts(value=distinct, count=count, positives=positives)
 
 

@@ -97,13 +97,13 @@ def indices_of_ranks(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int6
     [0, 1, 2]
     """
     part_totals = each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount))
-    upto = np.cumsum(np.array(part_totals, dtype=np.int64))
-    cuts = np.searchsorted(rank, np.concatenate([[0], upto]))
+    cumulative = np.cumsum(np.array(part_totals, dtype=np.int64))
+    cuts = np.searchsorted(rank, np.concatenate([[0], cumulative]))
     indices = np.empty(len(rank), dtype=np.int64)
     for number in np.flatnonzero(np.diff(cuts)).tolist():
         inside, start = slice(cuts[number], cuts[number + 1]), number * VALUES_PER_PART
         running = np.cumsum(amount[start : start + VALUES_PER_PART], dtype=np.int64) + (
-            upto[number] - part_totals[number]
+            cumulative[number] - part_totals[number]
         )
         indices[inside] = start + np.searchsorted(running, rank[inside], side="right")
     return indices

@@ -178,10 +178,10 @@ def _shared_columns(context: typer.Context, content: Settings, path: Path) -> Se
 def configuration_files() -> Iterator[Path]:
     """Yield configuration files from the working directory upwards, nearest first."""
     try:
-        here = Path.cwd()
+        folder = Path.cwd()
     except OSError:  # the working directory was deleted
         return
-    for directory in (here, *here.parents):
+    for directory in (folder, *folder.parents):
         for name in ("uqcli.toml", "pyproject.toml"):
             path = directory / name
             if path.is_file():

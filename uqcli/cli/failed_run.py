@@ -54,11 +54,11 @@ def find_reports(arguments: Sequence[str]) -> None:
     command = next((argument for argument in arguments if not argument.startswith("-")), "")
     variable = os.environ.get(f"UQCLI_{command}_REPORT".upper().replace("-", "_"))
     reports = [] if variable is None else [variable]
-    words, json, rest = [], False, iter(arguments)
-    for word in rest:
+    words, json, remaining = [], False, iter(arguments)
+    for word in remaining:
         name, _, value = word.partition("=")
         if word == "--report":
-            reports.append(next(rest, ""))
+            reports.append(next(remaining, ""))
         elif name == "--report":
             reports.append(value)
         elif word == "--json":

@@ -31,14 +31,14 @@ class Spellings:
 def class_spellings(classes: Sequence[str]) -> Spellings:
     """Accepted texts of each class; the classes 0 and 1, or false and true, accept each other's spellings."""
     index_by_text = {name: number for number, name in enumerate(classes)}
-    spelled = {_other_spelling(name): number for name, number in index_by_text.items()}
+    index_by_spelling = {_other_spelling(name): number for name, number in index_by_text.items()}
     truths = {"false": 0, "0": 0, "true": 1, "1": 1}
-    folded = {truths.get(name.lower()) for name in classes} == {0, 1} and len(classes) == 2
-    if folded:
+    is_binary = {truths.get(name.lower()) for name in classes} == {0, 1} and len(classes) == 2
+    if is_binary:
         index_by_text = {
             spelling: int(truths[classes[1].lower()] == truth) for spelling, truth in truths.items()
         }
-    return Spellings(index_by_text=spelled | index_by_text, folded=folded)
+    return Spellings(index_by_text=index_by_spelling | index_by_text, folded=is_binary)
 
 
 def expected_classes(classes: Sequence[str]) -> str:

@@ -59,10 +59,12 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
 
 def _misspelt(name: str, columns: Sequence[str]) -> list[str]:
     """Suggest columns for a misspelt name; a name with other words or numbers is not suggested."""
-    folded = {column.casefold(): column for column in columns if _words(column) == _words(name)}
-    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.75)
+    column_by_folded = {column.casefold(): column for column in columns if _words(column) == _words(name)}
+    matches = difflib.get_close_matches(name.casefold(), column_by_folded, n=3, cutoff=0.75)
     return [
-        folded[candidate] for candidate in near if abs(len(candidate) - len(name)) <= _MAX_LENGTH_DIFFERENCE
+        column_by_folded[candidate]
+        for candidate in matches
+        if abs(len(candidate) - len(name)) <= _MAX_LENGTH_DIFFERENCE
     ]
 
 

@@ -266,7 +266,7 @@ def format_of(name: str, requested: FileFormat | None) -> FileFormat:
     """
     compressed = inferred_format(name).compression is not None
     plain = Path(name).with_suffix("") if compressed else Path(name)
-    named = inferred_format(str(plain)).format
+    inferred = inferred_format(str(plain)).format
     if requested is None and plain.suffix.lower() in _NON_CSV_SUFFIXES:
         remedy = "name it .jsonl" if plain.suffix.lower() == ".json" else "choose another name"
         raise UsageError(
@@ -274,7 +274,7 @@ def format_of(name: str, requested: FileFormat | None) -> FileFormat:
             expected=KNOWN_SUFFIXES,
             remedy=f"{remedy}, or give --output-format",
         )
-    file_format = requested or named or FileFormat.CSV
+    file_format = requested or inferred or FileFormat.CSV
     if compressed and not file_format.is_text:
         raise UsageError(
             f"'{name}' asks for compressed {file_format}",

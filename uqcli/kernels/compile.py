@@ -117,9 +117,9 @@ def cache_directory(folder: Path) -> str | None:
     folder
         Directory of Python's own bytecode cache.
     """
-    named = os.environ.get("NUMBA_CACHE_DIR")
-    if named:
-        return named if _is_ours(Path(named)) else None
+    directory = os.environ.get("NUMBA_CACHE_DIR")
+    if directory:
+        return directory if _is_ours(Path(directory)) else None
     if _is_ours(folder) and os.access(folder, os.W_OK):
         return ""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")  # noqa: PTH118

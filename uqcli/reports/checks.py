@@ -145,12 +145,12 @@ def apply_checks(checks: Sequence[Check], by_artifact: Mapping[str, Metrics]) ->
 
 def _metrics_to_check(check: Check, by_artifact: Mapping[str, Metrics]) -> Mapping[str, Metrics]:
     """Return the metrics to check: of all rules together if these have the path, else of each rule."""
-    together = by_artifact.get("")
-    if together is None or len(by_artifact) == 1:
+    shared_metrics = by_artifact.get("")
+    if shared_metrics is None or len(by_artifact) == 1:
         return by_artifact
-    if _metric_at(check.path, together) is not _MISSING:
-        return {"": together}
-    return {name: {**together, **metrics} for name, metrics in by_artifact.items() if name}
+    if _metric_at(check.path, shared_metrics) is not _MISSING:
+        return {"": shared_metrics}
+    return {name: {**shared_metrics, **metrics} for name, metrics in by_artifact.items() if name}
 
 
 def _look_up(check: Check, metrics: Metrics) -> float | None:

@@ -142,9 +142,9 @@ def render(figure: Figure, file_format: str, *, narrow: bool = False) -> bytes:
         figure.draw(canvas)
         _escape_texts(canvas)
         _freeze_layout(canvas)
-        out = io.BytesIO()
-        canvas.savefig(out, format=file_format, metadata=undated)
-    return out.getvalue()
+        buffer = io.BytesIO()
+        canvas.savefig(buffer, format=file_format, metadata=undated)
+    return buffer.getvalue()
 
 
 @contextmanager

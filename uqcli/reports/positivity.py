@@ -182,10 +182,10 @@ def _draw_rates(
     axes.set_yticks(np.arange(0, len(levels), step) + 0.5, names[::step])
     axes.tick_params(axis="y", length=0)
     colours = ScalarMappable(norm, shading)
-    where: dict[str, Any] = {"fraction": 0.06, "pad": 0.02}
+    colour_bar_style: dict[str, Any] = {"fraction": 0.06, "pad": 0.02}
     if narrow:
-        where["location"] = "bottom"
-    bar: Any = axes.figure.colorbar(colours, ax=axes, label="positive rate", **where)
+        colour_bar_style["location"] = "bottom"
+    bar: Any = axes.figure.colorbar(colours, ax=axes, label="positive rate", **colour_bar_style)
     bar.outline.set_visible(False)
 
 

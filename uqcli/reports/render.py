@@ -152,18 +152,18 @@ def _json_escape(character: str) -> str:
 
 def to_markdown(document: Document, made_from: Table | None = None) -> str:
     """Render a report as Markdown, with its provenance at the end."""
-    out = io.StringIO()
-    out.write(f"# {_plain(document.title)}\n")
+    buffer = io.StringIO()
+    buffer.write(f"# {_plain(document.title)}\n")
     for note in document.sentences():
-        out.write(f"\n{_paragraph(note)}\n")
+        buffer.write(f"\n{_paragraph(note)}\n")
     for table in document.tables:
-        out.write(_markdown_table(table))
+        buffer.write(_markdown_table(table))
     for figure in document.figures:
         picture = base64.b64encode(to_svg(figure).encode()).decode()
-        out.write(f"\n![{_plain(figure.title)}](data:image/svg+xml;base64,{picture})\n")
-        out.write(f"\n{_paragraph(figure.caption)}\n")
-    out.write(_markdown_table(made_from) if made_from else "")
-    return out.getvalue()
+        buffer.write(f"\n![{_plain(figure.title)}](data:image/svg+xml;base64,{picture})\n")
+        buffer.write(f"\n{_paragraph(figure.caption)}\n")
+    buffer.write(_markdown_table(made_from) if made_from else "")
+    return buffer.getvalue()
 
 
 def _markdown_table(table: Table) -> str:

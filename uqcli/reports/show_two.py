@@ -152,8 +152,8 @@ class ShowTwoReport(OneResult):
     def _differences(self) -> dict[str, tuple[Any, Any]]:
         """Values of the fields that differ, by dotted key; None for a field that is missing."""
         first, second = (dict(_flat(content_of(saved))) for saved in self.rules)
-        both = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
-        return {name: pair for name, pair in both.items() if name != "digest" and pair[0] != pair[1]}
+        pairs = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
+        return {name: pair for name, pair in pairs.items() if name != "digest" and pair[0] != pair[1]}
 
     def _cautions(self) -> list[str]:
         named = zip(short_names(self.names), self.rules, strict=True)

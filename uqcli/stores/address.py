@@ -110,13 +110,13 @@ class Address:
         's3://bucket/scores'
         """
         refuse_user(name)
-        scheme, _, rest = name.partition("://")
-        parts = rest.removesuffix("/").split("/")
+        scheme, _, location = name.partition("://")
+        parts = location.removesuffix("/").split("/")
         if "" in parts:
             raise DataError(f"address '{name}' has an empty part", expected=f"{scheme}://bucket/folder/name")
         if any(sign in parts[0] for sign in "*?["):
             raise DataError(f"address '{name}' has a pattern in its bucket", expected="the bucket's name")
-        folder = rest.endswith("/") or len(parts) == 1
+        folder = location.endswith("/") or len(parts) == 1
         return cls(scheme=scheme.lower(), path="/".join(parts), is_folder=folder)
 
     @property

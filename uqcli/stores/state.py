@@ -105,8 +105,8 @@ def _has_lock(descriptor: int) -> bool:
 def _is_there(descriptor: int, path: str) -> bool:
     """Whether the path still names the locked file."""
     try:
-        named = os.stat(path)  # noqa: PTH116
+        path_status = os.stat(path)  # noqa: PTH116
     except OSError:
         return False
     locked = os.fstat(descriptor)
-    return (locked.st_dev, locked.st_ino) == (named.st_dev, named.st_ino)
+    return (locked.st_dev, locked.st_ino) == (path_status.st_dev, path_status.st_ino)

@@ -78,8 +78,8 @@ def _end(code: int, word: str) -> None:
 
 def _what_changed() -> str:
     changes = [
-        f"{what}: {', '.join(map(repr, names))}"
-        for what, names in (("written before", replaced_files()), ("may be written", pending_files()))
+        f"{verb}: {', '.join(map(repr, names))}"
+        for verb, names in (("written before", replaced_files()), ("may be written", pending_files()))
         if names
     ]
     return " ".join("; ".join(changes or ["no output file was changed"]).split())

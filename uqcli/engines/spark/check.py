@@ -117,7 +117,7 @@ def _weights_seen(checked: CheckedFrame) -> WeightSummary:
     """Return the summary of weights, from a sample if there are many values."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    seen, names = WeightSummary(), list(checked.names.values())
+    summary, names = WeightSummary(), list(checked.names.values())
     odd = F.col("w") * (F.col("y") % 2)
     totals = (F.count(F.lit(1)).alias("rows"), F.sum("w").alias("size"))
     with spark_errors("look at the weights"):
@@ -130,18 +130,18 @@ def _weights_seen(checked: CheckedFrame) -> WeightSummary:
             .limit(MAX_SAMPLED)
             .toArrow()
         )
-    seen.values = set(values.column("w").to_pylist())
-    seen.totals_by_label = {
+    summary.values = set(values.column("w").to_pylist())
+    summary.totals_by_label = {
         int(label): (rows, size)
         for label, rows, size in zip(
             *(labels.column(name).to_pylist() for name in ("y", "rows", "size")), strict=True
         )
     }
-    seen.value = sample.column(names[0]).to_numpy()
-    seen.size, seen.odd, seen.rows = (
+    summary.value = sample.column(names[0]).to_numpy()
+    summary.size, summary.odd, summary.rows = (
         sample.column(name).to_numpy().astype(np.int64) for name in ("size", "odd", "rows")
     )
-    return seen
+    return summary
 
 
 @dataclass
@@ -159,7 +159,7 @@ class Check:
         self.keys = {key: f"g{index}" for index, key in enumerate(self.roles.keys)}
         self.amounts = {self.names[role]: f"a{index}" for index, role in enumerate(self.roles.amounts)}
 
-    def read(self, source: ClusterInput, kept: Sequence[str] = ()) -> Frame:
+    def read(self, source: ClusterInput, kept_columns: Sequence[str] = ()) -> Frame:
         """Parse the required columns, with the unreadable values of each; kept columns become c0, c1, ..."""
         from pyspark.sql import functions as F  # noqa: N812
 
@@ -181,7 +181,7 @@ class Check:
         columns += [text_of(source, key).alias(name) for key, name in self.keys.items()]
         first = [
             (F.col(quoted(name)) if name in source.columns else F.lit(None)).alias(f"c{index}")
-            for index, name in enumerate(kept)
+            for index, name in enumerate(kept_columns)
         ]
         return source.frame.select(*first, *columns)
 
@@ -306,8 +306,8 @@ class Check:
             self._refuse_weights(answers, self.roles.weight)
         for name in self.amounts:
             if answers[f"decimals_{name}"]:
-                count, such = answers[f"decimals_{name}"], answers[f"decimal_{name}"]
-                raise refuse_decimals(f"column '{numbers[name]}' has {count} values such as {such!r}")
+                count, example = answers[f"decimals_{name}"], answers[f"decimal_{name}"]
+                raise refuse_decimals(f"column '{numbers[name]}' has {count} values such as {example!r}")
             if (answers[f"sum_{name}"] or 0.0) > LARGEST_SUM:
                 raise refuse_sum(numbers[name])
         self._refuse_probabilities(answers)
@@ -334,9 +334,9 @@ class Check:
                     expected="probabilities between 0 and 1",
                     remedy="check --proba",
                 )
-        off = answers.get("unnormalised") or 0.0
-        if off > SUM_TOLERANCE:
-            raise refusals.unnormalised(f"sums of class probabilities differ from 1 by up to {off:g}")
+        deviation = answers.get("unnormalised") or 0.0
+        if deviation > SUM_TOLERANCE:
+            raise refusals.unnormalised(f"sums of class probabilities differ from 1 by up to {deviation:g}")
 
     def _refuse_weights(self, answers: Mapping[str, Any], name: str) -> None:
         if answers["off_w"]:

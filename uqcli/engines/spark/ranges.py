@@ -92,9 +92,9 @@ class _Counts:
     def selected_cells(self, mask: Bools) -> Ints:
         """Return the indices of closed cells with several values, selected by a mask over ``counts``."""
         index = np.concatenate([self._closed, np.full(len(self.inside.value), -1)])[self._order]
-        named = index[mask]
-        named = named[named >= 0]
-        return np.sort(named[self.low[named] < self.high[named]])
+        positions = index[mask]
+        positions = positions[positions >= 0]
+        return np.sort(positions[self.low[positions] < self.high[positions]])
 
     def with_open(self, cells: Ints, inside: ValueCounts) -> _Counts:
         """Open further cells, given their values."""
@@ -211,9 +211,9 @@ def _opened(
         flagged = np.zeros((len(parts), counter.size), dtype=np.bool_)
         for mask, cells in zip(flagged, now, strict=True):
             mask[cells] = True
-        most = min(distinct, int(size[rounds == number].sum()))
+        max_keys = min(distinct, int(size[rounds == number].sum()))
         pooled_keys = pooled(
-            counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, max_values=most
+            counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, max_values=max_keys
         )
         opened = [part.with_open(*opening) for part, *opening in zip(opened, now, pooled_keys, strict=True)]
     return opened

@@ -261,12 +261,12 @@ def _cause(error: Exception) -> str:
     details = getattr(error, "details", None)
     text = str(details() if callable(details) else error).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    named = [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]
+    error_lines = [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]
     match = re.search(r'details = "([^"]*)"', text)
     if match:
         line = match[1]
-    elif "Traceback" in text and named:
-        line = named[-1]
+    elif "Traceback" in text and error_lines:
+        line = error_lines[-1]
     else:
         line = lines[0] if lines else type(error).__name__
     return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS]} ..."

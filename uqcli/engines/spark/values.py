@@ -72,8 +72,8 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
     if kind in _TEXTS:
         text = F.lower(_stripped(column))
         null = text.isNull() | text.isin("", "nan")
-        spelled = F.when(text == "true", F.lit("1")).when(text == "false", F.lit("0")).otherwise(text)
-        number = F.when(spelled.rlike(_PLAIN), spelled.try_cast("double"))
+        digits = F.when(text == "true", F.lit("1")).when(text == "false", F.lit("0")).otherwise(text)
+        number = F.when(digits.rlike(_PLAIN), digits.try_cast("double"))
     elif kind in _NUMBERS:
         number = column.cast("double")
         null = number.isNull() | F.isnan(number)

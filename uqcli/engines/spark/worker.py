@@ -122,7 +122,7 @@ def _cells(value: Any, table: pa.Table, ranges: tuple[int, int, int]) -> Any:
 
 
 def columns_added(
-    model: tuple[bytes, bytes, str], *, roles: dict[str, str], added: dict[str, str], kept: int
+    model: tuple[bytes, bytes, str], *, roles: dict[str, str], added: dict[str, str], kept_columns: int
 ) -> Work:
     """Add a rule's columns to rows.
 
@@ -134,7 +134,7 @@ def columns_added(
         Column of each role's numbers; ``ok`` is whether a row is usable.
     added
         Type of each added column, in the order a0, a1, ...; for lists, their texts separated by newlines.
-    kept
+    kept_columns
         Number of leading columns to keep.
     """
 
@@ -146,8 +146,8 @@ def columns_added(
                 unusable = ~batch.column(batch.schema.get_field_index("ok")).to_numpy(zero_copy_only=False)
                 columns = [_added(found[name], kind, unusable) for name, kind in added.items()]
                 yield pa.RecordBatch.from_arrays(
-                    [*batch.columns[:kept], *columns],
-                    names=[*batch.schema.names[:kept], *(f"a{index}" for index in range(len(added)))],
+                    [*batch.columns[:kept_columns], *columns],
+                    names=[*batch.schema.names[:kept_columns], *(f"a{index}" for index in range(len(added)))],
                 )
 
     return work

@@ -50,7 +50,7 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     columns = _columns(inputs, union=request.union)
     check = Check(request=request.data, roles=roles)
     with spark_errors("check the rows"):
-        frame = together([check.read(frame_of_input, kept=columns) for frame_of_input in inputs])
+        frame = together([check.read(frame_of_input, kept_columns=columns) for frame_of_input in inputs])
         answers = frame.agg(*check.questions()).toArrow().to_pylist()[0]
     check.refuse_values(answers)
     if not runs_functions(session):
@@ -101,11 +101,11 @@ def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for frame_of_input in inputs for name in frame_of_input.columns))
 
 
-def _prepared(frame: Frame, check: Check, kept: int, *, drop: bool) -> Frame:
+def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> Frame:
     """Select kept columns, numbers, and whether a row is usable."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    columns = [F.col(f"c{index}") for index in range(kept)]
+    columns = [F.col(f"c{index}") for index in range(kept_columns)]
     prepared = frame.select(*columns, *check.clipped(), check.usable().alias("ok"))
     return prepared.filter("ok") if drop else prepared
 
@@ -127,19 +127,19 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
         (function_bytes(added.compute), package_bytes(), VERSION),
         roles=dict(check.names),
         added={name: _kind(added, name) for name in added.types},
-        kept=len(columns),
+        kept_columns=len(columns),
     )
     computed = frame.mapInArrow(work, _schema(frame, len(columns), added))
-    named: dict[str, Any] = {name: f"c{index}" for index, name in enumerate(columns)}
-    named |= {name: f"a{index}" for index, name in enumerate(added.types)}
-    return computed.select(*(F.col(column).alias(name) for name, column in named.items()))
+    temporary_names: dict[str, Any] = {name: f"c{index}" for index, name in enumerate(columns)}
+    temporary_names |= {name: f"a{index}" for index, name in enumerate(added.types)}
+    return computed.select(*(F.col(column).alias(name) for name, column in temporary_names.items()))
 
 
 def _kind(added: AddedColumns, name: str) -> str:
     return "\n".join(added.labels) if added.types[name] == "labels" else added.types[name]
 
 
-def _schema(frame: Frame, kept: int, added: AddedColumns) -> StructType:
+def _schema(frame: Frame, kept_columns: int, added: AddedColumns) -> StructType:
     from pyspark.sql import types as T  # noqa: N812
 
     kinds: Mapping[str, T.DataType] = {
@@ -149,7 +149,7 @@ def _schema(frame: Frame, kept: int, added: AddedColumns) -> StructType:
         "labels": T.ArrayType(T.StringType()),
     }
     more = [T.StructField(f"a{index}", kinds[kind]) for index, kind in enumerate(added.types.values())]
-    return T.StructType([*frame.schema.fields[:kept], *more])
+    return T.StructType([*frame.schema.fields[:kept_columns], *more])
 
 
 def _selected(frame: Frame, added: AddedColumns) -> int:

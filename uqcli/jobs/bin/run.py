@@ -97,9 +97,9 @@ def count_under(edges: str, data: DataRequest) -> BinResult:
         The grid or the rows cannot be read.
     """
     old = load_kind(edges, GridArtifact)
-    under = old.cells()
-    table = open_table(data, uses_uncertainty=len(under.rows) > 1)
-    cells = _counted_under(table, under)
+    old_cells = old.cells()
+    table = open_table(data, uses_uncertainty=len(old_cells.rows) > 1)
+    cells = _counted_under(table, old_cells)
     parameters = msgspec.structs.replace(
         old.parameters, on_invalid=data.on_invalid, positive=data.positive_value
     )

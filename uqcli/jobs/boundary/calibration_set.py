@@ -249,15 +249,15 @@ class CalibrationRows:
         *parts, total = counts
         if spec not in self._taken:  # called again after these are opened
             self._taken[spec] = self._lowest_flagged(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
-        named = np.zeros(len(total.value), dtype=np.bool_)
+        mask = np.zeros(len(total.value), dtype=np.bool_)
         for lowest_by_bin in self._taken[spec]:
             run = len(parts) // len(lowest_by_bin)
             for number, lowest in enumerate(lowest_by_bin):
                 firsts = [_first_positive(part, lowest) for part in parts[number * run : (number + 1) * run]]
                 first = min(firsts, default=np.inf)
                 if np.isfinite(first):
-                    named[np.searchsorted(total.value, first, side="right") - 1] = True
-        return of_all_rows(counts, named & ~total.exact)
+                    mask[np.searchsorted(total.value, first, side="right") - 1] = True
+        return of_all_rows(counts, mask & ~total.exact)
 
     def _lowest_flagged(self, counted_grid: CountedGrid) -> list[list[float]]:
         """Return the lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.

@@ -54,10 +54,10 @@ def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidat
 
 def _keeps(expected: Expected, constraint: Constraint) -> bool:
     """Whether a bound on precision or recall is expected to be met, within half a percentage point."""
-    of = {ConstraintKind.PRECISION: expected.precision, ConstraintKind.RECALL: expected.recall}.get(
+    estimate = {ConstraintKind.PRECISION: expected.precision, ConstraintKind.RECALL: expected.recall}.get(
         constraint.kind
     )
-    return of is None or (of.value or 0.0) >= float(constraint.amounts[0]) - _BOUND_TOLERANCE
+    return estimate is None or (estimate.value or 0.0) >= float(constraint.amounts[0]) - _BOUND_TOLERANCE
 
 
 def _objective(expected: Expected | None, fit: FitCounts, constraint: Constraint) -> float:

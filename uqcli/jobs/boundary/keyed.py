@@ -43,12 +43,12 @@ def copies(rows: Rows, seed: int) -> Copies:
     count = rows.weights()
     columns = [*rows.numbers.values(), rows.labels]
     table = digest([*columns, count])
-    of = np.repeat(np.arange(len(count)), count)
-    copy = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)
+    indices = np.repeat(np.arange(len(count)), count)
+    copy = np.arange(len(indices)) - np.repeat(np.cumsum(count) - count, count)
     if are_copies(rows):
         copy = np.zeros_like(copy)
-    keys = hashes([*(column[of] for column in columns), copy], seed, table)
-    return Copies(of=of, drawn=keys)
+    keys = hashes([*(column[indices] for column in columns), copy], seed, table)
+    return Copies(of=indices, drawn=keys)
 
 
 def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:

@@ -232,8 +232,8 @@ def _without_margin(
     """Return the result without the margin that made the constraint infeasible."""
     if not constraint.margin or best.found is not None:
         return None
-    without = replace(constraint, margin=Fraction(0))
-    return optimise(calibration_set.cells(best.algorithm), best.algorithm, without).found
+    relaxed = replace(constraint, margin=Fraction(0))
+    return optimise(calibration_set.cells(best.algorithm), best.algorithm, relaxed).found
 
 
 def _as_used(
@@ -250,7 +250,9 @@ def _as_used(
     )
 
 
-def _artifact(report: BoundaryReport, boundary: FittedBoundary, by: Recalibration | None) -> BoundaryArtifact:
+def _artifact(
+    report: BoundaryReport, boundary: FittedBoundary, recalibration: Recalibration | None
+) -> BoundaryArtifact:
     fit = boundary.fit
     return BoundaryArtifact(
         kind=ArtifactKind.BOUNDARY,
@@ -261,8 +263,10 @@ def _artifact(report: BoundaryReport, boundary: FittedBoundary, by: Recalibratio
         uncertainty_edges=boundary.uncertainty_edges.tolist(),
         thresholds=list(boundary.thresholds),
         recalibration=msgspec.UNSET
-        if by is None
-        else SavedRecalibration(coefficient=by.coefficient, low=by.low, high=by.high),
+        if recalibration is None
+        else SavedRecalibration(
+            coefficient=recalibration.coefficient, low=recalibration.low, high=recalibration.high
+        ),
         fit=Fit(
             selected=fit.selected,
             true_positives=fit.true_positives,

@@ -63,16 +63,16 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     )
     if request.test is not None:
         same = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
-        pairs, where = _tested(same.on(request.test), calibration), "on the test set"
+        pairs, data_name = _tested(same.on(request.test), calibration), "on the test set"
     else:
-        pairs, where = _cross_validated(read, fit, options.seed), "(cross-validated)"
+        pairs, data_name = _cross_validated(read, fit, options.seed), "(cross-validated)"
     plan = plan_of(request, None if pairs is None else int(pairs.count.sum()))
     report = CalibrateReport(
         artifact=artifact,
         resampling=(plan.replicates, plan.confidence),
         tested=request.test is not None,
         compared=None if pairs is None else compare(pairs, plan),
-        where=None if pairs is None else where,
+        where=None if pairs is None else data_name,
         panels=() if pairs is None else (panel_of_classes(pairs),),
         errors=None,
         notes=(

@@ -170,9 +170,9 @@ def _difference(
     paired = rows is others
     pairs = _paired(first, second, rows) if paired else None
     resampled = {} if pairs is None or not plan.replicates else resampled_losses(pairs, plan)
-    without = {name: Estimate(value=values[name], low=None, high=None) for name in LOSSES_COMPARED}
+    without_interval = {name: Estimate(value=values[name], low=None, high=None) for name in LOSSES_COMPARED}
     return CalibratorDifference(
-        compared=Comparison(before=one, after=other, difference={**values, **without, **resampled}),
+        compared=Comparison(before=one, after=other, difference={**values, **without_interval, **resampled}),
         paired=paired,
         resampled=plan.replicates > 0,
     )

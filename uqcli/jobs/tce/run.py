@@ -225,8 +225,8 @@ def _measured_group(
 ) -> GroupResult:
     if sized is not None and _is_tested(group, request.measure):
         return _measured_part(group, read, sized, request)
-    without = replace(request.measure, n_min=None, n_max=None)
-    return _measured_part(group, read, [without] * len(group.counts), request, tested=False)
+    measure = replace(request.measure, n_min=None, n_max=None)
+    return _measured_part(group, read, [measure] * len(group.counts), request, tested=False)
 
 
 def _measured_part(

@@ -95,9 +95,10 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         ]
         if not pooled[1] or not pooled[2]:
             return None
-        out = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
+        out_of_bag = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
         rates = np.minimum(
-            apparent.rates[:, 0], (1 - _OUT_OF_BAG_WEIGHT) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHT * out
+            apparent.rates[:, 0],
+            (1 - _OUT_OF_BAG_WEIGHT) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHT * out_of_bag,
         )
     trials = int(apparent.selected[0]), int(apparent.positives[0])
     shares = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate

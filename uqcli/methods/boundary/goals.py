@@ -238,8 +238,8 @@ def most_positives(feasible: Bools, true_positives: Ints, selected: Ints) -> int
     candidates = np.flatnonzero(feasible & (true_positives > 0))
     if len(candidates) == 0:
         return None
-    most = candidates[true_positives[candidates] == true_positives[candidates].max()]
-    return int(most[np.argmin(selected[most])])
+    best = candidates[true_positives[candidates] == true_positives[candidates].max()]
+    return int(best[np.argmin(selected[best])])
 
 
 def _choice(options: list[Options]) -> Tops | None:

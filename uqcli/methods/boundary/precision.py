@@ -56,9 +56,9 @@ class Margin:
         surplus = float(b) * true_positives - float(a) * selected
         left, right = surplus**2, float(times) * selected
         feasible: Bools = (surplus >= 0) & (left >= right)
-        near = np.abs(left - right) <= _ROUNDING_TOLERANCE * (left + right)
-        near |= np.abs(surplus) <= _ROUNDING_TOLERANCE * float(a) * selected
-        for index in np.flatnonzero(near).tolist():
+        is_close = np.abs(left - right) <= _ROUNDING_TOLERANCE * (left + right)
+        is_close |= np.abs(surplus) <= _ROUNDING_TOLERANCE * float(a) * selected
+        for index in np.flatnonzero(is_close).tolist():
             hits, rows = int(true_positives[index]), int(selected[index])
             exact = b * hits - a * rows
             feasible[index] = exact >= 0 and exact**2 >= times * rows

@@ -63,14 +63,14 @@ def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
     return entropy
 
 
-def _psi_rise(start: Floats, by: Floats) -> Floats:
+def _psi_rise(start: Floats, increment: Floats) -> Floats:
     """Compute ``psi(start + by) - psi(start)``; by the asymptotic series if start is large."""
     from scipy.special import psi
 
-    end = start + by
+    end = start + increment
     large = np.maximum(start, _MIN_SERIES_ARGUMENT)
-    last = large + by
-    series = np.log1p(by / large) + (1 / large - 1 / last) / 2 + (large**-2 - last**-2) / 12
+    last = large + increment
+    series = np.log1p(increment / large) + (1 / large - 1 / last) / 2 + (large**-2 - last**-2) / 12
     rise: Floats = np.where(start > _MIN_SERIES_ARGUMENT, series, psi(end) - psi(start))
     return rise
 

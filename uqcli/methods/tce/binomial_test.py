@@ -49,19 +49,21 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
     """
     if alpha * _LEVEL_FACTOR >= 1:
         return Verdicts.of([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
-    few = max(_MAX_UNSPLIT, _MAX_UNSPLIT_TOTAL // len(rows)) if alpha > _MIN_BOUNDED_ALPHA else len(score)
+    max_unsplit = (
+        max(_MAX_UNSPLIT, _MAX_UNSPLIT_TOTAL // len(rows)) if alpha > _MIN_BOUNDED_ALPHA else len(score)
+    )
     ranges = _split_at_rate(score, start, positives, rows)
     runs, small = [], []
     while True:
-        is_small = ranges.stop - ranges.first <= few
+        is_small = ranges.stop - ranges.first <= max_unsplit
         small.append(ranges.select(is_small))
         if is_small.all():
             break
         ranges = ranges.select(~is_small)
         accepts, rejects = _decided(score, ranges, positives, rows, alpha)
-        done = accepts | rejects
-        runs.append((ranges.first[done], rejects[done]))
-        ranges = ranges.select(~done).cut()
+        decided = accepts | rejects
+        runs.append((ranges.first[decided], rejects[decided]))
+        ranges = ranges.select(~decided).cut()
     return Verdicts.of([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
 
 
@@ -115,11 +117,19 @@ def _decided(
         (_p_below, ~above & (k >= high * n), high, low),
     ):
         index = np.flatnonzero(side)
-        most = p_value(inner[index], outer[index], k[index], n[index], _EXTREME_FACTOR * (1 + margin[index]))
-        rejects[index] = most * (1 + margin[index]) < alpha
-        rest = index[~rejects[index]]
-        least = p_value(outer[rest], inner[rest], k[rest], n[rest], _EXTREME_FACTOR * (1 - margin[rest]))
-        accepts[rest] = least * (1 - margin[rest]) > alpha
+        upper_bound = p_value(
+            inner[index], outer[index], k[index], n[index], _EXTREME_FACTOR * (1 + margin[index])
+        )
+        rejects[index] = upper_bound * (1 + margin[index]) < alpha
+        undecided = index[~rejects[index]]
+        least = p_value(
+            outer[undecided],
+            inner[undecided],
+            k[undecided],
+            n[undecided],
+            _EXTREME_FACTOR * (1 - margin[undecided]),
+        )
+        accepts[undecided] = least * (1 - margin[undecided]) > alpha
     return accepts, rejects
 
 
@@ -132,13 +142,13 @@ def _one_by_one(
     size = np.concatenate([piece.stop for piece in small]) - first
     order = np.argsort(first)
     bin_index, first, size = bin_index[order], first[order], size[order]
-    upto = np.cumsum(size)
-    cuts = np.unique(np.searchsorted(upto, np.arange(0, size.sum(), VALUES_PER_PART)))
+    cumulative = np.cumsum(size)
+    cuts = np.unique(np.searchsorted(cumulative, np.arange(0, size.sum(), VALUES_PER_PART)))
     runs = []
     for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
         times = size[a:b]
-        index = np.repeat(first[a:b] - (upto[a:b] - times), times)
-        index += np.arange(upto[a] - times[0], upto[b - 1])
+        index = np.repeat(first[a:b] - (cumulative[a:b] - times), times)
+        index += np.arange(cumulative[a] - times[0], cumulative[b - 1])
         bins = np.repeat(bin_index[a:b], times)
         p_value = p_values(score[index], positives[bins], rows[bins])
         runs.append(changes(p_value <= alpha * _LEVEL_FACTOR, index))

@@ -98,9 +98,9 @@ class Rejected:
         """Rejected rows whose score is below the bin's rate."""
         return self.rows - self.too_high
 
-    def percent(self, of: int) -> float:
+    def percent(self, total: int) -> float:
         """Compute the percentage of all rows: the test-based calibration error."""
-        return 100 * int(self.rows.sum()) / of
+        return 100 * int(self.rows.sum()) / total
 
 
 def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: float) -> Rejected:
@@ -112,8 +112,8 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
     at_rate = np.clip(np.searchsorted(counts.value, positives / count), start[:-1], start[1:])
     cuts = np.unique(np.concatenate([verdicts.start, start, at_rate]))
     inside = np.diff(sums_before(counts.count, cuts)) * verdicts.at(cuts[:-1])
-    upto = np.concatenate([[0], np.cumsum(inside)])
-    ends, middle = upto[np.searchsorted(cuts, start)], upto[np.searchsorted(cuts, at_rate)]
+    cumulative = np.concatenate([[0], np.cumsum(inside)])
+    ends, middle = cumulative[np.searchsorted(cuts, start)], cumulative[np.searchsorted(cuts, at_rate)]
     rows, too_high = np.zeros((2, len(bins.count)), dtype=np.int64)
     rows[filled] = np.diff(ends)
     too_high[filled] = ends[1:] - middle

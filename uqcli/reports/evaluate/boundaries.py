@@ -252,8 +252,11 @@ class EvaluateReport(Evaluated):
     def _additional_alerts(self) -> list[str]:
         """State how many of the additional alerts of one rule are positive."""
         named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
-        (_, few), (more, many) = sorted(named, key=lambda pair: pair[1].selected)
-        alerts, hits = many.selected - few.selected, many.true_positives - few.true_positives
+        (_, fewer_alerts), (more, more_alerts) = sorted(named, key=lambda pair: pair[1].selected)
+        alerts, hits = (
+            more_alerts.selected - fewer_alerts.selected,
+            more_alerts.true_positives - fewer_alerts.true_positives,
+        )
         if not 0 <= hits <= alerts or alerts == 0:
             return []
         return [

@@ -236,9 +236,9 @@ class EvaluateConformalReport(Evaluated):
 def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Claim:
     """Build the claim of the guarantee, for JUnit."""
     verdict, unit = measured.test.verdict, measured.test.unit
-    to = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
+    scope = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
     return Claim(
-        name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{to}",
+        name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{scope}",
         met=None if verdict is None else verdict == "kept",
         sentence=_verdict(artifact, measured),
     )

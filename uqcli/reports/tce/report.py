@@ -260,8 +260,8 @@ class TceReport(OneResult):
         return reliability_figure(panels)
 
 
-def _part_name(part: GroupResult | ClassResult, most: int = 60) -> str:
-    return printable(str(part.name), most)
+def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str:
+    return printable(str(part.name), max_characters)
 
 
 def _panel(name: str, part: ClassResult) -> Panel:
@@ -324,12 +324,12 @@ def _bins_table(title: str, part: ClassResult) -> Table:
     return Table(title=title, header=header, rows=rows, left=0, detail=True)
 
 
-def _classes_table(whole: GroupResult) -> Table:
+def _classes_table(overall: GroupResult) -> Table:
     lines = [
-        ("(mean)", count(whole.rows), whole.metrics),
+        ("(mean)", count(overall.rows), overall.metrics),
         *(
             (_part_name(label_class), count(label_class.positives), label_class.metrics)
-            for label_class in _worst_first(whole.classes)
+            for label_class in _worst_first(overall.classes)
         ),
     ]
     rows = [(name, rows, *_cells(metrics)) for name, rows, metrics in lines]
@@ -340,23 +340,23 @@ def _cells(metrics: Metrics) -> list[str]:
     return [format_metric(name, metrics[name]) for name in _PART_METRICS]
 
 
-def _main_table(whole: GroupResult) -> Table:
+def _main_table(overall: GroupResult) -> Table:
     """Build the table of the main metrics."""
-    nulls = whole.if_calibrated
+    nulls = overall.if_calibrated
     rows = []
     for name in _TERMINAL_METRICS:
         more = [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
-        rows.append([name, format_metric(name, whole.metrics[name]), *(more if nulls else [])])
+        rows.append([name, format_metric(name, overall.metrics[name]), *(more if nulls else [])])
     header = ["metric", "value", *(["if calibrated", "p"] if nulls else [])]
     return Table(title="", header=header, rows=rows)
 
 
-def _metrics_table(whole: GroupResult) -> Table:
+def _metrics_table(overall: GroupResult) -> Table:
     """Build the table of all metrics, with their null distributions if labels were drawn."""
-    nulls = whole.if_calibrated
+    nulls = overall.if_calibrated
     rows = []
     for kind, name, meaning in meaning_rows(_MEANINGS):
-        cells = [kind, name, format_metric(name, whole.metrics[name])]
+        cells = [kind, name, format_metric(name, overall.metrics[name])]
         if nulls:
             cells += [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
         rows.append([*cells, meaning])

@@ -211,10 +211,10 @@ class RowChecker:
                     text = pl.Series(value).cast(pl.String)
                     answers = "probabilities between 0 and 1", "check --proba"
                     raise unreadable(batch, column, text, outside, answers)
-        off = np.where(valid, np.abs(sum_of_probabilities(numbers) - 1), 0.0)
-        self.unnormalised = max(self.unnormalised, float(off.max(initial=0.0)))
-        if (off > SUM_TOLERANCE).any():
-            row = int(np.argmax(off))
+        deviation = np.where(valid, np.abs(sum_of_probabilities(numbers) - 1), 0.0)
+        self.unnormalised = max(self.unnormalised, float(deviation.max(initial=0.0)))
+        if (deviation > SUM_TOLERANCE).any():
+            row = int(np.argmax(deviation))
             total = sum_of_probabilities(numbers)[row]
             raise refusals.unnormalised(f"class probabilities add up to {total:g} in {batch.location(row)}")
 

@@ -57,9 +57,9 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
         return series.fill_null(value=False).to_numpy(), series.is_null().to_numpy()
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars().str.to_lowercase()
-        spelled = text.replace({"true": "1", "false": "0"})
+        digits = text.replace({"true": "1", "false": "0"})
         null = without_value(text).to_numpy()
-        number = spelled.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+        number = digits.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     elif series.dtype.is_integer() and not series.null_count():
         number = series.to_numpy()
         null = np.zeros(len(number), dtype=np.bool_)

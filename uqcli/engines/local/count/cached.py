@@ -194,14 +194,14 @@ class CachedRows:
         yield from self._parts if by.divides else (part.undivided() for part in self._parts)
         if not self._beyond:
             return
-        again = 0
+        rows_read = 0
         batches = self._read()
         division = self._division(by, keep=False)
         for part, _ in self._parts_of(batches.rest(self._cached)):
-            again += part.rows
+            rows_read += part.rows
             aligned = self._aligned(part)
             yield division.of(aligned) if by.divides else aligned
-        if again != self._beyond:
+        if rows_read != self._beyond:
             raise refusals.inputs_changed()
 
     def _read(self) -> LocalBatches:

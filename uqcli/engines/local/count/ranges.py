@@ -292,9 +292,9 @@ class _Table:
     def selected_ranges(self, mask: Bools) -> Bools:
         """Return the closed ranges selected by a mask over ``counts``; bool, shape (ranges,)."""
         number = np.concatenate([self.closed, np.full(len(self.inside.key), -1)])[self._order]
-        named = number[mask]
+        range_numbers = number[mask]
         selected = np.zeros(self.ranges.size, dtype=np.bool_)
-        selected[named[named >= 0]] = True
+        selected[range_numbers[range_numbers >= 0]] = True
         return selected
 
     def with_open(self, more: Bools, inside: KeyCounts) -> _Table:

@@ -107,16 +107,16 @@ class ColumnarSource:
     def _of_parquet(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
         import pyarrow.parquet as pq
 
-        far = self.origin.is_remote
+        is_remote = self.origin.is_remote
         # buffers grow with the size of a request: read part by part
-        with self._parquet_input() as source, pq.ParquetFile(source, pre_buffer=far) as parquet:
+        with self._parquet_input() as source, pq.ParquetFile(source, pre_buffer=is_remote) as parquet:
             groups = [parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups)]
             row = first = 0
             while start and first < len(groups) and row + groups[first] <= start:
                 row += groups[first]
                 first += 1
             left = list(range(first, len(groups)))
-            parts = _parts(parquet.metadata, left, columns) if far else [left if first else None]
+            parts = _parts(parquet.metadata, left, columns) if is_remote else [left if first else None]
             batches = (
                 batch
                 for part in parts

@@ -137,7 +137,7 @@ class CsvBlock:
     def _numbers_of(self, names: Sequence[str]) -> list[int]:
         """Return the column indices of names; the first of equal names."""
         columns = self.dialect.columns
-        number = {name: len(columns) - 1 - back for back, name in enumerate(reversed(columns))}
+        number = {name: len(columns) - 1 - distance for distance, name in enumerate(reversed(columns))}
         return [number[name] for name in names]
 
     def _by_polars(self, column_indices: Sequence[int], null_values: Sequence[str]) -> pl.DataFrame | None:

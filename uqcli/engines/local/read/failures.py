@@ -46,10 +46,10 @@ def reading(origin: Origin) -> Iterator[None]:
             if failure is not None:
                 raise failure from error
         reason = str(error).strip().split("\n", maxsplit=1)[0].rstrip(".") or type(error).__name__
-        what, expected = _named(origin)
+        description, expected = _named(origin)
         if _lacks_memory(error):
             raise DataError(
-                f"not enough memory to read {what}: {reason}",
+                f"not enough memory to read {description}: {reason}",
                 expected="memory for a few thousand rows",
                 remedy="check that the file is complete, or allow more memory (ulimit -v)",
             ) from error
@@ -59,7 +59,7 @@ def reading(origin: Origin) -> Iterator[None]:
             expected, remedy = "numbers of at most 64 bits, strings, booleans or times", "cast to these"
         else:
             remedy = _remedy(origin)
-        raise DataError(f"cannot read {what}: {reason}", expected=expected, remedy=remedy) from error
+        raise DataError(f"cannot read {description}: {reason}", expected=expected, remedy=remedy) from error
 
 
 @contextmanager

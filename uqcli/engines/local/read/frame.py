@@ -51,10 +51,10 @@ class FrameSource:
         DataError
             A column has an unsupported type.
         """
-        needed = self._frame[list(dict.fromkeys(columns))]
-        self._require_types(needed)
-        for row in range(start, needed.height, most):
-            yield Batch(frame=needed[row : row + most], short=None, first_row=row, origin=self.origin)
+        frame = self._frame[list(dict.fromkeys(columns))]
+        self._require_types(frame)
+        for row in range(start, frame.height, most):
+            yield Batch(frame=frame[row : row + most], short=None, first_row=row, origin=self.origin)
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Iterate over all columns."""

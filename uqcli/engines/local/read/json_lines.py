@@ -147,10 +147,10 @@ class JsonBlock:
 
     def _require_single(self, frame: pl.DataFrame) -> None:
         """Refuse duplicate keys among these columns, since programs differ in which one they use."""
-        spelled = [_spelled(key) for key in frame.columns]
+        key_spellings = [_spelled(key) for key in frame.columns]
         suspects = [
             spelling
-            for spelling, column in zip(spelled, frame, strict=True)
+            for spelling, column in zip(key_spellings, frame, strict=True)
             if self.text.count(spelling) > len(column) - column.null_count()
         ]
         if not suspects and not _ESCAPED_KEY.search(self.text):
@@ -191,9 +191,9 @@ class JsonBlock:
                     remedy="give --prefix P for another name",
                 )
 
-    def _other_form(self, what: str) -> DataError:
+    def _other_form(self, problem: str) -> DataError:
         return DataError(
-            f"records of '{self.name}' after data row {self.first_row} differ from the first ones: {what}",
+            f"records of '{self.name}' after data row {self.first_row} differ from the first ones: {problem}",
             expected="the keys and types of the first thousand records",
             remedy="write .jsonl, which keeps records as they are",
         )

@@ -175,11 +175,11 @@ def _count_true(added: pl.DataFrame) -> int:
 def _csv_form(sources: Sequence[OpenedInput], request: StreamRequest, layout: Layout) -> CsvForm:
     """Return the form of the first CSV input, but with tabs for .tsv, and commas for .csv made from tabs."""
     target = request.output.target
-    named = inferred_format(target)
+    inferred = inferred_format(target)
     first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)
     delimiter = first.delimiter if first else ","
-    if target != STDIO and named.format is FileFormat.CSV and "\t" in (delimiter, named.delimiter):
-        delimiter = named.delimiter
+    if target != STDIO and inferred.format is FileFormat.CSV and "\t" in (delimiter, inferred.delimiter):
+        delimiter = inferred.delimiter
     line_end = first.line_end if first else b"\n"
     extends = first is not None and (*first.columns, *layout.added) == tuple(layout.schema.names)
     header = first.header if first and extends and delimiter == first.delimiter else None

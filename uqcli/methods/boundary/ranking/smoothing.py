@@ -165,15 +165,17 @@ def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) 
     """
     ties = int(layout.tie.max(initial=-1)) + 1
     own = _by_number(layout.tie[None].repeat(len(count), axis=0), count, ties).astype(np.int64)
-    twice = (2 * (np.cumsum(own, axis=1) - own) + own)[:, layout.tie]
-    index = np.minimum(_POOLED_BINS * twice // (2 * total), _POOLED_BINS - 1)
+    twice_rank = (2 * (np.cumsum(own, axis=1) - own) + own)[:, layout.tie]
+    index = np.minimum(_POOLED_BINS * twice_rank // (2 * total), _POOLED_BINS - 1)
     rows, hits = _by_number(index, count, _POOLED_BINS), _by_number(index, positives, _POOLED_BINS)
     centre = (np.arange(_POOLED_BINS) + 0.5) / _POOLED_BINS
     width = np.maximum(0.2 * total**-0.2, 1 / _POOLED_BINS)
     rate = np.clip(_local_linear(rows, hits, width), 0.3 / total, 1 - 0.3 / total)
     fitted = _isotonic(rate, rows)
     log_odds = np.log(fitted) - np.log1p(-fitted)
-    return np.stack([np.interp(r, centre, x) for r, x in zip(twice / (2 * total), log_odds, strict=True)])
+    return np.stack(
+        [np.interp(r, centre, x) for r, x in zip(twice_rank / (2 * total), log_odds, strict=True)]
+    )
 
 
 def _by_number(number: Ints, amount: Ints, size: int) -> Floats:
@@ -236,8 +238,8 @@ def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Flo
 
     for _ in range(_NEWTON_STEPS):
         rate = sigmoid(log_odds + intercept + slope * centred)
-        beyond, spread = positives - count * rate, count * rate * (1 - rate)
-        by_level, by_slope = summed(beyond) - penalty * intercept, summed(beyond * centred) - penalty * slope
+        excess, spread = positives - count * rate, count * rate * (1 - rate)
+        by_level, by_slope = summed(excess) - penalty * intercept, summed(excess * centred) - penalty * slope
         spread_centred = spread * centred
         a, b = summed(spread) + penalty, summed(spread_centred)
         c = summed(spread_centred * centred) + penalty
@@ -247,25 +249,25 @@ def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Flo
     return sigmoid(log_odds + intercept + slope * centred)
 
 
-def _correction(beyond: Floats, count: Ints, width: Floats) -> Floats:
+def _correction(excess: Floats, count: Ints, width: Floats) -> Floats:
     """Compute the local correction: residuals of nearby cells.
 
     In very long rows neighbours are pooled, since the weights grow with the square of the cells.
 
     Parameters
     ----------
-    beyond, count : shape (draws, bins, length)
+    excess, count : shape (draws, bins, length)
     width : float64, shape (draws, 1, 1)
     """
-    size = beyond.shape[-1]
+    size = excess.shape[-1]
     groups = min(size, _MAX_SMOOTHED_CELLS)
     rows = count.astype(np.float64)
     if groups < size:
         starts = -(-np.arange(groups) * size // groups)
-        beyond, rows = (np.add.reduceat(values, starts, axis=-1) for values in (beyond, rows))
+        excess, rows = (np.add.reduceat(values, starts, axis=-1) for values in (excess, rows))
     distance = np.arange(1 - groups, groups) / groups
     weight = np.exp(-0.5 * (distance / np.maximum(width[:, 0], 1 / size)) ** 2)
-    correction: Floats = _spread(weight, beyond) / (_spread(weight, rows) + _PRIOR_ROWS)
+    correction: Floats = _spread(weight, excess) / (_spread(weight, rows) + _PRIOR_ROWS)
     if groups == size:
         return correction
     centre, position = (np.arange(groups) + 0.5) / groups, (np.arange(size) + 0.5) / size
