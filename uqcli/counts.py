@@ -79,7 +79,7 @@ class RangeCounts:
     sums: Ints | None = None
 
     @classmethod
-    def of(cls, counts: ValueCounts) -> RangeCounts:
+    def from_counts(cls, counts: ValueCounts) -> RangeCounts:
         """Convert value counts: each range is a single value."""
         exact = np.ones(len(counts.value), dtype=np.bool_)
         return cls(
@@ -93,7 +93,7 @@ class RangeCounts:
     @classmethod
     def from_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
         """Convert the counts of each part, then append those of all parts merged."""
-        return tuple(cls.of(counts) for counts in (*parts, merge(parts)))
+        return tuple(cls.from_counts(counts) for counts in (*parts, merge(parts)))
 
     @property
     def counts(self) -> ValueCounts:
@@ -252,7 +252,7 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
     ([0.2, 0.7], [1, 2], [0, 1])
     """
     if weight is not None:
-        return SortedRows.of(value, positive).counts(weight)
+        return SortedRows.from_rows(value, positive).counts(weight)
     ordered = np.sort(value)
     if (ordered[1:] > ordered[:-1]).all():  # no ties: pooling would only copy large arrays
         distinct, count = ordered, np.ones(len(ordered), dtype=np.int64)
@@ -286,7 +286,7 @@ class SortedRows:
     positive: Bools
 
     @classmethod
-    def of(cls, value: Floats, positive: Bools) -> SortedRows:
+    def from_rows(cls, value: Floats, positive: Bools) -> SortedRows:
         """Sort rows; ``value`` as in ``pool``."""
         order = np.argsort(value, kind="stable")
         ordered = value[order]

@@ -230,8 +230,8 @@ def test_unknown_schemes_are_errors(uqcli, bucket):
 
 
 def test_hidden_objects_are_beside_their_targets():
-    assert Address.of("s3://b/c/d.csv").beside(".x").path == "b/c/.x"
-    assert Address.of("s3://b/d.csv").beside(".x").path == "b/.x"
+    assert Address.parse("s3://b/c/d.csv").beside(".x").path == "b/c/.x"
+    assert Address.parse("s3://b/d.csv").beside(".x").path == "b/.x"
 
 
 def test_no_upload_is_left_at_the_end(uqcli, bucket, monkeypatch):

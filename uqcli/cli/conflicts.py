@@ -34,7 +34,7 @@ class Reads:
     reading: InputOptions | None = None
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         *tables: Iterable[str] | None,
         rules: Iterable[str | None] = (),

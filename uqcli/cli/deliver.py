@@ -166,7 +166,7 @@ def deliver(
     provenance = _with_outputs(
         provenance, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
-    error = None if failure is None else Failure.of(provenance.command, failure)
+    error = None if failure is None else Failure.from_error(provenance.command, failure)
     reports = _report_files(
         report, options, RunContext(provenance=provenance, checks=checks, failure=error), plot
     )

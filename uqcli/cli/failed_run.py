@@ -104,7 +104,7 @@ def write_failure(error: UqcliError) -> bool:
     """
     if _run.written or error.exit_code == 0:
         return False
-    failure = Failure.of(_run.command, error)
+    failure = Failure.from_error(_run.command, error)
     _write(failure, stores=True)
     if _run.json:
         with suppress(OSError, ValueError):

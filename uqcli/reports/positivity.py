@@ -59,7 +59,7 @@ class _Level:
     positives: Ints
 
     @classmethod
-    def of(cls, row: CellRow, ends: Floats) -> _Level:
+    def from_cells(cls, row: CellRow, ends: Floats) -> _Level:
         """Merge the cells of an uncertainty bin into score ranges of one or more bands."""
         band = np.clip(np.searchsorted(ends, row.lower, side="right") - 1, 0, _BANDS - 1)
         count, positives = (
@@ -123,7 +123,7 @@ def draw_map(axes: Axes, cells: Cells, boundaries: Sequence[Drawn], *, narrow: b
 
 def _levels(cells: Cells, span: tuple[float, float]) -> list[_Level]:
     ends = np.linspace(*span, _BANDS + 1)
-    return [_Level.of(row, ends) for row in cells.rows]
+    return [_Level.from_cells(row, ends) for row in cells.rows]
 
 
 def _caption(boundaries: Sequence[Drawn]) -> str:

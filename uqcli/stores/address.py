@@ -96,7 +96,7 @@ class Address:
     is_folder: bool = False
 
     @classmethod
-    def of(cls, name: str) -> Address:
+    def parse(cls, name: str) -> Address:
         """Parse an address.
 
         Raises
@@ -106,7 +106,7 @@ class Address:
 
         Examples
         --------
-        >>> str(Address.of("S3://bucket/scores/"))
+        >>> str(Address.parse("S3://bucket/scores/"))
         's3://bucket/scores'
         """
         refuse_user(name)
@@ -138,7 +138,7 @@ class Address:
         """Return another address in the same folder."""
         return Address(scheme=self.scheme, path="/".join((*self.folders, base)))
 
-    def at(self, path: str) -> Address:
+    def with_path(self, path: str) -> Address:
         """Return another address in the same store."""
         return Address(scheme=self.scheme, path=path)
 

@@ -28,12 +28,12 @@ class StoreTree:
     """The object store of an address; names of entries are full addresses."""
 
     def __init__(self, name: str) -> None:
-        self._store = filesystem_of(Address.of(name))
+        self._store = filesystem_of(Address.parse(name))
         self._files: set[str] = set()
 
     def entry(self, name: str) -> Entry | None:
         """Find the entry at an address."""
-        address = Address.of(name)
+        address = Address.parse(name)
         with store_errors(name):
             info = self._store.get_file_info(address.path)
         entry = _entry(address, info)
@@ -45,10 +45,10 @@ class StoreTree:
 
         listings = current_view().listings
         if folder.name not in listings:
-            address = Address.of(folder.name)
+            address = Address.parse(folder.name)
             with store_errors(folder.name):
                 infos = self._store.get_file_info(pf.FileSelector(address.path, allow_not_found=True))
-            entries = (_entry(address.at(info.path), info) for info in infos)
+            entries = (_entry(address.with_path(info.path), info) for info in infos)
             listings[folder.name] = tuple(sorted(entries, key=lambda entry: entry.base))
         self._files.update(entry.name for entry in listings[folder.name] if entry.is_file)
         return listings[folder.name]
@@ -62,9 +62,9 @@ class StoreTree:
 
     def matches(self, pattern: str) -> list[Entry]:
         """Expand a pattern, sorted by name; each part is matched with one folder's listing."""
-        address = Address.of(pattern)
+        address = Address.parse(pattern)
         bucket, *parts = address.path.split("/")
-        entries = [_folder(address.at(bucket))]
+        entries = [_folder(address.with_path(bucket))]
         for index, part in enumerate(parts):
             last = index == len(parts) - 1
             entries = self._matching(entries, part, last=last)
@@ -76,7 +76,7 @@ class StoreTree:
 
     def content(self, name: str) -> StoredObject:
         """Find the object at an address."""
-        address = Address.of(name)
+        address = Address.parse(name)
         listed = name in self._files
         entry = None if listed else self.entry(name)
         if listed or (entry is not None and entry.is_file):
@@ -85,7 +85,7 @@ class StoreTree:
         raise no_object(name)
 
     def _require_bucket(self, name: str) -> None:
-        address = Address.of(name)
+        address = Address.parse(name)
         if self.entry(f"{address.scheme}://{address.bucket}") is None:
             raise DataError(
                 f"cannot read '{name}': there is no bucket '{address.bucket}'", remedy="check its name"
@@ -100,7 +100,7 @@ class StoreTree:
             return [
                 entry for entry in self._in_all(folders) if fits(entry.base) and _matches_hidden(entry, part)
             ]
-        addresses = [Address.of(f"{folder.name}/{part}") for folder in folders]
+        addresses = [Address.parse(f"{folder.name}/{part}") for folder in folders]
         if not last:
             return [_folder(address) for address in addresses]  # listing them later shows whether they exist
         with ThreadPoolExecutor(limits.MAX_PARALLEL) as pool:

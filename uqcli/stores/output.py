@@ -40,7 +40,7 @@ def _writable(target: str) -> Address:
             f"cannot write '{target}': uqcli only reads from web servers",
             expected="a file, s3://, gs:// or az://",
         )
-    return Address.of(target)
+    return Address.parse(target)
 
 
 @contextmanager

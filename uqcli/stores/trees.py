@@ -36,7 +36,7 @@ class LocalTree:
         """Find the file of a path."""
         path = Path(name)
         try:
-            return LocalFile.at(path)
+            return LocalFile.from_path(path)
         except OSError as error:
             foreign = is_foreign(name)
             raise DataError(

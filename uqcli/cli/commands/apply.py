@@ -41,7 +41,7 @@ def apply(
     running: RunOptions,
 ) -> None:
     """Add a saved rule's decisions, probabilities or sets to files."""
-    reads = Reads.of(inputs, rules=[artifact], reading=reading)
+    reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
     provenance = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run
     from uqcli.reports.checks import parse_check

@@ -99,7 +99,7 @@ def boundary(
     from uqcli.methods.boundary.constraint import constraints_from, with_margin
 
     constraints = tuple(with_margin(bound, method.margin) for bound in constraints_from(**asdict(constraint)))
-    reads = Reads.of(inputs, rules=[method.grid, method.shift], reading=reading)
+    reads = Reads.from_options(inputs, rules=[method.grid, method.shift], reading=reading)
     outputs = _outputs(written.output, constraints)
     table = _frontier_file(method.frontier)
     provenance = check_outputs(

@@ -106,7 +106,7 @@ def calibrate(
     provenance = check_outputs(
         reporting,
         written.output,
-        reads=Reads.of(inputs, test, parts.tree_data, rules=[methods.shift], reading=reading),
+        reads=Reads.from_options(inputs, test, parts.tree_data, rules=[methods.shift], reading=reading),
         running=running,
         plot=plotting.plot,
         has_figures=True,

@@ -71,7 +71,7 @@ def conformal(
     running: RunOptions,
 ) -> None:
     """Build prediction sets with guaranteed coverage."""
-    reads = Reads.of(inputs, sets.target, rules=[sets.shift], reading=reading)
+    reads = Reads.from_options(inputs, sets.target, rules=[sets.shift], reading=reading)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run
 

@@ -39,7 +39,7 @@ def uncertainty(
     provenance = check_outputs(
         reporting,
         rows.output or STDIO,
-        reads=Reads.of(inputs, reading=reading),
+        reads=Reads.from_options(inputs, reading=reading),
         running=running,
         metrics=metrics_of(rows=0, selected=None, undecided=0),
     )

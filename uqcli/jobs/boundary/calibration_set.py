@@ -94,7 +94,7 @@ class CalibrationRows:
     _taken: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_request(
         cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False
     ) -> CalibrationRows:
         """Return the calibration set of a request.
@@ -307,7 +307,9 @@ class CalibrationGrid:
     seed: int = 0
 
     @classmethod
-    def of(cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint) -> CalibrationGrid:
+    def from_grid(
+        cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint
+    ) -> CalibrationGrid:
         """Use a grid as calibration set; bins of a shared grid are merged to the best-performing number."""
         cells = grid.cells()
         auto = request.grid.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL

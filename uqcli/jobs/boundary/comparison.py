@@ -27,7 +27,8 @@ def compare_uncertainties(
     check_seed(request.seed)
     names = request.compare
     rows_by_name = {
-        name: CalibrationRows.of(request.looking_at(name), constraint, uncertain=True) for name in names
+        name: CalibrationRows.from_request(request.looking_at(name), constraint, uncertain=True)
+        for name in names
     }
     permutations = PERMUTATIONS * len(names) - 1
     gains = {

@@ -20,7 +20,7 @@ class Copies:
 
     Attributes
     ----------
-    of : int64, shape (n,)
+    index : int64, shape (n,)
         Index of each row's values in the table.
     drawn : uint64, shape (n,)
         Hash of each row's values, its number among equal rows, the seed, and the table digest. Without the
@@ -28,7 +28,7 @@ class Copies:
         share a hash, so that they stay together (see uqcli.repeats).
     """
 
-    of: Ints
+    index: Ints
     drawn: NDArray[np.uint64]
 
     def parts(self, ends: Sequence[int]) -> Ints:
@@ -48,7 +48,7 @@ def copies(rows: Rows, seed: int) -> Copies:
     if are_copies(rows):
         copy = np.zeros_like(copy)
     keys = hashes([*(column[indices] for column in columns), copy], seed, table)
-    return Copies(of=indices, drawn=keys)
+    return Copies(index=indices, drawn=keys)
 
 
 def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
@@ -68,4 +68,4 @@ def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
     """
     single = copies(rows, seed)
     part = single.parts(ends)
-    return [np.bincount(single.of[part == number], minlength=len(rows)) for number in range(len(ends) + 1)]
+    return [np.bincount(single.index[part == number], minlength=len(rows)) for number in range(len(ends) + 1)]

@@ -203,8 +203,8 @@ def _with_certificate(
 def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
     """Return the calibration set, with the constraint converted to the class priors of its rows."""
     if request.saved_grid is None:
-        return CalibrationRows.of(request, constraint)
-    return CalibrationGrid.of(request, load_kind(request.saved_grid, GridArtifact), constraint)
+        return CalibrationRows.from_request(request, constraint)
+    return CalibrationGrid.from_grid(request, load_kind(request.saved_grid, GridArtifact), constraint)
 
 
 def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Constraint) -> Optimum | None:

@@ -175,7 +175,9 @@ def _try(
 
 def _compared(predicted: CrossValidated, uncalibrated: Floats, plan: ResamplingPlan) -> Comparison:
     rows = predicted.rows
-    return compare(PairedCounts.of(uncalibrated, predicted.probability, rows.labels, rows.weight), plan)
+    return compare(
+        PairedCounts.from_predictions(uncalibrated, predicted.probability, rows.labels, rows.weight), plan
+    )
 
 
 def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateRequest:

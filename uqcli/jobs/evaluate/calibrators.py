@@ -141,8 +141,8 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
 def _paired(before: Probability, after: Probability, rows: Rows) -> Pairs:
     """Pair the probabilities of one score, or of all classes."""
     if before.ndim == 2:
-        return PairedClassCounts.of(before, after, label_numbers(rows), rows.weight)
-    return PairedCounts.of(before, after, rows.labels, rows.weight)
+        return PairedClassCounts.from_predictions(before, after, label_numbers(rows), rows.weight)
+    return PairedCounts.from_predictions(before, after, rows.labels, rows.weight)
 
 
 def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> list[DataRequest]:

@@ -101,7 +101,7 @@ class _Side:
     def distinct(self) -> ClassCounts:
         """Pool equal rows, in sorted order."""
         probability = np.stack([self.rows.numbers[PROBA + name] for name in self.classes], axis=1)
-        return ClassCounts.of(probability, label_numbers(self.rows), self.rows.weight)
+        return ClassCounts.from_rows(probability, label_numbers(self.rows), self.rows.weight)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -271,7 +271,7 @@ def _measured_part(
 
 def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
     probability = np.stack([rows.numbers[PROBA + name] for name in classes], axis=1)
-    return ClassCounts.of(probability, label_numbers(rows), rows.weight)
+    return ClassCounts.from_rows(probability, label_numbers(rows), rows.weight)
 
 
 def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassResult:

@@ -115,7 +115,7 @@ def _tops_of_draws(
     """Find the algorithm's boundary on each bootstrap sample."""
     grids = (cells.with_counts(*counts) for counts in samples.swapaxes(0, 1))
     if algorithm is Algorithm.SMOOTH:
-        ranked = nested_of_draws(Layout.of(cells), *samples)
+        ranked = nested_of_draws(Layout.from_cells(cells), *samples)
         for nested, like in zip(ranked, grids, strict=True):
             yield best_prefix(nested, constraint.goal(like), len(cells.rows))
         return

@@ -72,7 +72,7 @@ def learn_trees(
         scikit-learn is not installed.
     """
     require_trees()
-    matrix = TreeMatrix.of(features, positive, weight)
+    matrix = TreeMatrix.from_features(features, positive, weight)
     if 2 * options.min_leaf > int(weight.sum()):
         trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any split
     else:
@@ -138,7 +138,7 @@ class TreeMatrix:
     steps: tuple[Floats | None, ...]
 
     @classmethod
-    def of(cls, features: Mapping[str, Feature], positive: Bools, weight: Ints) -> TreeMatrix:
+    def from_features(cls, features: Mapping[str, Feature], positive: Bools, weight: Ints) -> TreeMatrix:
         """Rank features."""
         columns = tuple(ordered_column(name, feature, positive, weight) for name, feature in features.items())
         steps: list[Floats | None] = []

@@ -35,7 +35,7 @@ class _Ranking:
     value_index: Ints
 
     @classmethod
-    def of(cls, value: Floats) -> _Ranking:
+    def from_values(cls, value: Floats) -> _Ranking:
         """Rank pairs."""
         order = np.argsort(value, kind="stable")
         starts = run_starts(value[order])
@@ -78,7 +78,9 @@ class PairedCounts:
     negatives: Ints
 
     @classmethod
-    def of(cls, before: Floats, after: Floats, positive: Bools, weight: Ints | None) -> PairedCounts:
+    def from_predictions(
+        cls, before: Floats, after: Floats, positive: Bools, weight: Ints | None
+    ) -> PairedCounts:
         """Pool rows; arrays of shape (n,), weight None for 1 each."""
         times = np.ones(len(before), dtype=np.int64) if weight is None else weight
         present = np.flatnonzero(times > 0)
@@ -110,7 +112,7 @@ class PairedCounts:
 
     @cached_property
     def _rankings(self) -> tuple[_Ranking, _Ranking]:
-        return _Ranking.of(self.before), _Ranking.of(self.after)
+        return _Ranking.from_values(self.before), _Ranking.from_values(self.after)
 
     @cached_property
     def _losses(self) -> Mapping[str, Mapping[str, Floats | None]]:

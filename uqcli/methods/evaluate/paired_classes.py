@@ -32,9 +32,11 @@ class PairedClassCounts:
     count: Ints
 
     @classmethod
-    def of(cls, before: Matrix, after: Matrix, label: Ints, weight: Ints | None) -> PairedClassCounts:
+    def from_predictions(
+        cls, before: Matrix, after: Matrix, label: Ints, weight: Ints | None
+    ) -> PairedClassCounts:
         """Pool rows; matrices of shape (n, C), weight None for 1 each."""
-        paired = ClassCounts.of(np.concatenate([before, after], axis=1), label, weight)
+        paired = ClassCounts.from_rows(np.concatenate([before, after], axis=1), label, weight)
         first, second = np.split(paired.probability, 2, axis=1)
         return cls(before=first, after=second, label=paired.label, count=paired.count)
 
@@ -48,7 +50,7 @@ class PairedClassCounts:
     def sides(self) -> tuple[ClassCounts, ClassCounts]:
         """Pooled counts of both sets of probabilities."""
         first, second = (
-            ClassCounts.of(probabilities, self.label, self.count)
+            ClassCounts.from_rows(probabilities, self.label, self.count)
             for probabilities in (self.before, self.after)
         )
         return first, second

@@ -48,7 +48,7 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
         Level in (0, 1].
     """
     if alpha * _LEVEL_FACTOR >= 1:
-        return Verdicts.of([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
+        return Verdicts.from_runs([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
     max_unsplit = (
         max(_MAX_UNSPLIT, _MAX_UNSPLIT_TOTAL // len(rows)) if alpha > _MIN_BOUNDED_ALPHA else len(score)
     )
@@ -64,7 +64,7 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
         decided = accepts | rejects
         runs.append((ranges.first[decided], rejects[decided]))
         ranges = ranges.select(~decided).cut()
-    return Verdicts.of([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
+    return Verdicts.from_runs([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,7 +111,7 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
     verdicts = TESTS[test](counts.value, start, positives, count, alpha)
     at_rate = np.clip(np.searchsorted(counts.value, positives / count), start[:-1], start[1:])
     cuts = np.unique(np.concatenate([verdicts.start, start, at_rate]))
-    inside = np.diff(sums_before(counts.count, cuts)) * verdicts.at(cuts[:-1])
+    inside = np.diff(sums_before(counts.count, cuts)) * verdicts.take(cuts[:-1])
     cumulative = np.concatenate([[0], np.cumsum(inside)])
     ends, middle = cumulative[np.searchsorted(cuts, start)], cumulative[np.searchsorted(cuts, at_rate)]
     rows, too_high = np.zeros((2, len(bins.count)), dtype=np.int64)

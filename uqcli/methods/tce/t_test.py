@@ -30,7 +30,7 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
         for first in range(int(start[number]), int(start[number + 1]), VALUES_PER_PART):
             index = np.arange(first, min(first + VALUES_PER_PART, start[number + 1]))
             runs.append(changes(_rejected_in_bin(score[index], k, n, alpha), index))
-    return Verdicts.of(runs, len(score))
+    return Verdicts.from_runs(runs, len(score))
 
 
 def _rejected_in_bin(score: Floats, k: int, n: int, alpha: float) -> Bools:

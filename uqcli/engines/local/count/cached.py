@@ -163,7 +163,7 @@ class CachedRows:
                 yield undivided.pop()
 
         division = self._division(by, keep=not self._read().repeatable)
-        self._parts += parallel_map(division.of, each())
+        self._parts += parallel_map(division.sort, each())
         self._by = by
         self._let_go = self._let_go or (len(by.edges) > 0 and not division.keep)
 
@@ -200,7 +200,7 @@ class CachedRows:
         for part, _ in self._parts_of(batches.rest(self._cached)):
             rows_read += part.rows
             aligned = self._aligned(part)
-            yield division.of(aligned) if by.divides else aligned
+            yield division.sort(aligned) if by.divides else aligned
         if rows_read != self._beyond:
             raise refusals.inputs_changed()
 

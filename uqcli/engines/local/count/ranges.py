@@ -155,7 +155,7 @@ class _Split:
     shift: Ints
 
     @classmethod
-    def of(cls, ranges: _Cut, nonempty: Bools, cut: Bools, most: int) -> _Split:
+    def from_ranges(cls, ranges: _Cut, nonempty: Bools, cut: Bools, most: int) -> _Split:
         """Split ranges into at most ``most`` parts in total.
 
         Parameters
@@ -224,7 +224,7 @@ class _Cut:
     splits: tuple[_Split, ...] = ()
 
     @classmethod
-    def of(cls, whole: Ranges) -> _Cut:
+    def from_ranges(cls, whole: Ranges) -> _Cut:
         """Return the initial ranges without splits."""
         starts = whole.starts
         greatest = np.array([np.iinfo(starts.dtype).max], dtype=starts.dtype)
@@ -331,7 +331,7 @@ def count_ranges(rows: CachedRows, role: str, by: Partition, query: RangeQuery) 
         return RangeCounts.from_parts(pooled_by(rows, role, by))
     column = rows.column(role)
     total = Ranges.over(column, max(MIN_RANGES, CELLS // max(4, parts)))
-    counter = _Counter(role=role, by=by, parts=parts, ranges=_Cut.of(total))
+    counter = _Counter(role=role, by=by, parts=parts, ranges=_Cut.from_ranges(total))
     tables = _first(rows, counter)
     while True:
         counts = [table.counts() for table in tables]
@@ -465,7 +465,7 @@ def _refined(
     rows: CachedRows, counter: _Counter, tables: Sequence[_Table], large: Bools
 ) -> tuple[_Counter, list[_Table]]:
     """Split ranges, and count their rows again."""
-    split = _Split.of(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.parts))
+    split = _Split.from_ranges(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.parts))
     finer = replace(counter, ranges=split.cut(counter.ranges))
     recounted = _first(rows, finer)
     return finer, [

@@ -59,4 +59,4 @@ def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:
     if text is not None:
         return text(opened, options, stream)
     with reading(opened):
-        return ColumnarSource(opened, LocalFile.at(copied(stream, stack)))
+        return ColumnarSource(opened, LocalFile.from_path(copied(stream, stack)))

@@ -92,7 +92,7 @@ class CrossValidatedGrid:
     positives: Ints
 
     @classmethod
-    def of(cls, cells: Cells, seed: int) -> CrossValidatedGrid:
+    def from_cells(cls, cells: Cells, seed: int) -> CrossValidatedGrid:
         """Split the rows of a grid into folds."""
         count, positives = folds_of(cells, seed)
         return cls(cells=cells, count=count, positives=positives)
@@ -117,12 +117,12 @@ class CrossValidatedGrid:
     @cached_property
     def by_rank(self) -> Curve:
         """Curve of ranking by score and uncertainty."""
-        return Curve.of(self.shares.ravel(), self.positives.ravel(), self.count.ravel())
+        return Curve.from_counts(self.shares.ravel(), self.positives.ravel(), self.count.ravel())
 
     def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
         """Average the recall gained by permuted tables, shape (draws, FOLDS, cells), around some alerts."""
         return [
-            gain(Curve.of(shares.ravel(), p.ravel(), n.ravel()), self.by_score, alerts)
+            gain(Curve.from_counts(shares.ravel(), p.ravel(), n.ravel()), self.by_score, alerts)
             for shares, n, p in zip(self._shares(count, positives), count, positives, strict=True)
         ]
 
@@ -133,7 +133,7 @@ class CrossValidatedGrid:
             for values in (count, positives)
         ]
         shares = np.ones(train[0].shape)
-        ranked = nested_of_draws(Layout.of(self.cells), *train)
+        ranked = nested_of_draws(Layout.from_cells(self.cells), *train)
         for share, nested in zip(shares, ranked, strict=True):
             if nested.selected[-1]:
                 share[nested.order] = nested.selected / nested.selected[-1]
@@ -229,7 +229,7 @@ class Curve:
     hits: Ints
 
     @classmethod
-    def of(cls, key: Floats | Ints, positives: Ints, count: Ints) -> Curve:
+    def from_counts(cls, key: Floats | Ints, positives: Ints, count: Ints) -> Curve:
         """Build the curve in ascending order of a key."""
         order = np.argsort(key, kind="stable")
         starts = run_starts(key[order])
@@ -285,7 +285,7 @@ def gain_of(
         At least two uncertainty bins, with shared score edges.
     """
     constraint = replace(constraint, margin=Fraction(0))  # evaluated at the bound itself
-    grid, digest = CrossValidatedGrid.of(cells, seed), digest_of(cells)
+    grid, digest = CrossValidatedGrid.from_cells(cells, seed), digest_of(cells)
     index = grid.by_score.alerts_at(constraint)
     if index is None:
         return None

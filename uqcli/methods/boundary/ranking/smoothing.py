@@ -78,7 +78,7 @@ class Layout:
     sizes: tuple[int, ...]
 
     @classmethod
-    def of(cls, cells: Cells) -> Layout:
+    def from_cells(cls, cells: Cells) -> Layout:
         """Return the layout of given cells."""
         lower = np.concatenate([row.lower for row in cells.rows])
         return cls(lower=lower, sizes=tuple(len(row.count) for row in cells.rows))
@@ -109,7 +109,7 @@ class Layout:
 
 def nested_boundaries(cells: Cells) -> NestedBoundaries:
     """Rank the cells of a grid by smoothed rates; ties by position from the top, then by bin."""
-    (nested,) = nested_of_draws(Layout.of(cells), *(column[None] for column in cells.flat))
+    (nested,) = nested_of_draws(Layout.from_cells(cells), *(column[None] for column in cells.flat))
     return nested
 
 
