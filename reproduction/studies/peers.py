@@ -123,7 +123,10 @@ def _bounds(scale: Scale, say: Say) -> Sheet:
 
 
 def _intervals(scale: Scale, say: Say) -> Sheet:
-    truth, calibration_set = SimulatedRows.simulate(scale.rows, 10**6), SimulatedRows.simulate(CALIBRATION_ROWS, 0)
+    truth, calibration_set = (
+        SimulatedRows.simulate(scale.rows, 10**6),
+        SimulatedRows.simulate(CALIBRATION_ROWS, 0),
+    )
     boundary = _find_boundary(calibration_set, HIGH_BOUND)
     if boundary is None:
         return Sheet(title="Intervals of a precision", text=["No boundary was found on these few rows."])

@@ -167,7 +167,7 @@ def test_objects_replaced_while_they_are_read_are_errors(
 def test_objects_replaced_between_two_reads_are_errors(uqcli, bucket, monkeypatch):
     rows = bucket.put("rows.csv", file_bytes(frame_of(2000), ".csv"))
     monkeypatch.setattr("uqcli.engines.local.count.cached.KEPT_BYTES", 0)
-    monkeypatch.setattr("uqcli.engines.local.check.batches.LocalBatches.rest", replacing(bucket))
+    monkeypatch.setattr("uqcli.engines.local.check.batches.LocalBatches.remaining", replacing(bucket))
     outcome = uqcli("boundary", rows, "--precision", "0.6")
     assert_failed(outcome, rows, "was replaced while it was read")
 
@@ -175,7 +175,7 @@ def test_objects_replaced_between_two_reads_are_errors(uqcli, bucket, monkeypatc
 def replacing(bucket):
     from uqcli.engines.local.check.batches import LocalBatches
 
-    rest = LocalBatches.rest
+    rest = LocalBatches.remaining
 
     def replace_then_rest(self, start):
         bucket.put("rows.csv", file_bytes(frame_of(2000, seed=8), ".csv"))

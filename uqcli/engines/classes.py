@@ -20,12 +20,12 @@ class Spellings:
     ----------
     index_by_text
         Class index by text.
-    folded
+    ignores_case
         Whether texts are compared in lower case.
     """
 
     index_by_text: Mapping[str, int]
-    folded: bool
+    ignores_case: bool
 
 
 def class_spellings(classes: Sequence[str]) -> Spellings:
@@ -38,7 +38,7 @@ def class_spellings(classes: Sequence[str]) -> Spellings:
         index_by_text = {
             spelling: int(truths[classes[1].lower()] == truth) for spelling, truth in truths.items()
         }
-    return Spellings(index_by_text=index_by_spelling | index_by_text, folded=is_binary)
+    return Spellings(index_by_text=index_by_spelling | index_by_text, ignores_case=is_binary)
 
 
 def expected_classes(classes: Sequence[str]) -> str:

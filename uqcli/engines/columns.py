@@ -37,7 +37,7 @@ def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
         A column is missing (the message suggests similar names), or appears twice.
     """
     times = Counter(columns)
-    for role, name in roles.named().items():
+    for role, name in roles.column_by_role().items():
         if name not in times:
             raise _missing(columns, source, role, name)
         if times[name] > 1:

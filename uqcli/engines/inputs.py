@@ -63,7 +63,7 @@ class InputFile:
     keys: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """Quoted name for messages."""
         return f"'{self.name}'"
 
@@ -74,7 +74,7 @@ class InputFile:
 
     def location(self, position: int) -> str:
         """Describe the location of a row for messages; positions are 0-based."""
-        return f"data row {position + 1} of {self.shown}"
+        return f"data row {position + 1} of {self.display_name}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,13 +94,13 @@ class InputFrame:
     name: str = "the data frame"
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """Name for messages."""
         return self.name
 
     def location(self, position: int) -> str:
         """Describe the location of a row for messages; 0-based, as in data frames."""
-        return f"row index {position} of {self.shown}"
+        return f"row index {position} of {self.display_name}"
 
 
 Origin: TypeAlias = InputFile | InputFrame

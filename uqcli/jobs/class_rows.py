@@ -56,7 +56,7 @@ class ClassReader:
             rows=self._batches.summary.rows,
             positives=None,
             dropped=self._batches.dropped,
-            columns=self._batches.roles.named(),
+            columns=self._batches.roles.column_by_role(),
         )
         self.levels, self.unnormalised = self._batches.levels, self._batches.unnormalised
 

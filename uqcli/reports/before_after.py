@@ -49,7 +49,7 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
         height=(3.5 if columns == _MAX_COLUMNS else 3.9) * lines,
         narrow_height=3.7 * len(panels),
         draw=draw,
-        needed=True,
+        required=True,
     )
 
 

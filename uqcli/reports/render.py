@@ -297,7 +297,7 @@ def to_file_format(report: Report, name: str, context: RunContext) -> str:
 
 def _page(report: Report, suffix: str, context: RunContext) -> str:
     document, made_from = report.document(), context.provenance.table(report.payload())
-    figures = [figure for figure in document.figures if figure.needed or can_draw()]
+    figures = [figure for figure in document.figures if figure.required or can_draw()]
     tables = [*document.tables, *([checks_table(context.checks)] if context.checks else [])]
     failed = [check.in_words for check in context.checks if check.fails]
     is_unsaved = context.provenance.unwritten and not failed and context.failure is None

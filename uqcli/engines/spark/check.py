@@ -395,7 +395,7 @@ class Check:
                 rows=answers["usable"],
                 positives=None if self.roles.label is None or self.roles.classes else answers["positives"],
                 dropped=answers["rows"] - answers["usable"],
-                columns=self.roles.named(),
+                columns=self.roles.column_by_role(),
                 unlabelled=answers["null_y"] if self.roles.label else 0,
             ),
             spans={

@@ -125,9 +125,9 @@ def count_ranges(
         parts = _first(rows, counter, number)
         require_same(checked, sum(int(part.count.sum()) for part in parts))
         while True:
-            counts = [part.counts() for part in (*parts, _whole(parts))]
+            counts = [part.counts() for part in (*parts, _sum_of_parts(parts))]
             *masks, total_mask = query(counts)
-            flags = _flags(parts, masks, _whole(parts), total_mask)
+            flags = _flags(parts, masks, _sum_of_parts(parts), total_mask)
             if not any(len(flag) for flag in flags):
                 return tuple(counts)
             parts = _opened(rows, counter, parts, flags, distinct)
@@ -157,7 +157,7 @@ def _first(rows: Frame, counter: Counter, parts: int) -> list[_Counts]:
     ]
 
 
-def _whole(parts: Sequence[_Counts]) -> _Counts:
+def _sum_of_parts(parts: Sequence[_Counts]) -> _Counts:
     """Merge all parts: a cell is open if it is open in any part that has rows in it."""
     if len(parts) == 1:
         return parts[0]

@@ -48,7 +48,7 @@ class ClusterInput:
     columns: tuple[str, ...]
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """Quoted name for messages."""
         return f"'{self.name}'"
 
@@ -70,9 +70,9 @@ def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterIn
     if not request.inputs:
         raise UsageError("no INPUT given", expected="files or directories that the cluster can see")
     inputs = tuple(_input(session, name, request.read) for name in request.inputs)
-    roles = request.roles.expanded(inputs[0].columns, inputs[0].shown)
+    roles = request.roles.expanded(inputs[0].columns, inputs[0].display_name)
     for frame_of_input in inputs:
-        require_columns(frame_of_input.columns, frame_of_input.shown, roles)
+        require_columns(frame_of_input.columns, frame_of_input.display_name, roles)
     return inputs, roles
 
 

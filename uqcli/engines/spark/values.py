@@ -50,7 +50,9 @@ def number_of(source: ClusterInput, name: str) -> Parsed:
     if kind in _TEXTS:
         return _number_of_text(_stripped(column))
     if kind not in _NUMBERS:
-        raise DataError(f"column '{name}' of {source.shown} holds {source.types[name]}", expected="numbers")
+        raise DataError(
+            f"column '{name}' of {source.display_name} holds {source.types[name]}", expected="numbers"
+        )
     return Parsed(value=_without_sign_of_zero(column.cast("double")), wrong=_no_text())
 
 
@@ -79,7 +81,7 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
         null = number.isNull() | F.isnan(number)
     else:
         raise DataError(
-            f"label column '{name}' of {source.shown} holds {source.types[name]}",
+            f"label column '{name}' of {source.display_name} holds {source.types[name]}",
             expected="0/1 or true/false",
         )
     value = F.when(number == 1.0, F.lit(1)).when(_without_sign_of_zero(number) == 0.0, F.lit(0))
@@ -97,7 +99,7 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
     text = _stripped(column.cast("string"))
     null = text.isNull() | (F.lower(text).isin("", "nan") & ~text.isin(*classes))
     numbers = class_spellings(classes)
-    if numbers.folded:
+    if numbers.ignores_case:
         text = F.lower(text)
     number_of_class = None
     for spelling, number in numbers.index_by_text.items():
@@ -124,7 +126,7 @@ def text_of(source: ClusterInput, name: str) -> Column:
     kind, column = _kind(source, name), F.col(quoted(name))
     if kind not in (*_TEXTS, "boolean", "byte", "short", "integer", "long", "date", "void", "null"):
         raise DataError(
-            f"column '{name}' of {source.shown} holds {source.types[name]}",
+            f"column '{name}' of {source.display_name} holds {source.types[name]}",
             expected="strings or integers with --engine spark",
         )
     text = _stripped(column.cast("string"))

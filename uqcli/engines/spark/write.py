@@ -87,14 +87,17 @@ def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
     first, *others = inputs
     for frame_of_input in inputs:
         if len(set(frame_of_input.columns)) < len(frame_of_input.columns):
-            raise DataError(f"column names of {frame_of_input.shown} are not unique", remedy="rename them")
-    for column in others:
-        differing = set(first.columns) ^ set(column.columns)
+            raise DataError(
+                f"column names of {frame_of_input.display_name} are not unique", remedy="rename them"
+            )
+    for other in others:
+        differing = set(first.columns) ^ set(other.columns)
         if not union and not differing:
-            differing = {name for name in first.columns if first.types[name] != column.types[name]}
+            differing = {name for name in first.columns if first.types[name] != other.types[name]}
         if differing and not union:
             raise DataError(
-                f"columns of {column.shown} differ from {first.shown}: {', '.join(sorted(differing))}",
+                f"columns of {other.display_name} differ from "
+                f"{first.display_name}: {', '.join(sorted(differing))}",
                 expected="the same columns in every input",
                 remedy="give --union to fill missing ones with nulls",
             )

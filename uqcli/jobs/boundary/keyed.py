@@ -22,20 +22,20 @@ class Copies:
     ----------
     index : int64, shape (n,)
         Index of each row's values in the table.
-    drawn : uint64, shape (n,)
+    hashes : uint64, shape (n,)
         Hash of each row's values, its number among equal rows, the seed, and the table digest. Without the
         digest, draws from a few repeated values would be equal for every calibration set. Copies of one row
         share a hash, so that they stay together (see uqcli.repeats).
     """
 
     index: Ints
-    drawn: NDArray[np.uint64]
+    hashes: NDArray[np.uint64]
 
     def parts(self, ends: Sequence[int]) -> Ints:
         """Return the part of each row in the order of the hashes; ``ends`` as in ``split_by_hash``."""
-        cuts = [end for end in ends if 0 < end < len(self.drawn)]
-        bounds = np.partition(self.drawn, cuts)[cuts] if cuts else self.drawn[:0]
-        return np.searchsorted(bounds, self.drawn, side="right") + (len(ends) - len(cuts))
+        cuts = [end for end in ends if 0 < end < len(self.hashes)]
+        bounds = np.partition(self.hashes, cuts)[cuts] if cuts else self.hashes[:0]
+        return np.searchsorted(bounds, self.hashes, side="right") + (len(ends) - len(cuts))
 
 
 def copies(rows: Rows, seed: int) -> Copies:
@@ -48,7 +48,7 @@ def copies(rows: Rows, seed: int) -> Copies:
     if are_copies(rows):
         copy = np.zeros_like(copy)
     keys = hashes([*(column[indices] for column in columns), copy], seed, table)
-    return Copies(index=indices, drawn=keys)
+    return Copies(index=indices, hashes=keys)
 
 
 def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:

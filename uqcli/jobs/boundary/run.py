@@ -215,7 +215,7 @@ def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Cons
     if constraint.kind is not ConstraintKind.PRECISION:
         return None
     fit = best.found.fit
-    met = Margin(target=constraint.amounts[0], errors=one.margin).kept(
+    met = Margin(target=constraint.amounts[0], errors=one.margin).is_met(
         np.array([fit.true_positives]), np.array([fit.selected])
     )
     if met[0]:

@@ -55,7 +55,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     added = replace(rule.adds(roles, form), made_by=content_of(rule)["digest"])
     summary = stream(replace(request.data, roles=roles), added, output)
     report = ApplyReport(
-        source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=roles.named()),
+        source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=roles.column_by_role()),
         parameters=ApplyParameters(
             kind=rule.kind, columns=list(added.types), on_invalid=request.data.on_invalid
         ),

@@ -61,7 +61,7 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
 
     added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
     summary = stream(replace(request.data, roles=roles), added, request.output)
-    columns = roles.named() if roles.pattern is None else {"members": roles.pattern}
+    columns = roles.column_by_role() if roles.pattern is None else {"members": roles.pattern}
     report = ApplyReport(
         command="uncertainty",
         added_from=_column_source(request),

@@ -92,15 +92,15 @@ def run(request: TceRequest) -> Result[TceReport, None]:
     """
     _check(request)
     read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
-    counts = read.whole.counts
+    counts = read.overall.counts
     own = [_with_bounds(count, request.measure) for count in counts]
-    overall = _measured_part(read.whole, read, [request.measure] * len(counts), request)
+    overall = _measured_part(read.overall, read, [request.measure] * len(counts), request)
     sized = _equal_sizes(read.groups, request.measure)
     parts = tuple(_measured_group(group, read, sized, request) for group in read.groups)
     report = TceReport(
         source=read.source,
         parameters=_parameters(request, own, sized, read.classes),
-        whole=overall,
+        overall=overall,
         tce_at_group_sizes=None if sized is None else _tce_under(counts, sized),
         groups=parts,
         warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own)),
@@ -121,7 +121,7 @@ class _Read:
     """
 
     rows: Rows | None
-    whole: _Group
+    overall: _Group
     groups: list[_Group]
     source: Source
     classes: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         names = () if by is None else table.groups(by)
         return _Read(
             rows=None,
-            whole=_Group(name=None, counts=[total]),
+            overall=_Group(name=None, counts=[total]),
             groups=[_Group(name=name, counts=[part]) for name, part in zip(names, parts, strict=False)],
             source=source_of(table.summary),
         )
@@ -145,7 +145,7 @@ def _read(data: DataRequest, by: str | None) -> _Read:
     rows = replace(read.rows, groups={})
     return _Read(
         rows=rows,
-        whole=_Group(name=None, counts=_counts(rows, read.classes, None)),
+        overall=_Group(name=None, counts=_counts(rows, read.classes, None)),
         groups=[
             _Group(name=name, counts=_counts(rows, read.classes, indices), indices=indices)
             for name, indices in _row_indices(read, by)

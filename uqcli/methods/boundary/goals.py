@@ -61,7 +61,7 @@ class KeepPrecision:
         """See Goal."""
         feasible = self.bound.surplus(true_positives, selected) >= 0
         if self.margin is not None:
-            feasible &= self.margin.kept(true_positives, selected)
+            feasible &= self.margin.is_met(true_positives, selected)
         return most_positives(feasible, true_positives, selected)
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:

@@ -45,7 +45,7 @@ class Margin:
     target: Fraction
     errors: Fraction
 
-    def kept(self, true_positives: Ints, selected: Ints) -> Bools:
+    def is_met(self, true_positives: Ints, selected: Ints) -> Bools:
         """Whether each selection meets the bound with the margin; exact.
 
         With precision ``a/b``, ``Z^2 = c/d`` and surplus ``w = b TP - a n``, it does if ``w >= 0`` and ``d

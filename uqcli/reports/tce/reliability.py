@@ -54,7 +54,7 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
         height=4.8 * len(panels),
         narrow_height=8.2 * len(panels),
         draw=draw,
-        needed=True,
+        required=True,
     )
 
 

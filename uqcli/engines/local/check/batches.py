@@ -63,7 +63,7 @@ class LocalBatches:
             rows=self._used,
             positives=None if self.roles.label is None or self.roles.classes else self._positives,
             dropped=self.dropped,
-            columns=self.roles.named(),
+            columns=self.roles.column_by_role(),
             unlabelled=self._unlabelled,
         )
 
@@ -117,7 +117,7 @@ class LocalBatches:
         elif sentence:
             caution(sentence)
 
-    def rest(self, start: int) -> Iterator[tuple[CheckedRows, int]]:
+    def remaining(self, start: int) -> Iterator[tuple[CheckedRows, int]]:
         """Iterate again from a position on, after all rows have been read and checked."""
         begin = start
         with opened(self._request) as (sources, _):
@@ -146,11 +146,11 @@ class LocalBatches:
 def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
     """Open the inputs, and check that each has every required column."""
     with ExitStack() as stack:
-        read = replace(request.read, needed=request.roles.requested_columns())
+        read = replace(request.read, required_columns=request.roles.requested_columns())
         sources = stack.enter_context(open_sources(origins_of(request), read))
-        roles = request.roles.expanded(sources[0].columns, sources[0].origin.shown)
+        roles = request.roles.expanded(sources[0].columns, sources[0].origin.display_name)
         for source in sources:
-            require_columns(source.columns, source.origin.shown, roles)
+            require_columns(source.columns, source.origin.display_name, roles)
         yield sources, roles
 
 

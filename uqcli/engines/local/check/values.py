@@ -33,7 +33,9 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
         number = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
         null = series.is_null()
     else:
-        raise DataError(f"column '{column}' of {batch.origin.shown} holds {series.dtype}", expected="numbers")
+        raise DataError(
+            f"column '{column}' of {batch.origin.display_name} holds {series.dtype}", expected="numbers"
+        )
     if number.null_count():
         number = number.fill_null(float("nan"))
     with np.errstate(invalid="ignore"):  # signalling NaNs
@@ -68,7 +70,7 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
         null = np.isnan(number)
     else:
         raise DataError(
-            f"label column '{column}' of {batch.origin.shown} holds {series.dtype}",
+            f"label column '{column}' of {batch.origin.display_name} holds {series.dtype}",
             expected="0/1 or true/false",
         )
     positive: Bools = number == 1

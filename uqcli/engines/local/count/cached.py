@@ -197,7 +197,7 @@ class CachedRows:
         rows_read = 0
         batches = self._read()
         division = self._division(by, keep=False)
-        for part, _ in self._parts_of(batches.rest(self._cached)):
+        for part, _ in self._parts_of(batches.remaining(self._cached)):
             rows_read += part.rows
             aligned = self._aligned(part)
             yield division.sort(aligned) if by.divides else aligned

@@ -190,7 +190,7 @@ class CsvHeader:
     text: bytes
     line_end: bytes
     columns: tuple[str, ...]
-    rest: bytes
+    remainder: bytes
 
     def split_at(self, delimiter: str, name: str) -> CsvHeader:
         """Split the header at another delimiter."""
@@ -215,7 +215,7 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
     columns = _names(text, delimiter, name)
     if b"\r" in text and b'"' not in text:
         raise DataError(f"lines of '{name}' end in bare carriage returns", expected="newlines")
-    return CsvHeader(text=text, line_end=line[len(text) :] or b"\n", columns=columns, rest=rest)
+    return CsvHeader(text=text, line_end=line[len(text) :] or b"\n", columns=columns, remainder=rest)
 
 
 def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ class FrameSource:
         for name, kind in frame.schema.items():
             if kind in _NOT_IN_ARROW:
                 raise DataError(
-                    f"column '{name}' of {self.origin.shown} holds {kind}",
+                    f"column '{name}' of {self.origin.display_name} holds {kind}",
                     expected="numbers of at most 64 bits, strings, booleans or times",
                     remedy="cast it to one of these",
                 )

@@ -147,7 +147,7 @@ class JsonBlock:
 
     def _require_single(self, frame: pl.DataFrame) -> None:
         """Refuse duplicate keys among these columns, since programs differ in which one they use."""
-        key_spellings = [_spelled(key) for key in frame.columns]
+        key_spellings = [_encoded_key(key) for key in frame.columns]
         suspects = [
             spelling
             for spelling, column in zip(key_spellings, frame, strict=True)
@@ -230,10 +230,10 @@ class JsonBlock:
 
 
 def _may_have(text: bytes, keys: Sequence[str]) -> bool:
-    return _ESCAPED_KEY.search(text) is not None or any(_spelled(key) in text for key in keys)
+    return _ESCAPED_KEY.search(text) is not None or any(_encoded_key(key) in text for key in keys)
 
 
-def _spelled(key: str) -> bytes:
+def _encoded_key(key: str) -> bytes:
     return json.dumps(key, ensure_ascii=False).encode()
 
 

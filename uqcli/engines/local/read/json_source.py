@@ -69,7 +69,7 @@ class JsonSource:
     @property
     def _first(self) -> JsonBlock:
         if self.is_empty:
-            raise DataError(f"{self.origin.shown} is empty", expected="one JSON object per line")
+            raise DataError(f"{self.origin.display_name} is empty", expected="one JSON object per line")
         return next(read_json_blocks(io.BytesIO(self._head), b"", self.origin.name, ()))
 
     @property

@@ -134,7 +134,7 @@ def _schema(source: OpenedInput, numbers: Roles | None) -> pa.Schema:
     repeated = {name for name, times in Counter(source.columns).items() if times > 1}
     if repeated:
         raise DataError(
-            f"column names of {source.origin.shown} are not unique: {', '.join(sorted(repeated))}",
+            f"column names of {source.origin.display_name} are not unique: {', '.join(sorted(repeated))}",
             remedy="rename them",
         )
     if isinstance(source, ColumnarSource | FrameSource) or (
@@ -159,7 +159,7 @@ def _united(
             differing = {name for name in first.names if first.field(name).type != schema.field(name).type}
         if differing:
             raise DataError(
-                f"columns of {source.origin.shown} differ from {sources[0].origin.shown}: "
+                f"columns of {source.origin.display_name} differ from {sources[0].origin.display_name}: "
                 f"{', '.join(sorted(differing))}",
                 expected="the same columns in every input",
                 remedy="give --union to fill missing ones with nulls",

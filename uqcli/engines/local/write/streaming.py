@@ -77,13 +77,13 @@ class _Computed:
     ----------
     added
         Columns to add; null in unusable rows.
-    kept : bool, shape (rows,), or None
+    kept_rows : bool, shape (rows,), or None
         Rows to write; None for all.
     """
 
     rows: Rows
     added: pl.DataFrame
-    kept: Bools | None
+    kept_rows: Bools | None
 
 
 def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Computed:
@@ -97,11 +97,11 @@ def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Compu
         }
     )
     if rows.valid is None:
-        return _Computed(rows=rows, added=added, kept=None)
+        return _Computed(rows=rows, added=added, kept_rows=None)
     valid = pl.lit(pl.Series(rows.valid))
     added = added.select(pl.when(valid).then(pl.col(name)).alias(name) for name in added.columns)
     kept = rows.valid if request.data.on_invalid is OnInvalid.DROP else None
-    return _Computed(rows=rows, added=added, kept=kept)
+    return _Computed(rows=rows, added=added, kept_rows=kept)
 
 
 def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.Series | np.ndarray:
@@ -133,14 +133,14 @@ def _write(
         and isinstance(block, CsvBlock)
         and block.dialect.delimiter == sink.delimiter
     ):
-        sink.write_block(block, part.added, part.kept)
+        sink.write_block(block, part.added, part.kept_rows)
         return
     if isinstance(sink, JsonSink) and isinstance(block, JsonBlock):
         added = cast(JsonSource, source).with_keys(part.added)
-        sink.write_block(block, added, part.kept, overwrite=overwrite)
+        sink.write_block(block, added, part.kept_rows, overwrite=overwrite)
         return
     table = layout.table(source, block, part.rows, part.added)
-    sink.write(table if part.kept is None else _kept_rows(table, part.kept))
+    sink.write(table if part.kept_rows is None else _kept_rows(table, part.kept_rows))
 
 
 def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
@@ -158,7 +158,7 @@ def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
 def _add(summary: StreamSummary, part: _Computed) -> StreamSummary:
     size, valid = len(part.rows), part.rows.valid
     invalid = 0 if valid is None else int(np.count_nonzero(~valid))
-    written = size if part.kept is None else int(np.count_nonzero(part.kept))
+    written = size if part.kept_rows is None else int(np.count_nonzero(part.kept_rows))
     dropped = size - written
     return StreamSummary(
         rows=summary.rows + written,
