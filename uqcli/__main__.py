@@ -9,12 +9,12 @@ import warnings
 from typing import NoReturn
 
 from uqcli.cli.failed_run import find_reports, write_signal_failure  # here: the signal may arrive mid-import
-from uqcli.errors import ENDING
+from uqcli.errors import TERMINATION_SIGNALS
 
 
 def _end_at_once(number: int, _frame: object) -> NoReturn:
     """Exit on a signal before there is anything to clean up."""
-    word = ENDING[signal.Signals(number)]
+    word = TERMINATION_SIGNALS[signal.Signals(number)]
     try:
         os.write(2, f"error: {word}; no output file was changed\n".encode())
         find_reports(sys.argv[1:])
@@ -23,7 +23,7 @@ def _end_at_once(number: int, _frame: object) -> NoReturn:
         os._exit(128 + number)
 
 
-for _number in ENDING:  # installed before the slow imports
+for _number in TERMINATION_SIGNALS:  # installed before the slow imports
     if signal.getsignal(_number) is not signal.SIG_IGN:
         signal.signal(_number, _end_at_once)
 

@@ -32,7 +32,7 @@ class ClassCounts:
     count: Ints
 
     @classmethod
-    def of(cls, probability: Matrix, label: Ints, weight: Ints | None) -> ClassCounts:
+    def from_rows(cls, probability: Matrix, label: Ints, weight: Ints | None) -> ClassCounts:
         """Pool equal rows.
 
         Parameters

@@ -79,7 +79,7 @@ class RangeCounts:
     sums: Ints | None = None
 
     @classmethod
-    def of(cls, counts: ValueCounts) -> RangeCounts:
+    def from_counts(cls, counts: ValueCounts) -> RangeCounts:
         """Convert value counts: each range is a single value."""
         exact = np.ones(len(counts.value), dtype=np.bool_)
         return cls(
@@ -91,9 +91,9 @@ class RangeCounts:
         )
 
     @classmethod
-    def of_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
+    def from_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
         """Convert the counts of each part, then append those of all parts merged."""
-        return tuple(cls.of(counts) for counts in (*parts, merge(parts)))
+        return tuple(cls.from_counts(counts) for counts in (*parts, merge(parts)))
 
     @property
     def counts(self) -> ValueCounts:
@@ -108,8 +108,8 @@ class RangeCounts:
     def around(self, values: Floats) -> Bools:
         """Return the mask of the ranges that may contain any of some values; bool, shape (m,)."""
         mask = np.zeros(len(self.value), dtype=np.bool_)
-        at = np.searchsorted(self.value, values, side="right")
-        mask[at[at > 0] - 1] = True
+        stop = np.searchsorted(self.value, values, side="right")
+        mask[stop[stop > 0] - 1] = True
         return mask
 
     def containing(self, ranks: Ints) -> Bools:
@@ -252,15 +252,15 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
     ([0.2, 0.7], [1, 2], [0, 1])
     """
     if weight is not None:
-        return SortedRows.of(value, positive).counts(weight)
+        return SortedRows.from_rows(value, positive).counts(weight)
     ordered = np.sort(value)
     if (ordered[1:] > ordered[:-1]).all():  # no ties: pooling would only copy large arrays
         distinct, count = ordered, np.ones(len(ordered), dtype=np.int64)
     else:
         starts = run_starts(ordered)
         distinct, count = ordered[starts], np.diff(starts, append=len(ordered))
-    where = np.searchsorted(distinct, np.sort(value[positive]))
-    positives = np.bincount(where, minlength=len(distinct)).astype(np.int64, copy=False)
+    index = np.searchsorted(distinct, np.sort(value[positive]))
+    positives = np.bincount(index, minlength=len(distinct)).astype(np.int64, copy=False)
     return ValueCounts(value=distinct, count=count, positives=positives)
 
 
@@ -286,7 +286,7 @@ class SortedRows:
     positive: Bools
 
     @classmethod
-    def of(cls, value: Floats, positive: Bools) -> SortedRows:
+    def from_rows(cls, value: Floats, positive: Bools) -> SortedRows:
         """Sort rows; ``value`` as in ``pool``."""
         order = np.argsort(value, kind="stable")
         ordered = value[order]

@@ -119,7 +119,7 @@ class Figure:
         Height on a narrow screen, where the panels are stacked.
     draw
         Draws into an empty matplotlib figure, wide or narrow, and returns its texts on hover.
-    needed
+    required
         Whether a page is useless without it; other figures are skipped if nothing can be drawn.
     """
 
@@ -129,7 +129,7 @@ class Figure:
     height: float
     narrow_height: float
     draw: Callable[[Canvas], Sequence[HoverText]]
-    needed: bool = False
+    required: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

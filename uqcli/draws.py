@@ -17,7 +17,7 @@ from uqcli.counts import Floats, Ints
 from uqcli.defaults import MAX_SEED
 from uqcli.errors import UsageError
 
-BLOCK = 1 << 16
+ROWS_PER_BLOCK = 1 << 16
 
 
 class Purpose(IntEnum):
@@ -42,10 +42,10 @@ def blocks(rows: int, seed: int, purpose: Purpose) -> Iterator[tuple[int, np.ran
     Parameters
     ----------
     rows
-        Total number of rows; block b holds rows ``b*BLOCK`` to ``(b+1)*BLOCK - 1``.
+        Total number of rows; block b holds rows ``b*ROWS_PER_BLOCK`` to ``(b+1)*ROWS_PER_BLOCK - 1``.
     """
-    for block in range(-(-rows // BLOCK)):
-        yield min(BLOCK, rows - block * BLOCK), generator(seed, purpose, block)
+    for block in range(-(-rows // ROWS_PER_BLOCK)):
+        yield min(ROWS_PER_BLOCK, rows - block * ROWS_PER_BLOCK), generator(seed, purpose, block)
 
 
 def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
@@ -61,11 +61,11 @@ def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
     float64, shape (n,)
     """
     result = np.empty(len(position))
-    block_of = position // BLOCK
+    block_of = position // ROWS_PER_BLOCK
     for block in np.unique(block_of).tolist():
         start, stop = np.searchsorted(block_of, [block, block + 1])
-        block_draws = generator(seed, purpose, block, 0).random(BLOCK)
-        result[start:stop] = block_draws[position[start:stop] - block * BLOCK]
+        block_draws = generator(seed, purpose, block, 0).random(ROWS_PER_BLOCK)
+        result[start:stop] = block_draws[position[start:stop] - block * ROWS_PER_BLOCK]
     return result
 
 

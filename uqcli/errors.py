@@ -11,8 +11,8 @@
     ├── MissingExtraError     7   an optional part is not installed.
     └── ClosedPipeError       0   the reader closed our output: no error.
 
-A signal of ``ENDING`` ends the run with 128 plus its number. Code below the command line raises; only
-``uqcli.__main__`` exits.
+A signal of ``TERMINATION_SIGNALS`` ends the run with 128 plus its number. Code below the command line
+raises; only ``uqcli.__main__`` exits.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class ClosedPipeError(UqcliError):
     exit_code = 0
 
 
-ENDING: Final = MappingProxyType(
+TERMINATION_SIGNALS: Final = MappingProxyType(
     {
         signal.SIGHUP: "hung up",
         signal.SIGINT: "interrupted",

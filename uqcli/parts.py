@@ -16,13 +16,13 @@ T = TypeVar("T")
 Counts = NDArray[np.signedinteger[Any]]
 """Counts of any width; sums are 64 bits wide."""
 
-PART: Final = 1 << 14
+VALUES_PER_PART: Final = 1 << 14
 """Values per part."""
 
 
 def parts(stop: int) -> list[slice]:
     """Cut positions 0 to stop-1 into parts."""
-    return [slice(start, min(stop, start + PART)) for start in range(0, stop, PART)]
+    return [slice(start, min(stop, start + VALUES_PER_PART)) for start in range(0, stop, VALUES_PER_PART)]
 
 
 def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
@@ -30,13 +30,13 @@ def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
     return [work(part) for part in parts(stop)]
 
 
-def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Compute the exact sums of the first ``at[i]`` counts.
+def sums_before(amount: Counts, stops: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Compute the exact sums of the first ``stops[i]`` counts.
 
     Parameters
     ----------
     amount : int32 or int64, shape (m,)
-    at : int64, shape (r,)
+    stops : int64, shape (r,)
         Ascending, from 0 to m.
 
     Returns
@@ -48,7 +48,7 @@ def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
     >>> sums_before(np.array([3, 1, 2]), np.array([0, 1, 3])).tolist()
     [0, 3, 6]
     """
-    cuts, of_cut = np.unique(at, return_inverse=True)
+    cuts, cut_index = np.unique(stops, return_inverse=True)
 
     def within(part: slice) -> tuple[int, NDArray[np.int64]]:
         # a cut at the end of a part belongs to this part, not to the next
@@ -60,11 +60,11 @@ def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
 
     sums = np.zeros(len(cuts), dtype=np.int64)
     filled, total = int(cuts.searchsorted(0, side="right")), 0
-    for of_part, inside in each_part(within, len(amount)):
+    for part_total, inside in each_part(within, len(amount)):
         sums[filled : filled + len(inside)] = inside + total
         filled += len(inside)
-        total += of_part
-    return sums[of_cut]
+        total += part_total
+    return sums[cut_index]
 
 
 def sums_from(amount: Counts, first: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -96,12 +96,14 @@ def indices_of_ranks(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int6
     >>> indices_of_ranks(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
     [0, 1, 2]
     """
-    of_parts = each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount))
-    upto = np.cumsum(np.array(of_parts, dtype=np.int64))
-    cuts = np.searchsorted(rank, np.concatenate([[0], upto]))
+    part_totals = each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount))
+    cumulative = np.cumsum(np.array(part_totals, dtype=np.int64))
+    cuts = np.searchsorted(rank, np.concatenate([[0], cumulative]))
     indices = np.empty(len(rank), dtype=np.int64)
     for number in np.flatnonzero(np.diff(cuts)).tolist():
-        inside, start = slice(cuts[number], cuts[number + 1]), number * PART
-        running = np.cumsum(amount[start : start + PART], dtype=np.int64) + (upto[number] - of_parts[number])
+        inside, start = slice(cuts[number], cuts[number + 1]), number * VALUES_PER_PART
+        running = np.cumsum(amount[start : start + VALUES_PER_PART], dtype=np.int64) + (
+            cumulative[number] - part_totals[number]
+        )
         indices[inside] = start + np.searchsorted(running, rank[inside], side="right")
     return indices

@@ -150,7 +150,7 @@ class WeightSummary:
 
     def _suspicion(self) -> str:
         """Return the reason why the weights look unlike counts; empty if they do not."""
-        rows, total = (sum(totals[at] for totals in self.totals_by_label.values()) for at in (0, 1))
+        rows, total = (sum(totals[index] for totals in self.totals_by_label.values()) for index in (0, 1))
         if total > _MAX_MEAN_WEIGHT * rows:
             return f"weights are {total / rows:.3g} on average"
         means = [total / rows for rows, total in self.totals_by_label.values() if rows >= _MIN_LABEL_ROWS]

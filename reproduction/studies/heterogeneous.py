@@ -142,11 +142,11 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
         for seed in range(runs):
             for name, result in _runs(program, data_set, base, names, seed).items():
                 runs_found.setdefault((data_set.name, base.name, name), []).append(result)
-    of_networks = {
+    network_runs = {
         (data_set.name, base.name, TREE): runs_found[data_set.name, base.name, TREE]
         for data_set, base in networks
     }
-    sheets = [_tables(of_networks, data, sizes), _run_by_run(of_networks, data), _partitions(runs_found)]
+    sheets = [_tables(network_runs, data, sizes), _run_by_run(network_runs, data), _partitions(runs_found)]
     return Outcome(sheets=sheets)
 
 

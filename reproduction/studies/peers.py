@@ -36,7 +36,7 @@ class SimulatedRows:
     label: Bools
 
     @classmethod
-    def of(cls, rows: int, seed: int) -> SimulatedRows:
+    def simulate(cls, rows: int, seed: int) -> SimulatedRows:
         """Draw rows as ``uqcli simulate posterior`` does."""
         columns = uqcli.simulate("posterior", rows, seed=seed, **POSTERIOR)
         return cls(
@@ -88,12 +88,12 @@ def _find_boundary(rows: SimulatedRows, bound: float = BOUND, **options: Any) ->
 
 
 def _bounds(scale: Scale, say: Say) -> Sheet:
-    truth = SimulatedRows.of(scale.rows, 10**6)
+    truth = SimulatedRows.simulate(scale.rows, 10**6)
     tallies = {name: Tally() for name in TOOLS}
     for seed in range(scale.seeds):
         if seed % 10 == 0:
             say(f"other tools, hold-out {seed + 1} of {scale.seeds}")
-        rows = SimulatedRows.of(CALIBRATION_ROWS, seed)
+        rows = SimulatedRows.simulate(CALIBRATION_ROWS, seed)
         for name, tool in TOOLS.items():
             boundary = tool(rows)
             if boundary is not None:
@@ -123,7 +123,10 @@ def _bounds(scale: Scale, say: Say) -> Sheet:
 
 
 def _intervals(scale: Scale, say: Say) -> Sheet:
-    truth, calibration_set = SimulatedRows.of(scale.rows, 10**6), SimulatedRows.of(CALIBRATION_ROWS, 0)
+    truth, calibration_set = (
+        SimulatedRows.simulate(scale.rows, 10**6),
+        SimulatedRows.simulate(CALIBRATION_ROWS, 0),
+    )
     boundary = _find_boundary(calibration_set, HIGH_BOUND)
     if boundary is None:
         return Sheet(title="Intervals of a precision", text=["No boundary was found on these few rows."])
@@ -133,7 +136,7 @@ def _intervals(scale: Scale, say: Say) -> Sheet:
         say(f"intervals of a precision from {size} rows")
         exact = normal = files = flagged_rows = 0
         for seed in range(scale.repetitions):
-            rows = SimulatedRows.of(size, 10**5 + seed)
+            rows = SimulatedRows.simulate(size, 10**5 + seed)
             flagged = rows.decided(boundary)
             hits, alerts = int((flagged & rows.label).sum()), int(flagged.sum())
             if alerts:

@@ -30,7 +30,7 @@ class Given:
         return self.rows["score"], self.rows["label"]
 
     @property
-    def of_classes(self):
+    def class_options(self):
         return {"classes": ABCD}
 
 

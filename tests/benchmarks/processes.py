@@ -20,7 +20,7 @@ class Process:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class CommandComparison:
     """Medians over pairs without the first, which warms up, and the highest memory."""
 
     seconds: float
@@ -43,7 +43,7 @@ def run(command):
 def compare_processes(command, yardstick, runs):
     """Measure this many pairs of a command and its yardstick."""
     pairs = [(run(command), run(yardstick)) for _ in range(runs + 1)][1:]
-    return Compared(
+    return CommandComparison(
         seconds=statistics.median(ours.seconds for ours, _ in pairs),
         yardstick_seconds=statistics.median(theirs.seconds for _, theirs in pairs),
         ratio=statistics.median(ours.seconds / theirs.seconds for ours, theirs in pairs),

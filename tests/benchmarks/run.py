@@ -39,8 +39,8 @@ LARGE, LARGE_RUNS = 20_000_000, 3
 
 def machine():
     """Describe the machine and the versions of packages."""
-    facts = Path("/proc/cpuinfo")
-    lines = facts.read_text().splitlines() if facts.exists() else []
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     versions = {"Python": platform.python_version(), "uqcli": importlib.metadata.version("uqcli")}
     for name in PACKAGES:

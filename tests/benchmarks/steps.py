@@ -188,7 +188,7 @@ def mapie_ratios(rows, classes=26):
     lac, ones = SCORES[ConformalMethod.LAC], np.ones(rows)
 
     def fit():
-        return marginal_threshold(lac.of_labels(first, first_label, ones), None, Fraction(1, 10))
+        return marginal_threshold(lac.label_scores(first, first_label, ones), None, Fraction(1, 10))
 
     start = time.perf_counter()
     mapie.conformalize(first, first_label)

@@ -104,7 +104,7 @@ def figure_stub(monkeypatch):
 @pytest.fixture
 def few_permutations(monkeypatch):
     """Reduce permutations and resamples, for tests of the texts of a comparison."""
-    monkeypatch.setattr("uqcli.jobs.boundary.compared.PERMUTATIONS", 20)
+    monkeypatch.setattr("uqcli.jobs.boundary.comparison.PERMUTATIONS", 20)
     monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLES", 50)
 
 

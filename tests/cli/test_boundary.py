@@ -302,11 +302,11 @@ def compared_rows(tmp_path, monkeypatch):
     score, informative, noise = random.random((3, 2000))
     label = random.random(2000) < np.clip(score * (1.3 - informative), 0, 1)
     label[np.argmax(score)] = False  # no single threshold has a precision of 1
-    monkeypatch.setattr("uqcli.jobs.boundary.compared.PERMUTATIONS", 20)  # the fewest for a level of 5 %
+    monkeypatch.setattr("uqcli.jobs.boundary.comparison.PERMUTATIONS", 20)  # the fewest for a level of 5 %
     monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLES", 50)
-    place = tmp_path / "compared.parquet"
-    pl.DataFrame({"score": score, "useful": informative, "noise": noise, "label": label}).write_parquet(place)
-    return place
+    path = tmp_path / "compared.parquet"
+    pl.DataFrame({"score": score, "useful": informative, "noise": noise, "label": label}).write_parquet(path)
+    return path
 
 
 def test_compare_ranks_columns_and_uses_the_best(compared_rows, tmp_path, uqcli):

@@ -56,8 +56,8 @@ def test_apply_adds_a_column_per_class_and_evaluate_measures_it(uqcli, rows):
     added = out.select(f"calibrated_{name}" for name in NAMES).to_numpy()
     assert added.sum(axis=1) == pytest.approx(1)
     outcome = uqcli("evaluate", rows / "c.json", rows / "rows.csv", "--json")
-    of_label = added[np.arange(len(out)), [NAMES.index(name) for name in out["label"]]]
-    assert outcome.json["metrics"]["after"]["log_loss"] == pytest.approx(-np.log(of_label).mean())
+    label_probability = added[np.arange(len(out)), [NAMES.index(name) for name in out["label"]]]
+    assert outcome.json["metrics"]["after"]["log_loss"] == pytest.approx(-np.log(label_probability).mean())
     renamed = out.rename({f"p_{name}": f"q_{name}" for name in NAMES})
     renamed.write_parquet(rows / "renamed.parquet")
     line = ("--proba", "q_*", "--json")

@@ -170,13 +170,13 @@ def test_a_discovered_file_of_another_user_is_refused(uqcli, tmp_path, monkeypat
     file.write_text('[boundary]\nprecision = "0.6"\n')
     real = Path.stat
 
-    def of_others(path, **options):
-        facts = real(path, **options)
+    def stat_of_another_user(path, **options):
+        status = real(path, **options)
         if path.name != "uqcli.toml":
-            return facts
-        return os.stat_result([*facts[:4], 4242, *facts[5:]])
+            return status
+        return os.stat_result([*status[:4], 4242, *status[5:]])
 
-    monkeypatch.setattr(Path, "stat", of_others)
+    monkeypatch.setattr(Path, "stat", stat_of_another_user)
     refused = uqcli(*COMMAND)
     assert (refused.code, "belongs to another user (uid 4242)" in refused.err) == (2, True)
     (tmp_path / "pyproject.toml").write_text("[tool.other]\n")

@@ -80,9 +80,9 @@ def test_evaluate_counts_what_apply_writes(uqcli, trees):
     assert report["coverage"]["value"] == pytest.approx(covered.mean())
     assert report["mean_set_size"] == pytest.approx(sets["set_size"].mean())
     for name in CLASSES:
-        of_class = (sets["label"] == name).to_numpy()
+        has_class = (sets["label"] == name).to_numpy()
         assert report["coverage_by_class"][name]["value"] == pytest.approx(
-            covered.to_numpy()[of_class].mean()
+            covered.to_numpy()[has_class].mean()
         )
     assert sum(report["set_sizes"].values()) == 800
     assert uqcli("evaluate", "c.json", "new.csv", "-q", "--fail-if", "coverage.high < 0.8").code == 0

@@ -138,7 +138,7 @@ def seeded(uqcli, tmp_path, frame):
 @pytest.mark.usefixtures("seeded")
 @pytest.mark.parametrize("command", SEEDED)
 def test_seeds_range_from_0_to_the_largest(uqcli, command, tmp_path, monkeypatch):
-    monkeypatch.setattr("uqcli.methods.calibrate.tree.FOREST", 5)
+    monkeypatch.setattr("uqcli.methods.calibrate.tree.FOREST_TREES", 5)
     writes = command not in ("tce", "evaluate", "simulate")
     output = ("-o", tmp_path / "made.json") if writes else ()
     for seed in (0, 2**32 - 1, 2**32, MAX_SEED):  # scikit-learn's largest, and larger than numpy's integers

@@ -12,7 +12,10 @@ import pytest
 
 from uqcli.running.progress import set_receiver, with_progress
 
-RUN = "from uqcli.cli.process import progress as p; p._PATIENCE = 0; from uqcli.__main__ import main; main()"
+RUN = (
+    "from uqcli.cli.process import progress as p; p._DELAY_SECONDS = 0; "
+    "from uqcli.__main__ import main; main()"
+)
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import polars as pl
 
-from uqcli.methods.stream.beta import of_beta
-from uqcli.methods.stream.members import of_members
+from uqcli.methods.stream.beta import from_beta
+from uqcli.methods.stream.members import from_members
 
 
 def test_beta_parameters_give_score_and_uncertainties(uqcli, tmp_path):
@@ -14,7 +14,7 @@ def test_beta_parameters_give_score_and_uncertainties(uqcli, tmp_path):
     outcome = uqcli("uncertainty", "d.csv", "--alpha1", "a1", "--alpha0", "a0", "-o", "o.parquet")
     assert outcome.code == 0, outcome.err
     result = pl.read_parquet("o.parquet")
-    expected = of_beta(np.array([2, 0.5]), np.array([3, 9.25]))
+    expected = from_beta(np.array([2, 0.5]), np.array([3, 9.25]))
     assert result["id"].to_list() == ["007", "008"]
     assert result["score"].to_list() == expected.score.tolist()
     assert result["uncertainty"].to_list() == expected.beta_entropy.tolist()
@@ -33,7 +33,7 @@ def test_ensemble_members_give_columns_for_a_boundary(uqcli, tmp_path):
     members = {f"m_{i}": np.clip(truth + random.normal(0, 0.1, 500), 0, 1) for i in (10, 2, 1)}
     pl.DataFrame({"label": random.random(500) < truth, **members}).write_parquet("d.parquet")
     assert uqcli("uncertainty", "d.parquet", "--members", "m_*", "-o", "o.csv").code == 0
-    expected = of_members([members["m_1"], members["m_10"], members["m_2"]])
+    expected = from_members([members["m_1"], members["m_10"], members["m_2"]])
     assert pl.read_csv("o.csv")["uncertainty"].to_list() == expected.beta_entropy.tolist()
     assert uqcli("boundary", "o.csv", "--precision", "0.7").code == 0
 
@@ -70,7 +70,7 @@ def test_simulated_rows_depend_on_the_seed_only(uqcli, tmp_path):
     assert a.columns[:2] == ["score", "uncertainty"]
     assert a.equals(b)
     assert not a.equals(c)
-    recomputed = of_beta(a["alpha1"].to_numpy(), a["alpha0"].to_numpy())
+    recomputed = from_beta(a["alpha1"].to_numpy(), a["alpha0"].to_numpy())
     np.testing.assert_array_equal(a["uncertainty"], recomputed.beta_entropy)
     assert uqcli("boundary", "a.parquet", "--precision", "0.6", "-q").code == 0
     assert uqcli("simulate", "posterior", "--rows", "0").out.startswith(b"score,uncertainty")

@@ -167,7 +167,7 @@ def test_objects_replaced_while_they_are_read_are_errors(
 def test_objects_replaced_between_two_reads_are_errors(uqcli, bucket, monkeypatch):
     rows = bucket.put("rows.csv", file_bytes(frame_of(2000), ".csv"))
     monkeypatch.setattr("uqcli.engines.local.count.cached.KEPT_BYTES", 0)
-    monkeypatch.setattr("uqcli.engines.local.check.batches.LocalBatches.rest", replacing(bucket))
+    monkeypatch.setattr("uqcli.engines.local.check.batches.LocalBatches.remaining", replacing(bucket))
     outcome = uqcli("boundary", rows, "--precision", "0.6")
     assert_failed(outcome, rows, "was replaced while it was read")
 
@@ -175,7 +175,7 @@ def test_objects_replaced_between_two_reads_are_errors(uqcli, bucket, monkeypatc
 def replacing(bucket):
     from uqcli.engines.local.check.batches import LocalBatches
 
-    rest = LocalBatches.rest
+    rest = LocalBatches.remaining
 
     def replace_then_rest(self, start):
         bucket.put("rows.csv", file_bytes(frame_of(2000, seed=8), ".csv"))
@@ -187,7 +187,7 @@ def replacing(bucket):
 @pytest.mark.parametrize("max_put", [0, 1 << 22], ids=["copied", "put"])
 def test_interrupted_uploads_keep_the_old_object(uqcli, bucket, short_limits, proxied, monkeypatch, max_put):
     monkeypatch.setattr(limits, "ATTEMPTS", 1)
-    monkeypatch.setattr(limits, "MAX_PUT", max_put)
+    monkeypatch.setattr(limits, "MAX_PUT_BYTES", max_put)
     bucket.put("o.csv", b"old")
     address = f"{bucket}/o.csv"
     with proxied(up=20_000):
@@ -202,7 +202,7 @@ def test_an_incomplete_upload_is_not_copied(uqcli, bucket, monkeypatch):
         with store.open_output_stream(waiting, compression=None) as sink:
             sink.write(path.read_bytes()[:10])
 
-    monkeypatch.setattr(limits, "MAX_PUT", 0)
+    monkeypatch.setattr(limits, "MAX_PUT_BYTES", 0)
     monkeypatch.setattr("uqcli.stores.upload._send", half)
     bucket.put("o.csv", b"old")
     address = f"{bucket}/o.csv"
@@ -225,7 +225,7 @@ TERMINATED_SCRIPT = """
 import sys
 from uqcli.stores import limits
 from uqcli.__main__ import main
-limits.MAX_PUT = {max_put}
+limits.MAX_PUT_BYTES = {max_put}
 sys.argv = ["uqcli", *{arguments}]
 main()
 """

@@ -60,7 +60,7 @@ def test_rows_are_streamed_in_pieces(uqcli, bucket, tmp_path, suffix, monkeypatc
     monkeypatch.setattr(limits, "FIRST_BYTES", 100)
     monkeypatch.setattr(limits, "MAX_BYTES", 1000)
     monkeypatch.setattr("uqcli.engines.local.read.columnar.GROUP_BYTES", 500)
-    monkeypatch.setattr(limits, "MAX_PUT", 0)
+    monkeypatch.setattr(limits, "MAX_PUT_BYTES", 0)
     content = file_bytes(frame_of(1000), suffix)
     (tmp_path / f"a{suffix}").write_bytes(content)
     assert uqcli("boundary", tmp_path / f"a{suffix}", "--precision", "0.6", "-o", tmp_path / "b").code == 0
@@ -174,8 +174,8 @@ def test_folders_are_listed_once_and_only_if_a_pattern_matches(uqcli, bucket, fo
 
 
 def test_objects_too_large_to_copy_are_refused_beforehand(uqcli, bucket, monkeypatch):
-    monkeypatch.setattr(limits, "MAX_PUT", 0)
-    monkeypatch.setattr(limits, "MAX_COPIED", 100)
+    monkeypatch.setattr(limits, "MAX_PUT_BYTES", 0)
+    monkeypatch.setattr(limits, "MAX_COPIED_BYTES", 100)
     bucket.put("o.csv", b"old")
     outcome = uqcli("simulate", "posterior", "--rows", "99", "-q", "-o", f"{bucket}/o.csv")
     assert outcome.code == 3
@@ -230,12 +230,12 @@ def test_unknown_schemes_are_errors(uqcli, bucket):
 
 
 def test_hidden_objects_are_beside_their_targets():
-    assert Address.of("s3://b/c/d.csv").beside(".x").path == "b/c/.x"
-    assert Address.of("s3://b/d.csv").beside(".x").path == "b/.x"
+    assert Address.parse("s3://b/c/d.csv").beside(".x").path == "b/c/.x"
+    assert Address.parse("s3://b/d.csv").beside(".x").path == "b/.x"
 
 
 def test_no_upload_is_left_at_the_end(uqcli, bucket, monkeypatch):
-    monkeypatch.setattr(limits, "MAX_PUT", 0)
+    monkeypatch.setattr(limits, "MAX_PUT_BYTES", 0)
     assert uqcli("simulate", "posterior", "--rows", "99", "-q", "-o", f"{bucket}/out/o.csv").code == 0
     assert not upload._hidden
     assert [key for key in bucket.key_names() if not key.endswith("/")] == ["out/o.csv"]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-SECONDS = 60
+TIMEOUT_SECONDS = 60
 """Longest wait for a line in a log."""
 
 FAST_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -79,10 +79,10 @@ class Cluster:
 
     def wait(self, name: str, find: Callable[[str], Any], after: int = 0) -> Any:
         """Wait until a function finds something in a log after a position, and return it."""
-        end, running = time.monotonic() + SECONDS, True
+        deadline, running = time.monotonic() + TIMEOUT_SECONDS, True
         while running:
             # checked before the log is read, so that its last lines are also read
-            running = time.monotonic() < end and self._processes[name].poll() is None
+            running = time.monotonic() < deadline and self._processes[name].poll() is None
             result = find(self.log(name)[after:])
             if result:
                 return result

@@ -116,7 +116,7 @@ def table_query(engine):
     def query(request):
         table = engine.table(request)
         by = Partition(edges=np.array([2.0]))
-        return [table.pooled(by), table.isotonic(by), table.facts, table.rows()]
+        return [table.pooled(by), table.isotonic(by), table.summary, table.rows()]
 
     return query
 
@@ -263,14 +263,14 @@ def test_a_streamed_frame_is_written_as_its_file_would_be(any_engine, tmp_path, 
     )
     roles = Roles(numbers={"score": "score"})
     request = DataRequest(inputs=(), frame=frame, roles=roles, on_invalid=on_invalid)
-    written, facts = [], []
+    written, summaries = [], []
     for data in (request, as_file(request, tmp_path)):
         output = tmp_path / f"out.{ending}"
-        facts.append(
+        summaries.append(
             any_engine.stream(StreamRequest(data=data, added=added, output=Destination(target=str(output))))
         )
         written.append(READERS[ending](output))
-    assert facts[0] == facts[1]
+    assert summaries[0] == summaries[1]
     if ending == "csv":
         assert written[0] == written[1]
     else:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.engines.test_tables import EXAMPLES, write_inputs
 from uqcli.engines.open import reusable_streams
-from uqcli.engines.protocol import WHOLE, Partition
+from uqcli.engines.protocol import ALL_ROWS, Partition
 from uqcli.engines.request import INPUT, PROBA, ClassColumns, DataRequest, Roles
 from uqcli.errors import DataError
 
@@ -114,7 +114,7 @@ def test_counts_and_sums_by_key_are_those_by_hand(engine, tmp_path_factory, reco
     def every_range(counts):
         return [~pool.exact for pool in counts]
 
-    *parts, whole = table.counted(by, every_range)
+    *parts, whole = table.range_counts(by, every_range)
     assert [count_tuples(pool) for pool in parts] == expected
     assert count_tuples(whole) == expected_counts(weighted)
 
@@ -130,7 +130,7 @@ def test_unopened_ranges_keep_the_sums(engine, tmp_path_factory, records):
         return [np.zeros(len(pool.value), dtype=np.bool_) for pool in counts]
 
     for pooled, rows in zip(
-        table.counted(by, none)[:-1], records_by_part(records, ("region",), bins=True), strict=True
+        table.range_counts(by, none)[:-1], records_by_part(records, ("region",), bins=True), strict=True
     ):
         totals = pooled.count.sum(), pooled.positives.sum(), *pooled.sums[:, 0].sum(axis=1)
         assert (
@@ -156,8 +156,8 @@ def test_edges_by_key_are_the_values_of_their_ranks(engine, tmp_path_factory, re
     pools = table.edges("uncertainty", middle, Partition(groups=("day",)))
     for counts, rows in zip(pools, records_by_part(records, ("day",), bins=False), strict=True):
         values = sorted(value for record in rows for value in [record["uncertainty"]] * record["weight"])
-        at = np.searchsorted(np.cumsum(counts.count), middle(len(values)), side="right")
-        assert counts.value[at].tolist() == [values[int(share * (len(values) - 1))]]
+        index = np.searchsorted(np.cumsum(counts.count), middle(len(values)), side="right")
+        assert counts.value[index].tolist() == [values[int(share * (len(values) - 1))]]
 
 
 @EXAMPLES
@@ -172,7 +172,7 @@ def test_one_table_counts_by_one_key_after_another(engine, tmp_path_factory, rec
         by = Partition(groups=keys, edges=cut if bins else cut[:0])
         expected = [expected_counts(part) for part in records_by_part(records, keys, bins=bins)]
         assert [count_tuples(pool) for pool in table.pooled(by)] == expected
-    (uncertainties,) = table.pooled(WHOLE, "uncertainty")
+    (uncertainties,) = table.pooled(ALL_ROWS, "uncertainty")
     weighted = [record for record in records if record["weight"]]
     assert count_tuples(uncertainties) == expected_counts(weighted, "uncertainty")
 
@@ -236,14 +236,14 @@ def test_amounts_of_more_than_four_decimals_are_refused(engine, tmp_path, amount
     rows = frame([RECORD] * 3).with_columns(amount=pl.Series([1.0, 2.5, amount]))
     table = engine.table(DataRequest(**write_inputs(rows, tmp_path), roles=ROLES))
     with pytest.raises(DataError, match=r"column 'amount' has .* at most 4 decimals"):
-        table.pooled(WHOLE)
+        table.pooled(ALL_ROWS)
 
 
 def test_amounts_whose_sum_would_not_be_exact_are_refused(engine, tmp_path):
     rows = frame([RECORD | {"weight": 900, "amount": "9e11"}])
     table = engine.table(DataRequest(**write_inputs(rows, tmp_path), roles=ROLES))
     with pytest.raises(DataError, match="the amounts in column 'amount' add up to more"):
-        table.pooled(WHOLE)
+        table.pooled(ALL_ROWS)
 
 
 def test_the_input_is_a_key_like_any_other(engine, tmp_path):
@@ -256,7 +256,7 @@ def test_the_input_is_a_key_like_any_other(engine, tmp_path):
         expected_counts(rows[:1]),
         expected_counts(rows[1:]),
     )
-    assert INPUT not in table.facts.columns.values()
+    assert INPUT not in table.summary.columns.values()
 
 
 @pytest.mark.usefixtures("local_only")
@@ -274,7 +274,7 @@ def test_the_digest_covers_every_byte_of_any_source(engine, tmp_path):
     writer.start()
     request = DataRequest(inputs=(str(pipe),), roles=roles)
     with reusable_streams():
-        assert engine.table(request).facts.rows == 2
+        assert engine.table(request).summary.rows == 2
         assert engine.digest(request) == expected
     writer.join()
     both = DataRequest(inputs=(str(tmp_path / "rows.csv"),) * 2, roles=roles)

@@ -21,7 +21,7 @@ from tests.properties.strategies import as_rows, build_cells, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind, EngineName, OnInvalid
 from uqcli.counts import merge
 from uqcli.engines.local.count import cached
-from uqcli.engines.protocol import WHOLE, Partition
+from uqcli.engines.protocol import ALL_ROWS, Partition
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.bin.run import bin_rows
@@ -134,7 +134,7 @@ def test_pooled_counts_are_those_by_hand(engine, tmp_path_factory, data, edges, 
     table = table_with(engine, inputs, data)
     expected = [counting.pooled(part) for part in counting.rows_by_bin(data, edges)]
     assert [count_triples(counts) for counts in table.pooled(Partition(edges=np.array(edges)))] == expected
-    assert (table.facts.rows, table.facts.positives) == (len(data), sum(row[2] for row in data))
+    assert (table.summary.rows, table.summary.positives) == (len(data), sum(row[2] for row in data))
 
 
 @EXAMPLES
@@ -332,7 +332,7 @@ def test_columns_of_either_width_are_one_table(engine, tmp_path):
     narrow_file = write_inputs(frame(data[1::3] * 3, pl.Float32), tmp_path)["inputs"]
     inputs = {"inputs": narrow_file + write_inputs(frame(data), tmp_path / "wide")["inputs"]}
     expected = counting.pooled(data[1::3] * 3 + data)
-    assert count_triples(table_with(engine, inputs, data).pooled(WHOLE)[0]) == expected
+    assert count_triples(table_with(engine, inputs, data).pooled(ALL_ROWS)[0]) == expected
 
 
 def test_unusable_rows_are_left_out(engine, variant, source, tmp_path):
@@ -343,10 +343,10 @@ def test_unusable_rows_are_left_out(engine, variant, source, tmp_path):
     inputs, location = as_texts(text, tmp_path, source)
     location = "" if variant in ON_SPARK else location
     table = table_of(engine, inputs, on_invalid=OnInvalid.DROP)
-    assert count_triples(table.pooled(WHOLE)[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
-    assert (table.facts.rows, table.facts.positives, table.facts.dropped) == (6, 3, 5)
+    assert count_triples(table.pooled(ALL_ROWS)[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
+    assert (table.summary.rows, table.summary.positives, table.summary.dropped) == (6, 3, 5)
     with pytest.raises(DataError, match=f"'score' has 1 null.*{location}"):
-        table_of(engine, inputs).pooled(WHOLE)
+        table_of(engine, inputs).pooled(ALL_ROWS)
 
 
 def as_texts(text, folder, source):
@@ -379,7 +379,7 @@ def test_a_stream_is_counted_repeatedly(engine, tmp_path):
 def test_weights_of_zero_only_are_refused(engine, source, tmp_path):
     inputs = write_inputs(frame([(0.5, 1.0, True, 0)] * 5), tmp_path, ending=source)
     with pytest.raises(DataError, match="every row has weight 0"):
-        table_of(engine, inputs).pooled(WHOLE)
+        table_of(engine, inputs).pooled(ALL_ROWS)
 
 
 @pytest.mark.usefixtures("larger_parts")
@@ -437,13 +437,13 @@ def test_a_file_that_changes_while_it_is_read_is_reported(engine, variant, tmp_p
     data = [(number / 64, number % 5, number % 3 == 0, 1) for number in range(64)]
     inputs = write_inputs(frame(data), tmp_path)
     table = table_of(engine, inputs)
-    expected = count_triples(table.pooled(WHOLE)[0])
+    expected = count_triples(table.pooled(ALL_ROWS)[0])
     frame(data[:20]).write_parquet(inputs["inputs"][0])
     if variant in (REREAD_PARTS, *ON_SPARK):
         with pytest.raises(DataError, match="changed while they were read"):
-            table.pooled(WHOLE)
+            table.pooled(ALL_ROWS)
     else:
-        assert count_triples(table.pooled(WHOLE)[0]) == expected  # the engine kept the rows
+        assert count_triples(table.pooled(ALL_ROWS)[0]) == expected  # the engine kept the rows
 
 
 @pytest.mark.usefixtures("local_only")

@@ -11,12 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from uqcli.errors import ENDING
+from uqcli.errors import TERMINATION_SIGNALS
 
 PROGRAM = (sys.executable, "-m", "uqcli")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
-CODES = {number: 128 + number for number in ENDING}
+CODES = {number: 128 + number for number in TERMINATION_SIGNALS}
 
 
 @dataclass

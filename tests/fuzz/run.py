@@ -33,7 +33,7 @@ from tests.fuzz.scenarios import SCENARIOS, Outcome, clean_up, judge_scenario
 from uqcli.cli.app import run
 from uqcli.errors import ArtifactError
 
-SECONDS = 20
+TIMEOUT_SECONDS = 20
 CODES = {0, 2, 3, 4, 5, 6, 7}
 KINDS = ("csv", "columnar", "artifact", "configuration", "options", *SCENARIOS)
 HUGE_NUMBERS = ("1000000", "10000001", "18446744073709551615")
@@ -63,7 +63,7 @@ def _time_limit() -> Iterator[None]:
         raise TooLongError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS)
+    signal.alarm(TIMEOUT_SECONDS)
     try:
         yield
     finally:

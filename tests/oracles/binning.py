@@ -37,9 +37,9 @@ def grid(data, binning, uncertainty_bins, score_bins):
         pooled = binning == "equi-span" or not inside
         if binning == "shared":
             half = score_bins // 2
-            of_positives = [s for s, _, y in rows if y]
+            positive_scores = [s for s, _, y in rows if y]
             s_edges = equi_weight_edges(all_scores, half)
-            s_edges = sorted(s_edges + (equi_weight_edges(of_positives, half) if of_positives else []))
+            s_edges = sorted(s_edges + (equi_weight_edges(positive_scores, half) if positive_scores else []))
         else:
             s_edges = edges_of(all_scores if pooled else [s for s, _ in inside], score_bins)
         cells = [[0, 0] for _ in range(len(s_edges) + 1)]

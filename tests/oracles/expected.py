@@ -25,12 +25,12 @@ def true_and_flagged(rows, tops):
 
 def hits_of_score(rows, alerts):
     """Return the true positives of as many alerts by score alone, linear inside cells."""
-    hits = flagged = 0
+    true_positives = flagged = 0
     for n, p in reversed(joined(rows, 1)[0]):
         if n and flagged + n >= alerts:
-            return hits + p * (alerts - flagged) / n
-        hits, flagged = hits + p, flagged + n
-    return hits
+            return true_positives + p * (alerts - flagged) / n
+        true_positives, flagged = true_positives + p, flagged + n
+    return true_positives
 
 
 def gain(train, fold, bins, bounds):
@@ -38,64 +38,68 @@ def gain(train, fold, bins, bounds):
     gains = []
     for bound in bounds:
         tops = brute_force(joined(train, bins), bound)
-        hits, alerts = true_and_flagged(joined(fold, bins), tops) if tops else (0, 0)
-        gains.append(hits - hits_of_score(fold, alerts))
+        true_positives, alerts = true_and_flagged(joined(fold, bins), tops) if tops else (0, 0)
+        gains.append(true_positives - hits_of_score(fold, alerts))
     return sum(gains) / len(gains) / sum(p for row in fold for _, p in row)
 
 
 def smooth_tops(rows, lower, bound):
     """Return the loosest prefix of the smoothed ranking that meets a precision bound."""
-    down = [[(edge, n, p) for edge, (n, p) in zip(lower, row, strict=True)][::-1] for row in rows]
+    descending = [[(edge, n, p) for edge, (n, p) in zip(lower, row, strict=True)][::-1] for row in rows]
     ranked = sorted(
         (
-            (-rate, place, number)
-            for number, line in enumerate(smoothed(down))
-            for place, rate in enumerate(line)
+            (-rate, position, number)
+            for number, line in enumerate(smoothed(descending))
+            for position, rate in enumerate(line)
         ),
     )
     best, tops = None, [0] * len(rows)
     for _, _, number in ranked:
         tops[number] += 1
-        hits, selected = true_and_flagged(rows, tops)
-        if hits and Fraction(hits, selected) >= bound and (best is None or hits > best[0]):
-            best = hits, tuple(tops)
+        true_positives, selected = true_and_flagged(rows, tops)
+        if (
+            true_positives
+            and Fraction(true_positives, selected) >= bound
+            and (best is None or true_positives > best[0])
+        ):
+            best = true_positives, tuple(tops)
     return best and best[1]
 
 
 def by_optimism(rows, tops, draws, chosen):
     """Return precision and recall less the optimism: each draw's metric on the draw less that on all rows."""
     positives = sum(p for row in rows for _, p in row)
-    hits, selected = true_and_flagged(rows, tops)
+    true_positives, selected = true_and_flagged(rows, tops)
     optimism = []
     for draw, tops_of_draw in zip(draws, chosen, strict=True):
         if tops_of_draw is None:
             continue
-        of_draw, of_all = true_and_flagged(draw, tops_of_draw), true_and_flagged(rows, tops_of_draw)
+        on_draw, on_all_rows = true_and_flagged(draw, tops_of_draw), true_and_flagged(rows, tops_of_draw)
         positives_of_draw = sum(p for row in draw for _, p in row)
         optimism.append(
             (
-                of_draw[0] / of_draw[1] - of_all[0] / of_all[1],
-                of_draw[0] / positives_of_draw - of_all[0] / positives,
+                on_draw[0] / on_draw[1] - on_all_rows[0] / on_all_rows[1],
+                on_draw[0] / positives_of_draw - on_all_rows[0] / positives,
             )
         )
     mean = [sum(column) / len(optimism) for column in zip(*optimism, strict=True)]
-    return [hits / selected - max(0, mean[0]), hits / positives - max(0, mean[1])]
+    return [true_positives / selected - max(0, mean[0]), true_positives / positives - max(0, mean[1])]
 
 
 def estimate_632(rows, tops, left_out, chosen):
     """Return the .632 estimate, never above the apparent metric."""
-    hits, selected = true_and_flagged(rows, tops)
-    apparent = [hits / selected, hits / sum(p for row in rows for _, p in row)]
+    true_positives, selected = true_and_flagged(rows, tops)
+    apparent = [true_positives / selected, true_positives / sum(p for row in rows for _, p in row)]
     pairs = [
         (rows_left_out, tops_of_draw)
         for rows_left_out, tops_of_draw in zip(left_out, chosen, strict=True)
         if tops_of_draw is not None
     ]
     sums = [true_and_flagged(rows_left_out, tops_of_draw) for rows_left_out, tops_of_draw in pairs]
-    hits = sum(h for h, _ in sums)
+    true_positives = sum(h for h, _ in sums)
     pooled = [
-        hits / sum(n for _, n in sums),
-        hits / sum(p for rows_left_out, _ in pairs for row in rows_left_out for _, p in row),
+        true_positives / sum(n for _, n in sums),
+        true_positives / sum(p for rows_left_out, _ in pairs for row in rows_left_out for _, p in row),
     ]
     return [min(a, 0.368 * a + 0.632 * o) for a, o in zip(apparent, pooled, strict=True)]
 

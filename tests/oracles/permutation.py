@@ -72,8 +72,8 @@ def gain(shares, folds, alerts):
     """Return the gain in recall, averaged over numbers of alerts."""
     ranked = [
         (share, n, p)
-        for of_fold, fold in zip(shares, folds, strict=True)
-        for line, row in zip(of_fold, fold, strict=True)
+        for fold_shares, fold in zip(shares, folds, strict=True)
+        for line, row in zip(fold_shares, fold, strict=True)
         for share, (n, p) in zip(line, row, strict=True)
     ]
     score = [

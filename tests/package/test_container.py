@@ -74,7 +74,10 @@ def run_action(installed, folder, **inputs):
     """Run the action's last step as a runner does: inputs become variables of the environment."""
     named, action = steps()
     step = named["Run uqcli"]
-    given = {**{name: facts.get("default", "") for name, facts in action["inputs"].items()}, **inputs}
+    given = {
+        **{name: properties.get("default", "") for name, properties in action["inputs"].items()},
+        **inputs,
+    }
     variables = {
         name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: given[match[1]], value)
         for name, value in step["env"].items()

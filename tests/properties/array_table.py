@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tests.oracles.isotonic_blocks import isotonic_counts
 from uqcli.counts import RangeCounts, merge
-from uqcli.engines.protocol import WHOLE
+from uqcli.engines.protocol import ALL_ROWS
 from uqcli.methods.bin.grid import pool_by
 from uqcli.rows import Rows
 
@@ -15,13 +15,13 @@ class ArrayTable:
 
     all_rows: Rows
 
-    def edges(self, role, ranks, by=WHOLE):
+    def edges(self, role, ranks, by=ALL_ROWS):
         del ranks, by  # exact at all ranks; no test asks for parts
         return (self.all_rows.counts(self.all_rows.numbers[role]),)
 
-    def counted(self, by, query):
+    def range_counts(self, by, query):
         del query  # all counts are exact
-        return RangeCounts.of_parts(self.pooled(by))
+        return RangeCounts.from_parts(self.pooled(by))
 
     def pooled(self, by):
         return pool_by(self.all_rows, by.edges)

@@ -39,7 +39,7 @@ def read(content, block_bytes, monkeypatch, delimiter=","):
             line_end=header.line_end,
         )
         records = []
-        for block in read_blocks(stream, header.rest, dialect):
+        for block in read_blocks(stream, header.remainder, dialect):
             assert block.first_row == len(records)
             short = [False] * block.rows if block.short is None else block.short.tolist()
             names = dialect.columns

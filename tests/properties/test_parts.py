@@ -11,7 +11,7 @@ from uqcli import parts
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """Set parts to a few values."""
-    monkeypatch.setattr(parts, "PART", 8)
+    monkeypatch.setattr(parts, "VALUES_PER_PART", 8)
 
 
 AMOUNTS = st.lists(st.integers(1, 2**31 - 1), min_size=1, max_size=60)
@@ -23,8 +23,8 @@ def test_sums_and_ranks_equal_those_of_whole_arrays(kind):
     def check(numbers, data):
         amount = np.array(numbers, dtype=kind)
         running = np.concatenate([[0], np.cumsum(numbers)])
-        at = np.array(sorted(data.draw(st.lists(st.integers(0, len(numbers))))), dtype=np.int64)
-        assert parts.sums_before(amount, at).tolist() == running[at].tolist()
+        stops = np.array(sorted(data.draw(st.lists(st.integers(0, len(numbers))))), dtype=np.int64)
+        assert parts.sums_before(amount, stops).tolist() == running[stops].tolist()
         total = int(running[-1])
         rank = np.array(sorted(data.draw(st.lists(st.integers(0, total - 1)))), dtype=np.int64)
         expected = np.searchsorted(running[1:], rank, side="right")

@@ -47,9 +47,9 @@ def test_copies_of_a_row_stay_in_one_fold(weighted):
     else:
         rows = table(*(np.repeat(column, weight) for column in (score, uncertainty, positive)))
     single = copies(rows, 0)
-    part = single.parts([len(single.of) // 5 * number for number in range(1, 5)])
+    part = single.parts([len(single.index) // 5 * number for number in range(1, 5)])
     for row in range(len(rows)):
-        assert len(set(part[single.of == row].tolist())) == 1
+        assert len(set(part[single.index == row].tolist())) == 1
     sizes = np.bincount(part)
     assert sizes.min() > 0.9 * sizes.max()
     folds = deal_rows(rows, 5, np.random.default_rng(0))

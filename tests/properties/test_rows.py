@@ -28,7 +28,7 @@ SOME = st.lists(RECORD, min_size=1, max_size=16)
 
 def numbered(records):
     """Add a distinct position to each record."""
-    return [(*record, 10 + place) for place, record in enumerate(records)]
+    return [(*record, 10 + position) for position, record in enumerate(records)]
 
 
 def as_rows(records, valid=None):
@@ -78,8 +78,10 @@ def records_of(rows):
 def test_rows_are_selected_by_position_or_by_mask(records, data):
     records = numbered(records)
     rows = as_rows(records)
-    places = data.draw(st.lists(st.integers(0, len(records) - 1), max_size=20))
-    assert records_of(rows.select(np.array(places, dtype=np.int64))) == [records[place] for place in places]
+    positions = data.draw(st.lists(st.integers(0, len(records) - 1), max_size=20))
+    assert records_of(rows.select(np.array(positions, dtype=np.int64))) == [
+        records[position] for position in positions
+    ]
     mask = data.draw(st.lists(st.booleans(), min_size=len(records), max_size=len(records)))
     kept = [record for record, inside in zip(records, mask, strict=True) if inside]
     assert records_of(rows.select(np.array(mask))) == kept
@@ -109,8 +111,11 @@ def test_rows_are_counted_by_weight(records):
 @given(SOME, st.data())
 def test_values_are_pooled_with_their_labels(records, data):
     rows = as_rows(numbered(records))
-    places = data.draw(st.lists(st.integers(0, len(records) - 1), unique=True))
-    for some, taken in ((None, records), (np.array(places, dtype=np.int64), [records[i] for i in places])):
+    positions = data.draw(st.lists(st.integers(0, len(records) - 1), unique=True))
+    for some, taken in (
+        (None, records),
+        (np.array(positions, dtype=np.int64), [records[i] for i in positions]),
+    ):
         counts = rows.counts(rows.uncertainty, some)
         pooled = list(zip(counts.value, counts.count, counts.positives, strict=True))
         values = sorted({record[1] for record in taken if record[4]})
@@ -172,7 +177,7 @@ def test_new_weights_drop_rows_of_weight_zero(records, data):
 def test_new_scores_change_no_other_column(records):
     records = numbered(records)
     rescored = as_rows(records).scored(np.arange(float(len(records))))
-    assert records_of(rescored) == [(float(place), *record[1:]) for place, record in enumerate(records)]
+    assert records_of(rescored) == [(float(position), *record[1:]) for position, record in enumerate(records)]
 
 
 @pytest.mark.parametrize("shape", [(3,), (3, 2)])

@@ -94,7 +94,7 @@ def test_intervals_cover_the_gains_on_new_data(rate, size, bound):
         if gain is None:
             covered += 1
             continue
-        cross_validated = CrossValidatedGrid.of(cells, seed)
+        cross_validated = CrossValidatedGrid.from_cells(cells, seed)
         alerts = int(cross_validated.by_score.alerts[cross_validated.by_score.alerts_at(bound)])
         new_rows = draw_rows(rate, TRUE_ROWS, random)
         truth = true_gains(cross_validated, new_rows, alerts / size, bound)
@@ -114,9 +114,9 @@ def true_gains(rows, new, share, bound):
         np.tile(np.bincount(cells_of_rows, minlength=rows.count.shape[1]), FOLDS)
         for cells_of_rows in (cell, cell[label])
     )
-    by_rank = Curve.of(rows.shares.ravel(), hits, count)
+    by_rank = Curve.from_counts(rows.shares.ravel(), hits, count)
     from_top = np.tile(np.arange(rows.length)[::-1], FOLDS * len(rows.cells.rows))
-    by_score = Curve.of(from_top, hits, count)
+    by_score = Curve.from_counts(from_top, hits, count)
     new_rows = FOLDS * len(label)
     value = float(by_rank.value(bound) - by_score.value(bound)) * rows.cells.total / new_rows
     return (

@@ -95,7 +95,7 @@ def test_intervals_of_the_difference_of_two_calibrators_cover(setting):
     for run in range(repetitions):
         random = np.random.default_rng([11, run])
         score = random.uniform(0.05, 0.95, 300)
-        pairs = PairedCounts.of(score, second(score), random.random(300) < score, None)
+        pairs = PairedCounts.from_predictions(score, second(score), random.random(300) < score, None)
         estimates = resampled_losses(pairs, ResamplingPlan(replicates=60, seed=run))
         intervals += bool(estimates)
         for name, estimate in estimates.items():

@@ -94,7 +94,7 @@ def test_paired_intervals_of_a_calibrator_cover_on_new_data():
     for run in range(RUNS):
         random = np.random.default_rng([3, run])
         score = random.uniform(0.05, 0.95, 300)
-        pairs = PairedCounts.of(score**2, 0.9 * score + 0.05, random.random(300) < score, None)
+        pairs = PairedCounts.from_predictions(score**2, 0.9 * score + 0.05, random.random(300) < score, None)
         comparison = compare(pairs, ResamplingPlan(replicates=60, seed=run))
         for name, value in expected.items():
             covered[name] += comparison.difference[name].low <= value <= comparison.difference[name].high
@@ -109,7 +109,7 @@ def test_calibration_of_true_probabilities_seldom_improves_significantly():
         random = np.random.default_rng([4, run])
         score = random.uniform(0.02, 0.98, 300)
         after = np.clip(score + random.normal(0, 0.03, 300), 0.01, 0.99)
-        pairs = PairedCounts.of(score, after, random.random(300) < score, None)
+        pairs = PairedCounts.from_predictions(score, after, random.random(300) < score, None)
         helped += compare(pairs, ResamplingPlan(replicates=60, seed=run)).difference["log_loss"].high < 0
     assert stats.binomtest(helped, RUNS, 0.025, alternative="greater").pvalue > 0.01
 
@@ -237,7 +237,7 @@ def test_paired_intervals_of_class_probabilities_cover(shape, rows):
         random = np.random.default_rng([5, run])
         probability = draw_probability(random, rows)
         label = (random.random((rows, 1)) > probability.cumsum(axis=1)[:, :-1]).sum(axis=1)
-        pairs = PairedClassCounts.of(sharper(probability), probability, label, None)
+        pairs = PairedClassCounts.from_predictions(sharper(probability), probability, label, None)
         compared = compare(pairs, ResamplingPlan(replicates=60, seed=run))
         for side, name in covered:
             interval = getattr(compared, side)[name]

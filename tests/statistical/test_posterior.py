@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from uqcli.draws import BLOCK, Purpose, blocks
+from uqcli.draws import ROWS_PER_BLOCK, Purpose, blocks
 from uqcli.methods.stream.posterior import PosteriorModel, draw, expected_positivity
 
 
@@ -100,5 +100,9 @@ def test_draws_do_not_depend_on_the_number_of_rows_after_them():
     def first(rows):
         return [random.random(3).tolist() for _, random in blocks(rows, 7, Purpose.SIMULATE)]
 
-    assert [size for size, _ in blocks(2 * BLOCK + 5, 7, Purpose.SIMULATE)] == [BLOCK, BLOCK, 5]
-    assert first(3 * BLOCK)[:1] == first(10)
+    assert [size for size, _ in blocks(2 * ROWS_PER_BLOCK + 5, 7, Purpose.SIMULATE)] == [
+        ROWS_PER_BLOCK,
+        ROWS_PER_BLOCK,
+        5,
+    ]
+    assert first(3 * ROWS_PER_BLOCK)[:1] == first(10)

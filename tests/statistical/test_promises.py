@@ -23,7 +23,7 @@ def p_value_on_target(random, method, calibration, tested):
     """Return the p-value of prediction sets with true class weights, on labelled target data."""
     label, x = gaussian_mixture(random, calibration, SOURCE)
     weights = TARGET / SOURCE
-    score = SCORES[method].of_labels(posterior(x, SOURCE), label, random.random(calibration))
+    score = SCORES[method].label_scores(posterior(x, SOURCE), label, random.random(calibration))
     rule = THRESHOLDS[ConformalMode.LABEL_SHIFT]
     guarantee = CoverageGuarantee(alphas=[ALPHA] * 3, weights=weights.tolist())
     threshold = np.array([rule(LabelScores(score=score, label=label, weight=None), guarantee)])

@@ -67,13 +67,13 @@ def sampled_rows(random, rows, prior, source, distance):
 
 def evidence_of(kind, rows, unlabelled, classes):
     probability, label = rows
-    target = ClassCounts.of(unlabelled, np.zeros(len(unlabelled), dtype=np.int64), None)
+    target = ClassCounts.from_rows(unlabelled, np.zeros(len(unlabelled), dtype=np.int64), None)
     if kind == "em":
         labels = np.bincount(label, minlength=len(classes))
         return Likelihood(labels=labels, target=target, classes=classes)
     if kind == "soft":
         return MeanProbabilities(
-            source=ClassCounts.of(probability, label, None), target=target, classes=classes
+            source=ClassCounts.from_rows(probability, label, None), target=target, classes=classes
         )
     size = len(classes)
     joint = np.bincount(probability.argmax(axis=1) * size + label, minlength=size**2).reshape(size, size)

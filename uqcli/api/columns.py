@@ -74,7 +74,7 @@ def class_rows(
     columns = {name: value for name, value in named.items() if value is not None}
     columns = _with_further(columns, more)
     if _frame_of(probability) is not None:
-        of_classes = by_name(probability)
+        class_arrays = by_name(probability)
     else:
         array = np.ma.asanyarray(probability) if np.ma.is_masked(probability) else np.asarray(probability)
         if array.ndim < 2:
@@ -84,17 +84,19 @@ def class_rows(
         if array.ndim > 2:
             raise DataError(f"probability has shape {array.shape}", expected="shape (n, C)")
         names = classes or [str(number) for number in range(array.shape[1])]
-        of_classes = {f"{PREFIX}{name}": array[:, at] for at, name in enumerate(names[: array.shape[1]])}
-    for name in (*of_classes, *(classes or ())):
+        class_arrays = {
+            f"{PREFIX}{name}": array[:, index] for index, name in enumerate(names[: array.shape[1]])
+        }
+    for name in (*class_arrays, *(classes or ())):
         if "," in name or "*" in name or name != name.strip():
             raise DataError(
                 f"the class '{name}' has a comma, a star or a blank at an end", remedy="rename it"
             )
-    if classes is not None and len(classes) != len(of_classes):
-        raise UsageError(f"{len(classes)} classes for {len(of_classes)} columns", expected="one for each")
-    frame = table_of(_with_further(columns, of_classes))
-    names = classes if classes is not None else [name.removeprefix(PREFIX) for name in of_classes]
-    class_columns = ClassColumns(columns=",".join(of_classes), names=tuple(names))
+    if classes is not None and len(classes) != len(class_arrays):
+        raise UsageError(f"{len(classes)} classes for {len(class_arrays)} columns", expected="one for each")
+    frame = table_of(_with_further(columns, class_arrays))
+    names = classes if classes is not None else [name.removeprefix(PREFIX) for name in class_arrays]
+    class_columns = ClassColumns(columns=",".join(class_arrays), names=tuple(names))
     roles = replace(_roles(columns, {}), class_columns=class_columns)
     return DataRequest(inputs=(), frame=frame, roles=roles)
 

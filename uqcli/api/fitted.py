@@ -90,11 +90,13 @@ class Fitted(Generic[ModelT]):
             Columns by the names that the rule file uses.
         """
         roles = self.artifact.reads(ColumnOverrides())
-        needed = roles.columns()
-        missing = [name for name in needed if columns.get(name) is None]
+        column_names = roles.columns()
+        missing = [name for name in column_names if columns.get(name) is None]
         if missing:
-            raise DataError(f"no {missing[0]} given", expected=f"all of {', '.join(needed)}")
-        data = DataRequest(inputs=(), frame=table_of({name: columns[name] for name in needed}), roles=roles)
+            raise DataError(f"no {missing[0]} given", expected=f"all of {', '.join(column_names)}")
+        data = DataRequest(
+            inputs=(), frame=table_of({name: columns[name] for name in column_names}), roles=roles
+        )
         added = self.artifact.adds(roles, NewColumns(**form))
         parts = [added.compute(rows) for rows in open_engine(data.engine).batches(data)]
         return {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in added.types}
@@ -114,7 +116,7 @@ class Fitted(Generic[ModelT]):
         columns = self.artifact.source.columns
         free = next(
             name
-            for name in (WEIGHT, *(f"{WEIGHT}_{at}" for at in range(len(inputs) + 1)))
+            for name in (WEIGHT, *(f"{WEIGHT}_{index}" for index in range(len(inputs) + 1)))
             if name not in inputs
         )
         labelled = {columns.get("label", LABEL): label, columns.get("weight", free): weight}

@@ -38,8 +38,8 @@ def options_of(kind: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
     hints = get_type_hints(kind)
     for name in options:
         if name not in hints:
-            near = get_close_matches(name, hints, n=3) or list(hints)
-            raise UsageError(f"unknown option '{name}'", expected=f"one of {', '.join(near)}")
+            similar_names = get_close_matches(name, hints, n=3) or list(hints)
+            raise UsageError(f"unknown option '{name}'", expected=f"one of {', '.join(similar_names)}")
     return kind(
         **{
             name: choice(name, hints[name], value)

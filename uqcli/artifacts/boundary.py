@@ -149,8 +149,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             return f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
         if not all(map(math.isfinite, numbers)) or edges != sorted(edges):
             return "its edges and thresholds are not finite and ascending"
-        few, many = sorted((fit.selected, fit.positives))
-        if not (fit.true_positives <= few <= many <= fit.rows and fit.adds_up):
+        smaller, larger = sorted((fit.selected, fit.positives))
+        if not (fit.true_positives <= smaller <= larger <= fit.rows and fit.adds_up):
             return "its fit counts contradict each other"
         if self.certified is not None and not self._is_consistent(self.certified):
             return "its certificate is not about its rows"

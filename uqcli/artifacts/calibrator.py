@@ -68,7 +68,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     classes: Annotated[list[str], Meta(min_length=2)] | msgspec.UnsetType = msgspec.UNSET
 
     @property
-    def of_classes(self) -> Sequence[str]:
+    def class_names(self) -> Sequence[str]:
         """See Saved."""
         return [] if self.classes is msgspec.UNSET else self.classes
 
@@ -86,11 +86,11 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         """See Saved."""
         if self.weights is not None and not all(0 < weight < math.inf for weight in self.weights):
             return "a class weight is not finite and above 0"
-        if self.weights is not None and len(self.weights) != (len(self.of_classes) or 2):
+        if self.weights is not None and len(self.weights) != (len(self.class_names) or 2):
             return "its class weights are not one for each class"
-        if len(set(self.of_classes)) < len(self.of_classes):
+        if len(set(self.class_names)) < len(self.class_names):
             return "a class is named twice"
-        if isinstance(self.calibration, BaseClassMap) != bool(self.of_classes):
+        if isinstance(self.calibration, BaseClassMap) != bool(self.class_names):
             return "its map is not for the columns it reads"
         if self.method not in self.calibration.methods:
             return f"its map is none of method {self.method}"
@@ -140,7 +140,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: the calibrated probabilities, and the leaf if the map has one partition."""
-        if self.of_classes:
+        if self.class_names:
             return self._adds_classes(roles, new_columns)
         calibrated, leaf = f"{new_columns.prefix}calibrated", f"{new_columns.prefix}leaf"
         column = roles.numbers["score"]
@@ -162,7 +162,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     def _adds_classes(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """Add one column per class."""
-        names = [f"{new_columns.prefix}calibrated_{name}" for name in self.of_classes]
+        names = [f"{new_columns.prefix}calibrated_{name}" for name in self.class_names]
 
         def compute(rows: Rows) -> dict[str, Floats]:
             uniform = 1 / len(names)
@@ -174,7 +174,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     def metrics(self) -> Metrics:
         """See Saved: counts of the calibration set."""
         source = self.source
-        classes = {"classes": len(self.of_classes)} if self.of_classes else {"positives": source.positives}
+        classes = {"classes": len(self.class_names)} if self.class_names else {"positives": source.positives}
         return {"rows": source.rows, **classes, "dropped": source.dropped}
 
     def document(self) -> Document:
@@ -189,7 +189,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         ]
         if self.undersampled > 1:
             notes.insert(0, f"Odds are first divided by {self.undersampled:g}, for undersampled negatives.")
-        if self.of_classes and self.weights is not None:
+        if self.class_names and self.weights is not None:
             notes.append(
                 "Then corrected for target data: each class's probability is multiplied by its weight."
             )

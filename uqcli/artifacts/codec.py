@@ -73,8 +73,8 @@ def _plain(value: Any) -> Any:
 
 def content_of(artifact: Saved) -> dict[str, Any]:
     """Return the content of a rule file: all fields and their digest."""
-    rest = _without_digest(msgspec.to_builtins(artifact))
-    return {**rest, "digest": digest_of(rest)}
+    content = _without_digest(msgspec.to_builtins(artifact))
+    return {**content, "digest": digest_of(content)}
 
 
 def load_unedited(name: str) -> Saved:
@@ -176,9 +176,9 @@ def _checked(content: bytes, kind: ArtifactKind) -> Saved:
 
 def _seal(header: dict[str, Any]) -> Seal | msgspec.UnsetType:
     """Verify the digest; versions up to 0.2 wrote none."""
-    stated = header.get("digest")
-    if stated is not None:
-        return msgspec.UNSET if stated == digest_of(header) else Seal.EDITED
+    digest = header.get("digest")
+    if digest is not None:
+        return msgspec.UNSET if digest == digest_of(header) else Seal.EDITED
     numbers = re.match(r"(\d+)\.(\d+)", str(header.get("uqcli_version")))
     old = numbers is not None and (int(numbers[1]), int(numbers[2])) <= _LAST_WITHOUT_DIGEST
     return msgspec.UNSET if old else Seal.MISSING
@@ -194,8 +194,8 @@ def _header(content: bytes, name: str) -> Any:
         fields = dict(pairs)
         if len(fields) < len(pairs):
             names = [key for key, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"the key '{twice}' stands in it twice")
+            duplicate = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"the key '{duplicate}' stands in it twice")
         return fields
 
     try:

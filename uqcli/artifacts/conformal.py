@@ -74,7 +74,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     has_sets: ClassVar[bool] = True
 
     @property
-    def of_classes(self) -> Sequence[str]:
+    def class_names(self) -> Sequence[str]:
         """See Saved: empty if a single score is the probability of the positive label."""
         return () if "score" in self.columns else self.classes
 

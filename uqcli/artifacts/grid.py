@@ -172,7 +172,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         width = len(self.count[0])
         lines = min(width, _SHOWN_BINS)
         least, longer = divmod(width, lines)
-        starts = [at * least + min(at, longer) for at in range(lines + 1)]
+        starts = [line * least + min(line, longer) for line in range(lines + 1)]
         return [range(*ends) for ends in pairwise(starts)]
 
     def _line(self, group: range, *, alike: bool) -> tuple[str, ...]:

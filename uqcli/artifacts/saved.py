@@ -88,7 +88,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         return False
 
     @property
-    def of_classes(self) -> Sequence[str]:
+    def class_names(self) -> Sequence[str]:
         """Classes whose probabilities it reads, in order; empty if it reads a score."""
         return ()
 
@@ -134,8 +134,8 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
     def missing_columns(self) -> str | None:
         """Return the role of a column that it reads but does not name, in words; None if there is none."""
-        if self.of_classes:
-            return columns_of_classes(self.columns, self.of_classes)
+        if self.class_names:
+            return columns_of_classes(self.columns, self.class_names)
         if "score" not in self.source.columns:
             return "it does not name its score column"
         if self.needs_uncertainty and "uncertainty" not in self.source.columns:
@@ -156,7 +156,7 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
     UsageError
         The rules name different columns for one role, or cannot use one.
     """
-    if artifacts[0].of_classes:
+    if artifacts[0].class_names:
         return _roles_of_classes(artifacts[0], overrides, labelled=labelled)
     overrides.refuse(("proba", "classes"), f"with a rule file of kind {artifacts[0].kind}")
     numbers = {"score": _column(artifacts, "score", overrides.score) or ""}
@@ -181,10 +181,10 @@ def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: 
     overrides.refuse(
         ("score", "uncertainty"), f"with a rule file of kind {artifact.kind} for class probabilities"
     )
-    classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.of_classes}
+    classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.class_names}
     return Roles(
         numbers={},
-        classes=classes if overrides.proba is None else overrides.proba.renaming(artifact.of_classes),
+        classes=classes if overrides.proba is None else overrides.proba.renaming(artifact.class_names),
         label=_column([artifact], "label", overrides.label) if labelled else None,
         weight=_column([artifact], "weight", overrides.weight) if labelled and overrides.weighted else None,
         features=artifact.features(),

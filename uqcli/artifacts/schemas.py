@@ -37,6 +37,6 @@ def derived_schema(kind: ArtifactKind) -> dict[str, Any]:
 def write_schemas() -> None:
     """Write every schema to its file in the package."""
     for kind in ArtifactKind:
-        place = files("uqcli.artifacts") / "schema_files" / f"{kind}.schema.json"
-        with open(str(place), "w", encoding="utf-8") as stream:  # noqa: PTH123  a Traversable, not a Path
+        path = files("uqcli.artifacts") / "schema_files" / f"{kind}.schema.json"
+        with open(str(path), "w", encoding="utf-8") as stream:  # noqa: PTH123  a Traversable, not a Path
             stream.write(json.dumps(derived_schema(kind), indent=2) + "\n")

@@ -138,8 +138,8 @@ def _to_uqcli_error(error: BaseException) -> UqcliError:
             remedy="raise the limit (ulimit -v), or use fewer bins",
         )
     if isinstance(error, OSError):
-        place = f"cannot use '{error.filename}'" if error.filename else "cannot write to standard output"
-        return DataError(f"{place}: {error.strerror}")
+        problem = f"cannot use '{error.filename}'" if error.filename else "cannot write to standard output"
+        return DataError(f"{problem}: {error.strerror}")
     return UqcliError(
         f"internal error: {type(error).__name__}: {error}", remedy="please report it (--debug shows where)"
     )

@@ -44,7 +44,9 @@ COMMANDS: Final = (
 """Command names in the order of the help; each is a function in a module of its name."""
 
 _FILE_OPTIONS: Final = frozenset({"config", "no_config"})
-_COLUMNS: Final = frozenset({"score", "uncertainty", "label", "weight", "positive", "proba", "classes"})
+_COLUMN_OPTIONS: Final = frozenset(
+    {"score", "uncertainty", "label", "weight", "positive", "proba", "classes"}
+)
 """Options allowed outside a command's table."""
 
 _TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
@@ -128,11 +130,11 @@ def _require_trust(path: Path, content: Settings) -> None:
     UsageError
         Names the file, and the option that accepts it.
     """
-    facts = path.stat()
-    if facts.st_mode & stat.S_IWOTH:
+    status = path.stat()
+    if status.st_mode & stat.S_IWOTH:
         reason = "which anyone can write"
-    elif facts.st_uid not in {os.geteuid(), 0, Path.cwd().stat().st_uid}:
-        reason = f"which belongs to another user (uid {facts.st_uid})"
+    elif status.st_uid not in {os.geteuid(), 0, Path.cwd().stat().st_uid}:
+        reason = f"which belongs to another user (uid {status.st_uid})"
     else:
         reason = next((f"which sets {option}" for option in _unsafe_options(content)), "")
     if reason:
@@ -163,11 +165,11 @@ def _unsafe_options(content: Settings) -> Iterator[str]:
 def _shared_columns(context: typer.Context, content: Settings, path: Path) -> Settings:
     """Return column names outside the tables, only those that are options of the command."""
     outside = {name: value for name, value in content.items() if not isinstance(value, dict)}
-    stray = sorted(set(outside) - _COLUMNS)
+    stray = sorted(set(outside) - _COLUMN_OPTIONS)
     if stray:
         raise UsageError(
             f"configuration '{path}' has '{stray[0]}' outside a table",
-            expected=f"[<command>] tables, and outside them only {', '.join(sorted(_COLUMNS))}",
+            expected=f"[<command>] tables, and outside them only {', '.join(sorted(_COLUMN_OPTIONS))}",
         )
     known = {name: value for name, value in outside.items() if name in _options_of(context)}
     return _settings(context, known, f"'{path}'")
@@ -176,10 +178,10 @@ def _shared_columns(context: typer.Context, content: Settings, path: Path) -> Se
 def configuration_files() -> Iterator[Path]:
     """Yield configuration files from the working directory upwards, nearest first."""
     try:
-        here = Path.cwd()
+        folder = Path.cwd()
     except OSError:  # the working directory was deleted
         return
-    for directory in (here, *here.parents):
+    for directory in (folder, *folder.parents):
         for name in ("uqcli.toml", "pyproject.toml"):
             path = directory / name
             if path.is_file():

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from uqcli.choices import EngineName
 from uqcli.cli.command_line import current_line
+from uqcli.cli.conflicts import Reads, check_conflicts
 from uqcli.cli.failed_run import mark_written, skip_json_error
 from uqcli.cli.options import ReportOptions, RunOptions
-from uqcli.cli.places import Reads, check_places
 from uqcli.cli.process.progress import hide_progress, show_progress
 from uqcli.document import Metrics, Report
 from uqcli.errors import GateError, UsageError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from uqcli.artifacts.saved import Saved
     from uqcli.jobs.result import Result
     from uqcli.reports.provenance import Provenance
-    from uqcli.reports.render import RunFacts
+    from uqcli.reports.render import RunContext
 
 
 PLACEHOLDER: Final = "{}"
@@ -80,9 +80,9 @@ def check_outputs(
     from uqcli.reports.render import PAGES, check_report_name
 
     results, reports = output if isinstance(output, tuple) else (output,), options.report or []
-    outputs = [place for place in (*results, *reports, plot, table) if place is not None]
+    outputs = [name for name in (*results, *reports, plot, table) if name is not None]
     files = reads.files() if running.engine is EngineName.POLARS else reads.tables
-    check_places(reads, files, outputs, running)
+    check_conflicts(reads, files, outputs, running)
     if STDIO in results and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
     forms = [check_report_name(report) for report in reports]
@@ -93,9 +93,9 @@ def check_outputs(
         check_plot_name(plot)
         require_drawing()
     check_results_stream(STDIO if options.json else results[0])
-    for place in outputs:
-        if not (rows and place == output and running.engine is EngineName.SPARK):  # the cluster checks it
-            check_writable(place)
+    for name in outputs:
+        if not (rows and name == output and running.engine is EngineName.SPARK):  # the cluster checks it
+            check_writable(name)
     checks = [parse_check(check) for check in options.fail_if or []]
     if metrics is not None:
         apply_checks(checks, {"": metrics})
@@ -155,7 +155,7 @@ def deliver(
     """
     from uqcli.artifacts.codec import encode
     from uqcli.reports.checks import apply_checks, parse_check
-    from uqcli.reports.render import RunFacts, to_json, to_terminal
+    from uqcli.reports.render import RunContext, to_json, to_terminal
 
     hide_progress()
     report, failure = result.report, result.failure
@@ -166,15 +166,15 @@ def deliver(
     provenance = _with_outputs(
         provenance, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
-    error = None if failure is None else Failure.of(provenance.command, failure)
+    error = None if failure is None else Failure.from_error(provenance.command, failure)
     results = [] if stopped else [*saved, provenance.rows_to, table or ""]
     files = [name for name in results if name not in ("", STDIO)]
     document = report.document()
     step = _next_step(document.next, result, provenance, files, stopped=stopped)
-    facts = RunFacts(
+    context = RunContext(
         provenance=provenance, checks=checks, failure=error, heading=options.title or "", step=step
     )
-    reports = _report_files(report, options, facts, plot)
+    reports = _report_files(report, options, context, plot)
     _write({} if stopped else saved, reports, rows=None if stopped else queue)
     skip_json_error()
     files += [name for name, _ in reports if name != STDIO]
@@ -270,13 +270,13 @@ def _with_outputs(
 
 
 def _report_files(
-    report: Report, options: ReportOptions, facts: RunFacts, plot: str | None
+    report: Report, options: ReportOptions, context: RunContext, plot: str | None
 ) -> list[tuple[str, bytes]]:
     """Render the requested reports and figure; return their names and contents."""
     from uqcli.reports.render import to_file_format
 
     files = [
-        (name, to_file_format(report, name, facts).encode("utf-8", "backslashreplace"))
+        (name, to_file_format(report, name, context).encode("utf-8", "backslashreplace"))
         for name in options.report or []
     ]
     if plot is not None:

@@ -54,11 +54,11 @@ def find_reports(arguments: Sequence[str]) -> None:
     command = next((argument for argument in arguments if not argument.startswith("-")), "")
     variable = os.environ.get(f"UQCLI_{command}_REPORT".upper().replace("-", "_"))
     reports = [] if variable is None else [variable]
-    words, json, rest = [], False, iter(arguments)
-    for word in rest:
+    words, json, remaining = [], False, iter(arguments)
+    for word in remaining:
         name, _, value = word.partition("=")
         if word == "--report":
-            reports.append(next(rest, ""))
+            reports.append(next(remaining, ""))
         elif name == "--report":
             reports.append(value)
         elif word == "--json":
@@ -104,7 +104,7 @@ def write_failure(error: UqcliError) -> bool:
     """
     if _run.written or error.exit_code == 0:
         return False
-    failure = Failure.of(_run.command, error)
+    failure = Failure.from_error(_run.command, error)
     _write(failure, stores=True)
     if _run.json:
         with suppress(OSError, ValueError):
@@ -153,8 +153,8 @@ def _other_files(words: Iterable[str]) -> set[Hashable]:
     identities = {identity for name in names if name for identity in _identities(name)}
     for stream in (0, 1):  # the shell may redirect an input
         with suppress(OSError):
-            facts = os.fstat(stream)
-            identities |= {(facts.st_dev, facts.st_ino)} if stat.S_ISREG(facts.st_mode) else set()
+            status = os.fstat(stream)
+            identities |= {(status.st_dev, status.st_ino)} if stat.S_ISREG(status.st_mode) else set()
     return identities
 
 
@@ -163,8 +163,8 @@ def _identities(name: str) -> set[Hashable]:
     identities: set[Hashable] = set()
     with suppress(OSError, ValueError):
         identities.add(os.path.realpath(name))
-        facts = os.stat(name)  # noqa: PTH116
-        identities.add((facts.st_dev, facts.st_ino))
+        status = os.stat(name)  # noqa: PTH116
+        identities.add((status.st_dev, status.st_ino))
     return identities
 
 
@@ -183,8 +183,8 @@ def _replace(path: str, content: bytes) -> None:
         old = os.stat(path)  # noqa: PTH116
     if old is not None and not stat.S_ISREG(old.st_mode):
         return  # a device or a FIFO has no old report
-    place = Path(path)
-    temporary = os.path.join(place.parent, f".{place.name[:100]}.{secrets.token_hex(6)}.tmp")  # noqa: PTH118
+    target = Path(path)
+    temporary = os.path.join(target.parent, f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")  # noqa: PTH118
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with os.fdopen(descriptor, "wb") as stream:
@@ -200,4 +200,4 @@ def _replace(path: str, content: bytes) -> None:
                 os.unlink(path)  # noqa: PTH108
             except OSError:  # the directory is read-only, the file may be writable
                 if old is not None and old.st_nlink == 1:
-                    place.write_bytes(content)
+                    target.write_bytes(content)

@@ -122,12 +122,12 @@ def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> Row
     UsageError
         The output's name has a compression that its format does not support.
     """
-    from uqcli.engines.inputs import facts_of_name, format_of
+    from uqcli.engines.inputs import format_of, inferred_format
     from uqcli.jobs.stream.output import RowsOutput
 
     target = rows.output or STDIO
     file_format = rows.output_format
-    if running.engine is EngineName.SPARK and facts_of_name(target).format is None:
+    if running.engine is EngineName.SPARK and inferred_format(target).format is None:
         file_format = file_format or FileFormat.PARQUET
     format_of(target, file_format)
     return RowsOutput(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 SUM_TOLERANCE = 1e-3
 """Tolerance of the sum of class probabilities from 1."""
 
-ROUNDING = 1e-6
+ROUNDING_TOLERANCE = 1e-6
 """Tolerance of a probability outside [0, 1], for 32-bit softmax."""
 
 
@@ -18,25 +18,27 @@ class Spellings:
 
     Attributes
     ----------
-    of_text
+    index_by_text
         Class index by text.
-    folded
+    ignores_case
         Whether texts are compared in lower case.
     """
 
-    of_text: Mapping[str, int]
-    folded: bool
+    index_by_text: Mapping[str, int]
+    ignores_case: bool
 
 
 def class_spellings(classes: Sequence[str]) -> Spellings:
     """Accepted texts of each class; the classes 0 and 1, or false and true, accept each other's spellings."""
-    of_text = {name: number for number, name in enumerate(classes)}
-    spelled = {_other_spelling(name): number for name, number in of_text.items()}
+    index_by_text = {name: number for number, name in enumerate(classes)}
+    index_by_spelling = {_other_spelling(name): number for name, number in index_by_text.items()}
     truths = {"false": 0, "0": 0, "true": 1, "1": 1}
-    folded = {truths.get(name.lower()) for name in classes} == {0, 1} and len(classes) == 2
-    if folded:
-        of_text = {spelling: int(truths[classes[1].lower()] == truth) for spelling, truth in truths.items()}
-    return Spellings(of_text=spelled | of_text, folded=folded)
+    is_binary = {truths.get(name.lower()) for name in classes} == {0, 1} and len(classes) == 2
+    if is_binary:
+        index_by_text = {
+            spelling: int(truths[classes[1].lower()] == truth) for spelling, truth in truths.items()
+        }
+    return Spellings(index_by_text=index_by_spelling | index_by_text, ignores_case=is_binary)
 
 
 def expected_classes(classes: Sequence[str]) -> str:

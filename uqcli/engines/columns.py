@@ -11,7 +11,7 @@ from typing import Final
 from uqcli.engines.request import Roles, listing
 from uqcli.errors import DataError
 
-_SLIP: Final = 1
+_MAX_LENGTH_DIFFERENCE: Final = 1
 """Characters that a misspelt name may have more or fewer: two can negate it (certainty, uncertainty)."""
 
 
@@ -37,7 +37,7 @@ def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
         A column is missing (the message suggests similar names), or appears twice.
     """
     times = Counter(columns)
-    for role, name in roles.named().items():
+    for role, name in roles.column_by_role().items():
         if name not in times:
             raise _missing(columns, source, role, name)
         if times[name] > 1:
@@ -59,9 +59,13 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
 
 def _misspelt(name: str, columns: Sequence[str]) -> list[str]:
     """Suggest columns for a misspelt name; a name with other words or numbers is not suggested."""
-    folded = {column.casefold(): column for column in columns if _words(column) == _words(name)}
-    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.75)
-    return [folded[candidate] for candidate in near if abs(len(candidate) - len(name)) <= _SLIP]
+    column_by_folded = {column.casefold(): column for column in columns if _words(column) == _words(name)}
+    matches = difflib.get_close_matches(name.casefold(), column_by_folded, n=3, cutoff=0.75)
+    return [
+        column_by_folded[candidate]
+        for candidate in matches
+        if abs(len(candidate) - len(name)) <= _MAX_LENGTH_DIFFERENCE
+    ]
 
 
 def _words(name: str) -> tuple[int, list[str]]:

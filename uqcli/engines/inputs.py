@@ -63,7 +63,7 @@ class InputFile:
     keys: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """Quoted name for messages."""
         return f"'{self.name}'"
 
@@ -72,9 +72,9 @@ class InputFile:
         """Whether it is an object of a store, or on the web."""
         return self.content is not None and not isinstance(self.content, LocalFile)
 
-    def place(self, position: int) -> str:
-        """Describe the place of a row for messages; positions are 0-based."""
-        return f"data row {position + 1} of {self.shown}"
+    def location(self, position: int) -> str:
+        """Describe the location of a row for messages; positions are 0-based."""
+        return f"data row {position + 1} of {self.display_name}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,13 +94,13 @@ class InputFrame:
     name: str = "the data frame"
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """Name for messages."""
         return self.name
 
-    def place(self, position: int) -> str:
-        """Describe the place of a row for messages; 0-based, as in data frames."""
-        return f"row index {position} of {self.shown}"
+    def location(self, position: int) -> str:
+        """Describe the location of a row for messages; 0-based, as in data frames."""
+        return f"row index {position} of {self.display_name}"
 
 
 Origin: TypeAlias = InputFile | InputFrame
@@ -108,7 +108,7 @@ Origin: TypeAlias = InputFile | InputFrame
 
 
 @dataclass(frozen=True, kw_only=True)
-class NameFacts:
+class InferredFormat:
     """Format, compression and delimiter implied by a file name."""
 
     format: FileFormat | None
@@ -116,12 +116,12 @@ class NameFacts:
     delimiter: str
 
 
-def facts_of_name(name: str) -> NameFacts:
+def inferred_format(name: str) -> InferredFormat:
     """Infer format, compression and delimiter from a file name.
 
     Examples
     --------
-    >>> facts_of_name("a.tsv.gz").compression
+    >>> inferred_format("a.tsv.gz").compression
     'gzip'
     """
     path = Path(name.lower())
@@ -130,7 +130,9 @@ def facts_of_name(name: str) -> NameFacts:
     file_format = _FORMATS.get(suffix)
     if compression and (file_format is None or not file_format.is_text):
         file_format = None
-    return NameFacts(format=file_format, compression=compression, delimiter="\t" if suffix == ".tsv" else ",")
+    return InferredFormat(
+        format=file_format, compression=compression, delimiter="\t" if suffix == ".tsv" else ","
+    )
 
 
 def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[InputFile, ...]:
@@ -201,7 +203,7 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
     files = list(_data_files(tree, folder))
     if not files:
         raise DataError(f"directory '{folder.name}' has no data file", expected=KNOWN_SUFFIXES)
-    formats = sorted({str(facts_of_name(entry.base).format) for entry in files})
+    formats = sorted({str(inferred_format(entry.base).format) for entry in files})
     if len(formats) > 1:
         raise DataError(
             f"directory '{folder.name}' contains {' and '.join(formats)} files",
@@ -220,14 +222,14 @@ def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
         if entry.is_folder:
             if is_partition(entry.base):
                 yield from _data_files(tree, entry)
-        elif entry.is_file and facts_of_name(entry.base).format is not None:
+        elif entry.is_file and inferred_format(entry.base).format is not None:
             yield entry
 
 
 def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
     content = tree.content(name)
-    facts = facts_of_name(content.base)
-    if facts.format is None and content.regular and not options.format_given:
+    inferred = inferred_format(content.base)
+    if inferred.format is None and content.regular and not options.format_given:
         raise DataError(
             f"the name '{content.name}' does not show a format",
             expected=KNOWN_SUFFIXES,
@@ -236,16 +238,16 @@ def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
     return InputFile(
         name=content.name,
         content=content,
-        format=facts.format or options.format,
-        compression=facts.compression,
-        delimiter=options.delimiter or facts.delimiter,
+        format=inferred.format or options.format,
+        compression=inferred.compression,
+        delimiter=options.delimiter or inferred.delimiter,
         regular=content.regular,
-        stated=facts.format is not None or options.format_given,
+        stated=inferred.format is not None or options.format_given,
         keys=partition_keys(content.folders),
     )
 
 
-_NOT_OF_ROWS: Final = frozenset(
+_NON_CSV_SUFFIXES: Final = frozenset(
     {
         *(".json", ".xlsx", ".xls", ".ods", ".orc", ".avro", ".zip", ".bz2", ".xz"),
         *(".html", ".md", ".xml", ".prom"),
@@ -262,17 +264,17 @@ def format_of(name: str, requested: FileFormat | None) -> FileFormat:
     UsageError
         Compression of a format that is not text, or the extension of a format that is not supported.
     """
-    compressed = facts_of_name(name).compression is not None
+    compressed = inferred_format(name).compression is not None
     plain = Path(name).with_suffix("") if compressed else Path(name)
-    named = facts_of_name(str(plain)).format
-    if requested is None and plain.suffix.lower() in _NOT_OF_ROWS:
+    inferred = inferred_format(str(plain)).format
+    if requested is None and plain.suffix.lower() in _NON_CSV_SUFFIXES:
         remedy = "name it .jsonl" if plain.suffix.lower() == ".json" else "choose another name"
         raise UsageError(
             f"cannot write rows as {plain.suffix}: '{name}'",
             expected=KNOWN_SUFFIXES,
             remedy=f"{remedy}, or give --output-format",
         )
-    file_format = requested or named or FileFormat.CSV
+    file_format = requested or inferred or FileFormat.CSV
     if compressed and not file_format.is_text:
         raise UsageError(
             f"'{name}' asks for compressed {file_format}",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import unquote
 
-_NULL: Final = "__HIVE_DEFAULT_PARTITION__"
+_NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 
 
 def is_partition(folder: str) -> bool:
@@ -29,4 +29,4 @@ def partition_keys(folders: Sequence[str]) -> dict[str, str | None]:
     {'day': '2026-11-01', 'shop': 'a b'}
     """
     pairs = (folder.split("=", 1) for folder in folders if is_partition(folder))
-    return {unquote(key): None if value == _NULL else unquote(value) for key, value in pairs}
+    return {unquote(key): None if value == _NULL_PARTITION else unquote(value) for key, value in pairs}

@@ -1,8 +1,8 @@
 """Engine protocol: the operations that every engine implements.
 
-``pooled``, ``edges`` and ``counted`` of a table turn files into checked counts. ``rows`` returns single rows,
-for methods that counts do not suffice for. ``stream`` applies a rule to files. Jobs use this protocol only,
-and every engine must pass the same tests with equal results.
+``pooled``, ``edges`` and ``range_counts`` of a table turn files into checked counts. ``rows`` returns single
+rows, for methods that counts do not suffice for. ``stream`` applies a rule to files. Jobs use this protocol
+only, and every engine must pass the same tests with equal results.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceFacts:
-    """Facts of the rows read.
+class SourceSummary:
+    """Summary of the rows read.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class SourceFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadRows:
-    """All usable rows of the inputs, with their facts.
+    """All usable rows of the inputs, with their summary.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class ReadRows:
     """
 
     rows: Rows
-    facts: SourceFacts
+    summary: SourceSummary
     classes: tuple[str, ...] = ()
     group_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnormalised: float = 0.0
@@ -138,7 +138,7 @@ class StreamRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamFacts:
+class StreamSummary:
     """Counts of rows written, true values added, rows dropped, and rows kept with nulls."""
 
     rows: int
@@ -205,7 +205,7 @@ class Partition:
         return hash((self.groups, self.classes, *self.edges.tolist()))
 
 
-WHOLE: Final = Partition()
+ALL_ROWS: Final = Partition()
 """All rows in one part."""
 
 
@@ -218,14 +218,14 @@ class Table(Protocol):
     """
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read."""
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read."""
 
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column among rows of positive weight."""
 
     def edges(
-        self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
+        self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each part, exact at given ranks.
 
@@ -235,7 +235,7 @@ class Table(Protocol):
             Function from the number of rows of a part to 0-based ranks.
         """
 
-    def counted(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
+    def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows.
 
         Parameters
@@ -280,8 +280,8 @@ class CheckedBatches(Protocol):
     unnormalised: float
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read; rows that the engine pools are each counted."""
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read; rows that the engine pools are each counted."""
 
     def __iter__(self) -> Iterator[Rows]:
         """Iterate over batches."""
@@ -305,5 +305,5 @@ class Engine(Protocol):
     def digest(self, request: DataRequest) -> str:
         """Compute the SHA-256 of all bytes of the inputs in order; streams must be kept."""
 
-    def stream(self, request: StreamRequest) -> StreamFacts:
+    def stream(self, request: StreamRequest) -> StreamSummary:
         """Apply a rule to files, keeping row order and other columns."""

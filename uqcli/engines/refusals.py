@@ -7,7 +7,7 @@ from typing import Final
 from uqcli.defaults import MAX_ROWS
 from uqcli.errors import DataError
 
-CUT: Final = "check that the file was written to its end"
+TRUNCATED_REMEDY: Final = "check that the file was written to its end"
 
 
 def no_rows(dropped: int) -> DataError:
@@ -47,7 +47,7 @@ def unusable_values(found: str, *, cut: bool = False) -> DataError:
     return DataError(
         found,
         expected="as many fields as the header in every row" if cut else "a finite value in every row",
-        remedy=CUT if cut else "fix these rows, or leave them out with --on-invalid drop",
+        remedy=TRUNCATED_REMEDY if cut else "fix these rows, or leave them out with --on-invalid drop",
     )
 
 

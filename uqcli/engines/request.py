@@ -37,7 +37,7 @@ class ReadOptions:
         Field separator of CSV inputs; None for what the name implies, a comma by default.
     null_values
         Texts in CSV that mean null, beside the empty field.
-    needed
+    required_columns
         Column names or patterns, by which a wrong delimiter is detected.
     """
 
@@ -45,7 +45,7 @@ class ReadOptions:
     format_given: bool = False
     delimiter: str | None = None
     null_values: tuple[str, ...] = ()
-    needed: tuple[str, ...] = ()
+    required_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class ClassColumns:
     names: tuple[str, ...] | None = None
 
     def found_in(self, columns: Sequence[str], source: str) -> dict[str, str]:
-        """Map classes to columns, in class order; ``shown`` is the input's name for messages.
+        """Map classes to columns, in class order; ``display_name`` is the input's name for messages.
 
         Raises
         ------
@@ -194,7 +194,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return _in_order(self) == _in_order(other) if isinstance(other, Roles) else NotImplemented
 
     def expanded(self, columns: Sequence[str], source: str) -> Roles:
-        """Resolve patterns with the columns of an input; ``shown`` is its name for messages.
+        """Resolve patterns with the columns of an input; ``display_name`` is its name for messages.
 
         Raises
         ------
@@ -217,7 +217,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
             )
         return replace(self, numbers={**self.numbers, **{name: name for name in matched}}, pattern=None)
 
-    def named(self) -> dict[str, str]:
+    def column_by_role(self) -> dict[str, str]:
         """Return the column names of the required roles."""
         others = (("label", self.label), ("weight", self.weight))
         return {
@@ -239,7 +239,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
 
     def columns(self) -> list[str]:
         """Return the column names, without duplicates."""
-        return list(dict.fromkeys(self.named().values()))
+        return list(dict.fromkeys(self.column_by_role().values()))
 
     def without(self, role: str) -> Roles:
         """Copy without a numeric role."""

@@ -54,7 +54,7 @@ def panel_of_classes(pairs: PairedClassCounts) -> ReliabilityPanel:
 
 def _of_all_classes(counts: ClassCounts) -> ValueCounts:
     labels = counts.observed_labels()
-    return merge([counts.one_vs_rest(at, labels) for at in range(labels.shape[1])])
+    return merge([counts.one_vs_rest(class_index, labels) for class_index in range(labels.shape[1])])
 
 
 def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:

@@ -22,7 +22,7 @@ class ClassReader:
     classes
         Known after the first batch.
     source
-        Facts of the rows read.
+        Summary of the rows read.
     levels
         Group index by text, for each key column.
     unnormalised
@@ -53,10 +53,10 @@ class ClassReader:
         if size == 0:
             raise refusals.no_weight()
         self.source = Source(
-            rows=self._batches.facts.rows,
+            rows=self._batches.summary.rows,
             positives=None,
             dropped=self._batches.dropped,
-            columns=self._batches.roles.named(),
+            columns=self._batches.roles.column_by_role(),
         )
         self.levels, self.unnormalised = self._batches.levels, self._batches.unnormalised
 

@@ -30,10 +30,10 @@ from uqcli.running.progress import with_progress
 
 Values = Mapping[str, float | None]
 
-_CALIBRATION = ("ece", "ace", "tce")
+_CALIBRATION_METRICS = ("ece", "ace", "tce")
 """Metrics that are averaged over classes if there are many, as in ``uqcli tce --proba``."""
 
-_WITH_INTERVALS = ("auc", "log_loss", "brier")
+_METRICS_WITH_INTERVALS = ("auc", "log_loss", "brier")
 """Metrics without upward bias from noise; no valid interval exists for the others."""
 
 
@@ -64,7 +64,7 @@ Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 
 def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
     estimates = pairs.with_errors()
-    keys = [(side, name) for side in SIDES for name in _WITH_INTERVALS if name in estimates]
+    keys = [(side, name) for side in SIDES for name in _METRICS_WITH_INTERVALS if name in estimates]
     if pairs.min_class_rows < MIN_CLASS_ROWS:
         return dict.fromkeys(keys)
     replicates = max(plan.replicates, min_replicates(plan.confidence))
@@ -107,9 +107,12 @@ def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
     metrics: list[Values] = []
     for counts, losses in zip(pairs.sides, pairs.losses().values(), strict=True):
         labels = counts.observed_labels()
-        by_class = [metrics_of(counts.one_vs_rest(at, labels)) for at in range(counts.probability.shape[1])]
+        by_class = [
+            metrics_of(counts.one_vs_rest(class_index, labels))
+            for class_index in range(counts.probability.shape[1])
+        ]
         means = mean_metrics(by_class)
-        metrics.append({**losses, **{name: means[name] for name in _CALIBRATION}})
+        metrics.append({**losses, **{name: means[name] for name in _CALIBRATION_METRICS}})
     return metrics
 
 

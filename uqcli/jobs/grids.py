@@ -42,7 +42,7 @@ def grid_parts(
     """
     by = Partition(edges=edges)
     if spec.score_bins is None or rule_of(spec.binning).ranks is None:
-        return RangeCounts.of_parts(table.pooled(by))
+        return RangeCounts.from_parts(table.pooled(by))
 
     def query(counts: Sequence[RangeCounts]) -> list[Bools]:
         masks = ranges_for_grid(counts, spec, counts_only=thresholds is not None)
@@ -52,4 +52,4 @@ def grid_parts(
             return masks
         return [mask | other for mask, other in zip(masks, further(counts), strict=True)]
 
-    return table.counted(by, query)
+    return table.range_counts(by, query)

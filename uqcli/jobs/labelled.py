@@ -7,11 +7,11 @@ from uqcli.choices import OnInvalid
 from uqcli.counts import Ints
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import ReadRows, SourceFacts, Table
+from uqcli.engines.protocol import ReadRows, SourceSummary, Table
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 
-_NORMALISED = 1e-5
+_SUM_TOLERANCE = 1e-5
 """Deviation from sum 1 below which class probabilities need no note."""
 
 
@@ -27,9 +27,11 @@ def open_table(data: DataRequest, *, uses_uncertainty: bool) -> Table:
     return open_engine(data.engine).table(data if uses_uncertainty else data.without("uncertainty"))
 
 
-def source_of(facts: SourceFacts) -> Source:
-    """Return the facts of the rows, in the form that rule files save."""
-    return Source(rows=facts.rows, positives=facts.positives, dropped=facts.dropped, columns=facts.columns)
+def source_of(summary: SourceSummary) -> Source:
+    """Convert the summary of the rows to the form that rule files save."""
+    return Source(
+        rows=summary.rows, positives=summary.positives, dropped=summary.dropped, columns=summary.columns
+    )
 
 
 def read_labelled(data: DataRequest) -> tuple[ReadRows, Source]:
@@ -43,7 +45,7 @@ def read_labelled(data: DataRequest) -> tuple[ReadRows, Source]:
     refuse_keep(data.on_invalid)
     read = open_engine(data.engine).rows(data)
     refuse_weightless(read.rows.weight)
-    return read, source_of(read.facts)
+    return read, source_of(read.summary)
 
 
 def refuse_keep(on_invalid: OnInvalid) -> None:
@@ -66,7 +68,7 @@ def sum_notes(unnormalised: float) -> list[str]:
     unnormalised
         max |sum p - 1| over rows.
     """
-    if unnormalised <= _NORMALISED:
+    if unnormalised <= _SUM_TOLERANCE:
         return []
     return [
         f"class probabilities of a row differ from 1 by up to {unnormalised:.1g}; they are used as given."

@@ -13,7 +13,7 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
 from uqcli.running.memory import available_bytes
 
-_PROGRAM: Final = 300 << 20
+_PROGRAM_BYTES: Final = 300 << 20
 """Bytes that any job needs: program, libraries, read buffers."""
 
 _GIB: Final = 1 << 30
@@ -25,7 +25,7 @@ class Need:
 
     Attributes
     ----------
-    what
+    description
         Name for messages.
     bytes_per_row
         Measured on distinct rows.
@@ -37,7 +37,7 @@ class Need:
         Whether rows of equal scores are pooled.
     """
 
-    what: str
+    description: str
     bytes_per_row: int
     instead: str
     bytes_per_class: int = 0
@@ -45,34 +45,34 @@ class Need:
 
 
 EVERY_SCORE: Final = Need(
-    what="a bin for every score",
+    description="a bin for every score",
     bytes_per_row=120,
     instead="take --score-bins 500 (the default)",
     pooled=True,
 )
 RANKED: Final = Need(
-    what="every row with its rank",
+    description="every row with its rank",
     bytes_per_row=200,
     instead="draw some millions of rows, or leave out --certify",
 )
 ISOTONIC_PAIRS: Final = Need(
-    what="every row of the isotonic maps",
+    description="every row of the isotonic maps",
     bytes_per_row=230,
     instead="take --method isotonic or histogram, or draw some millions of rows",
 )
 TREES: Final = Need(
-    what="the features of every row",
+    description="the features of every row",
     bytes_per_row=500,
     instead="name the groups with --partition, or draw some millions of rows",
 )
 CLASS_ROWS: Final = Need(
-    what="the class probabilities of every row",
+    description="the class probabilities of every row",
     bytes_per_row=30,
     bytes_per_class=30,
     instead="draw some millions of rows",
 )
 LIKELIHOOD: Final = Need(
-    what="the likelihood of every row",
+    description="the likelihood of every row",
     bytes_per_row=60,
     bytes_per_class=60,
     instead="take --estimator bbse, or draw some millions of rows",
@@ -97,7 +97,7 @@ def require_memory(data: DataRequest, need: Need) -> None:
     if needed <= free:
         return
     raise DataError(
-        f"about {expected.rows:,} rows: {need.what} takes about {needed / _GIB:.2g} GiB, and "
+        f"about {expected.rows:,} rows: {need.description} takes about {needed / _GIB:.2g} GiB, and "
         f"{max(free, 0) / _GIB:.2g} GiB of memory are free",
         expected="fewer rows, or more memory",
         remedy=need.instead,
@@ -106,8 +106,8 @@ def require_memory(data: DataRequest, need: Need) -> None:
 
 def needed_bytes(expected: Expected, need: Need) -> int:
     """Estimate the memory, within 50 % of the measured one."""
-    of_row = need.bytes_per_row + need.bytes_per_class * expected.classes
-    return _PROGRAM + expected.rows * of_row
+    bytes_per_row = need.bytes_per_row + need.bytes_per_class * expected.classes
+    return _PROGRAM_BYTES + expected.rows * bytes_per_row
 
 
 def _distinct_expected(data: DataRequest) -> int:

@@ -63,10 +63,12 @@ def target_weights_of(shift: ShiftArtifact, positive: str | None) -> TargetWeigh
             f"class weights are of {', '.join(shift.classes[:12])}",
             expected="weights of two classes, 0 and 1 or with the positive label among them",
         )
-    at = shift.classes.index(positive_class)
-    class_weights = BinaryWeights(positive=shift.weights[at], negative=shift.weights[1 - at])
+    positive_index = shift.classes.index(positive_class)
+    class_weights = BinaryWeights(
+        positive=shift.weights[positive_index], negative=shift.weights[1 - positive_index]
+    )
     return TargetWeights(
         class_weights=class_weights,
         shift=shift,
-        draws=shift.draws_for([shift.classes[1 - at], positive_class]),
+        draws=shift.draws_for([shift.classes[1 - positive_index], positive_class]),
     )

@@ -117,9 +117,9 @@ def cache_directory(folder: Path) -> str | None:
     folder
         Directory of Python's own bytecode cache.
     """
-    named = os.environ.get("NUMBA_CACHE_DIR")
-    if named:
-        return named if _is_ours(Path(named)) else None
+    directory = os.environ.get("NUMBA_CACHE_DIR")
+    if directory:
+        return directory if _is_ours(Path(directory)) else None
     if _is_ours(folder) and os.access(folder, os.W_OK):
         return ""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")  # noqa: PTH118
@@ -134,11 +134,11 @@ def _is_ours(directory: Path) -> bool:
     user, others = os.geteuid(), stat.S_IWGRP | stat.S_IWOTH
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        facts = directory.stat()
+        owner_and_mode = directory.stat()
         above = [parent.stat() for parent in directory.resolve().parents]
     except OSError:
         return False
-    is_private = facts.st_uid == user and not facts.st_mode & others
+    is_private = owner_and_mode.st_uid == user and not owner_and_mode.st_mode & others
     return is_private and all(
         status.st_uid in (0, user) and (not status.st_mode & others or status.st_mode & stat.S_ISVTX)
         for status in above

@@ -13,8 +13,8 @@ from uqcli.counts import Floats
 
 Matrix = NDArray[np.float64]
 
-_SWEEPS = 30
-_NEGLIGIBLE = 1e-15
+_MAX_SWEEPS = 30
+_EIGENVALUE_TOLERANCE = 1e-15
 """Ratio to the largest eigenvalue below which an eigenvalue counts as 0."""
 
 
@@ -29,15 +29,15 @@ def solved(matrix: Matrix, right: Floats) -> Floats:
     rows = np.column_stack([matrix, right])
     size = len(rows)
     with np.errstate(all="ignore"):
-        for at in range(size):
-            pivot = at + int(np.argmax(np.abs(rows[at:, at])))
-            rows[[at, pivot]] = rows[[pivot, at]]
-            factor = rows[at + 1 :, at] / rows[at, at]
-            rows[at + 1 :, at:] -= factor[:, None] * rows[at, at:]
+        for step in range(size):
+            pivot = step + int(np.argmax(np.abs(rows[step:, step])))
+            rows[[step, pivot]] = rows[[pivot, step]]
+            factor = rows[step + 1 :, step] / rows[step, step]
+            rows[step + 1 :, step:] -= factor[:, None] * rows[step, step:]
         solution = np.zeros(size)
-        for at in reversed(range(size)):
-            solved_part = (rows[at, at + 1 : size] * solution[at + 1 :]).sum()
-            solution[at] = (rows[at, size] - solved_part) / rows[at, at]
+        for step in reversed(range(size)):
+            solved_part = (rows[step, step + 1 : size] * solution[step + 1 :]).sum()
+            solution[step] = (rows[step, size] - solved_part) / rows[step, step]
     return solution
 
 
@@ -52,12 +52,12 @@ def least_solution(matrix: Matrix, right: Floats) -> Floats:
     right : float64, shape (n,)
     """
     rotated, vectors = matrix.copy(), np.eye(len(matrix))
-    for _ in range(_SWEEPS):
+    for _ in range(_MAX_SWEEPS):
         pairs = [(i, j) for i in range(len(rotated)) for j in range(i)]
         if not any([_rotate(rotated, vectors, i, j) for i, j in pairs]):  # noqa: C419
             break
     values = np.diag(rotated)
-    nonzero = np.abs(values) > _NEGLIGIBLE * np.abs(values).max()
+    nonzero = np.abs(values) > _EIGENVALUE_TOLERANCE * np.abs(values).max()
     solution: Floats = np.zeros(len(right))
     for value, vector in zip(values[nonzero], vectors.T[nonzero], strict=True):
         solution += (vector * right).sum() / value * vector
@@ -84,11 +84,11 @@ def _rotate(rotated: Matrix, vectors: Matrix, i: int, j: int) -> bool:
 def is_positive_definite(matrix: Matrix) -> bool:
     """Whether elimination of a symmetric matrix has positive pivots only."""
     rows = matrix.copy()
-    for at in range(len(rows)):
-        if not rows[at, at] > 0:
+    for step in range(len(rows)):
+        if not rows[step, step] > 0:
             return False
-        factor = rows[at + 1 :, at] / rows[at, at]
-        rows[at + 1 :, at:] -= factor[:, None] * rows[at, at:]
+        factor = rows[step + 1 :, step] / rows[step, step]
+        rows[step + 1 :, step:] -= factor[:, None] * rows[step, step:]
     return True
 
 
@@ -107,9 +107,9 @@ def extreme_singular_values(matrix: Matrix) -> tuple[float, float]:
     if scale == 0:
         return 0.0, 0.0
     rows = matrix / scale
-    for at in range(size):
-        _reflect(rows[at:, at:])
-        _reflect(rows[at:, at + 1 :].T)
+    for step in range(size):
+        _reflect(rows[step:, step:])
+        _reflect(rows[step:, step + 1 :].T)
     off_diagonal = np.empty(2 * size - 1)
     off_diagonal[0::2], off_diagonal[1::2] = np.diag(rows), np.diag(rows, 1)
     squares = (off_diagonal**2).tolist()

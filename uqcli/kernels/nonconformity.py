@@ -50,18 +50,18 @@ def fill_true_label_scores(probability: Matrix, label: Ints, uniform: Floats, re
             value = probability[i, j]
             if value <= own:
                 continue
-            at = count
+            position = count
             if classes <= FEW_CLASSES:
-                while at > 0 and likelier[at - 1] > value:
-                    likelier[at] = likelier[at - 1]
-                    at -= 1
-            likelier[at] = value
+                while position > 0 and likelier[position - 1] > value:
+                    likelier[position] = likelier[position - 1]
+                    position -= 1
+            likelier[position] = value
             count += 1
         if classes > FEW_CLASSES:
             likelier[:count].sort()
         mass = 0.0
-        for at in range(count - 1, -1, -1):
-            mass += likelier[at]
+        for position in range(count - 1, -1, -1):
+            mass += likelier[position]
         score = mass + uniform[i] * own
         result[i] = min(1.0, score)
 
@@ -110,20 +110,20 @@ def fill_sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: B
             descending[:] = np.argsort(-probability[i])  # ties share a score, so their order does not matter
         else:
             for j in range(classes):
-                at = j
-                while at > 0 and probability[i, descending[at - 1]] < probability[i, j]:
-                    descending[at] = descending[at - 1]
-                    at -= 1
-                descending[at] = j
+                position = j
+                while position > 0 and probability[i, descending[position - 1]] < probability[i, j]:
+                    descending[position] = descending[position - 1]
+                    position -= 1
+                descending[position] = j
         mass = 0.0
-        at = 0
-        while at < classes and min(mass, 1.0) <= top:
-            largest = probability[i, descending[at]]
+        position = 0
+        while position < classes and min(mass, 1.0) <= top:
+            largest = probability[i, descending[position]]
             if largest < 0.0:  # rounding error of the model
                 break
             score = min(1.0, mass + uniform[i] * largest)
-            while at < classes and probability[i, descending[at]] == largest:
-                if score <= threshold[line, descending[at]]:
-                    inside[i, descending[at]] = True
+            while position < classes and probability[i, descending[position]] == largest:
+                if score <= threshold[line, descending[position]]:
+                    inside[i, descending[position]] = True
                 mass += largest
-                at += 1
+                position += 1

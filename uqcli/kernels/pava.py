@@ -6,7 +6,7 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints
 from uqcli.kernels.compile import kernel
-from uqcli.parts import PART, each_part, sums_from
+from uqcli.parts import VALUES_PER_PART, each_part, sums_from
 
 _MIN_SIZE, _MAX_RATIO = 1024, 0.9
 """Size below which pre-pooling is skipped, and the largest ratio of sizes that justifies another round."""
@@ -53,9 +53,9 @@ def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
     first, positives, count : int64, shape (blocks,)
         First position of each block, and its sums.
     """
-    if len(count) > PART:
+    if len(count) > VALUES_PER_PART:
         pooled = each_part(lambda part: _pooled_runs(positives[part], count[part]), len(count))
-        begins = np.repeat(PART * np.arange(len(pooled)), [len(first) for first, _, _ in pooled])
+        begins = np.repeat(VALUES_PER_PART * np.arange(len(pooled)), [len(first) for first, _, _ in pooled])
         first, positives, count = (np.concatenate(columns) for columns in zip(*pooled, strict=True))
         first += begins
     else:
@@ -187,10 +187,10 @@ def _means_of_lines(value: Floats, weight: Floats) -> Floats:
     start = np.zeros(lines * (size + 1), dtype=np.int64)
     mean[base] = -np.inf
     top = base.copy()
-    for at in range(size):
+    for column in range(size):
         top += 1
-        start[top], total[top] = at, weight[:, at]
-        sums[top] = value[:, at] * weight[:, at]
+        start[top], total[top] = column, weight[:, column]
+        sums[top] = value[:, column] * weight[:, column]
         mean[top] = sums[top] / total[top]
         falls = np.flatnonzero(mean[top - 1] > mean[top])
         while len(falls):

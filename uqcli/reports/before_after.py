@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-_COLUMNS = 3
+_MAX_COLUMNS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,17 +28,17 @@ class ReliabilityPanel:
 
 def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     """Build a figure with one standard reliability diagram per panel, before and after calibration."""
-    columns = 2 if len(panels) == 4 else min(_COLUMNS, len(panels))
+    columns = 2 if len(panels) == 4 else min(_MAX_COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
 
     def draw(canvas: Canvas) -> list[HoverText]:
         shape = (len(panels), 1) if is_narrow(canvas) else (lines, columns)
         axes = canvas.subplots(*shape, squeeze=False).ravel()
         top = _axis_end(panels)
-        for place, panel in zip(axes, panels, strict=False):
-            _draw_panel(place, panel, top)
-        for place in axes[len(panels) :]:
-            place.set_axis_off()
+        for panel_axes, panel in zip(axes, panels, strict=False):
+            _draw_panel(panel_axes, panel, top)
+        for panel_axes in axes[len(panels) :]:
+            panel_axes.set_axis_off()
         axes[0].legend(loc="upper left")
         pairs = list(zip(axes, panels, strict=False))
         return [text for place, panel in pairs for text in _texts(place, panel)]
@@ -47,11 +47,11 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     return Figure(
         title=f"Reliability before and after calibration: {titles}",
         caption="Dots on the dashed line are calibrated; larger dots have more rows. Bars: 95 % intervals.",
-        width=3.5 * columns if columns == _COLUMNS else 4.0 * columns + (0.6 if columns == 1 else 0),
-        height=(3.5 if columns == _COLUMNS else 3.9) * lines,
+        width=3.5 * columns if columns == _MAX_COLUMNS else 4.0 * columns + (0.6 if columns == 1 else 0),
+        height=(3.5 if columns == _MAX_COLUMNS else 3.9) * lines,
         narrow_height=3.7 * len(panels),
         draw=draw,
-        needed=True,
+        required=True,
     )
 
 

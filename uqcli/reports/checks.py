@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from uqcli.document import Estimate, Metrics, Table
 from uqcli.errors import UsageError
 
-_COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType(
+_OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType(
     {
         ">=": operator.ge,
         "<=": operator.le,
@@ -23,7 +23,7 @@ _COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType
         "<": operator.lt,
     }
 )
-_FORM: Final = re.compile(r"\s*(.*\S)\s*(?<![<>=!])(>=|<=|==|!=|>|<)\s*(\S+)\s*")
+_CHECK_PATTERN: Final = re.compile(r"\s*(.*\S)\s*(?<![<>=!])(>=|<=|==|!=|>|<)\s*(\S+)\s*")
 _MAX_NAMES = 30
 
 
@@ -50,7 +50,7 @@ def parse_check(text: str) -> Check:
     >>> parse_check("precision.low < 0.7").path
     'precision.low'
     """
-    match = _FORM.fullmatch(text)
+    match = _CHECK_PATTERN.fullmatch(text)
     value = _finite(match[3]) if match else None
     if match is None or value is None:
         raise UsageError(
@@ -86,7 +86,7 @@ class CheckResult:
     @property
     def fails(self) -> bool:
         """Whether the check failed."""
-        return self.actual is None or _COMPARE[self.check.operator](self.actual, self.check.value)
+        return self.actual is None or _OPERATORS[self.check.operator](self.actual, self.check.value)
 
     @property
     def message(self) -> str:
@@ -145,12 +145,12 @@ def apply_checks(checks: Sequence[Check], by_artifact: Mapping[str, Metrics]) ->
 
 def _metrics_to_check(check: Check, by_artifact: Mapping[str, Metrics]) -> Mapping[str, Metrics]:
     """Return the metrics to check: of all rules together if these have the path, else of each rule."""
-    together = by_artifact.get("")
-    if together is None or len(by_artifact) == 1:
+    shared_metrics = by_artifact.get("")
+    if shared_metrics is None or len(by_artifact) == 1:
         return by_artifact
-    if _metric_at(check.path, together) is not _NOTHING:
-        return {"": together}
-    return {name: {**together, **metrics} for name, metrics in by_artifact.items() if name}
+    if _metric_at(check.path, shared_metrics) is not _MISSING:
+        return {"": shared_metrics}
+    return {name: {**shared_metrics, **metrics} for name, metrics in by_artifact.items() if name}
 
 
 def _look_up(check: Check, metrics: Metrics) -> float | None:
@@ -162,31 +162,31 @@ def _look_up(check: Check, metrics: Metrics) -> float | None:
             f"--fail-if: '{check.path}' is a group of metrics",
             expected=f"one of {_listing(f'{check.path}.{path}' for path in _paths(metric))}",
         )
-    if metric is _NOTHING:
+    if metric is _MISSING:
         raise UsageError(
             f"--fail-if: no metric '{check.path}'", expected=f"one of {_listing(_paths(metrics))}"
         )
     return None if metric is None else float(metric)
 
 
-_NOTHING: Final = object()
+_MISSING: Final = object()
 
 
 def _metric_at(path: str, value: Any) -> Any:
-    """Look up a dotted path, _NOTHING if it does not exist; names may contain dots."""
+    """Look up a dotted path, _MISSING if it does not exist; names may contain dots."""
     if not path or (value is None and path in ("value", "low", "high")):  # an undefined estimate has no ends
         return value
     if isinstance(value, Estimate):
         if path not in ("value", "low", "high"):
-            return _NOTHING
+            return _MISSING
         return None if value.value is None else getattr(value, path)
     if isinstance(value, Mapping):
         for name, inner in value.items():
             if path == name or path.startswith(f"{name}."):
                 metric = _metric_at(path[len(name) + 1 :], inner)
-                if metric is not _NOTHING:
+                if metric is not _MISSING:
                     return metric
-    return _NOTHING
+    return _MISSING
 
 
 def _listing(paths: Iterable[str]) -> str:

@@ -35,7 +35,7 @@ class Failure:
     remedy: str = ""
 
     @classmethod
-    def of(cls, command: str, error: UqcliError) -> Failure:
+    def from_error(cls, command: str, error: UqcliError) -> Failure:
         """Describe an error of a command."""
         return cls(
             command=command,

@@ -26,7 +26,7 @@ FORMATS = ("png", "svg", "pdf")
 NARROW: Final = 3.8
 """Width in inches of a figure for a telephone."""
 
-_LONGEST: Final = 28
+_MAX_NAME_CHARACTERS: Final = 28
 """Characters of a name beside its line."""
 
 _GRID_POSITIONS = 9973
@@ -118,7 +118,7 @@ def draw_grid_lines(axes: Axes, axis: Literal["x", "both"] = "both") -> None:
 
 def label_lines(axes: Axes, names: Sequence[str]) -> None:
     """Give each name a line, the first on top."""
-    axes.set_yticks(range(len(names)), [printable(name, _LONGEST) for name in names])
+    axes.set_yticks(range(len(names)), [printable(name, _MAX_NAME_CHARACTERS) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     draw_grid_lines(axes, "x")
@@ -151,11 +151,11 @@ def _draw(
         texts = figure.draw(canvas)
         _escape_texts(canvas)
         _freeze_layout(canvas)
-        out = io.BytesIO()
-        canvas.savefig(out, format=file_format, metadata=undated)
+        buffer = io.BytesIO()
+        canvas.savefig(buffer, format=file_format, metadata=undated)
         areas = [_hover_area(canvas, text) for text in texts]
         frames = {str(axes.get_gid()): _frame(canvas, axes) for axes in canvas.axes if axes.get_gid()}
-    return out.getvalue(), areas, frames
+    return buffer.getvalue(), areas, frames
 
 
 @contextmanager

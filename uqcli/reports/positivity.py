@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 _BANDS, _MIN_ROWS = 25, 20
 """Number of score bands of equal width; neighbours with fewer rows than this minimum are merged."""
 
-_FAINT: Final = 0.15
+_MIN_SHADE: Final = 0.15
 """Strength of the shade of ranges with hardly any rows, whose rates are mostly chance."""
 
 _MAX_CURVES: Final = 6
-_FARTHEST: Final = 1e300
+_MAX_DRAWN_SCORE: Final = 1e300
 """Largest score for which matplotlib can compute axes."""
 
-_EMPTY: Final = "#eceef0"
+_EMPTY_COLOUR: Final = "#eceef0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class _Level:
     positives: Ints
 
     @classmethod
-    def of(cls, row: CellRow, ends: Floats) -> _Level:
+    def from_cells(cls, row: CellRow, ends: Floats) -> _Level:
         """Merge the cells of an uncertainty bin into score ranges of one or more bands."""
         band = np.clip(np.searchsorted(ends, row.lower, side="right") - 1, 0, _BANDS - 1)
         count, positives = (
@@ -143,7 +143,7 @@ def draw_map(axes: Axes, cells: Cells, boundaries: Sequence[Drawn], *, narrow: b
 
 def _levels(cells: Cells, span: tuple[float, float]) -> list[_Level]:
     ends = np.linspace(*span, _BANDS + 1)
-    return [_Level.of(row, ends) for row in cells.rows]
+    return [_Level.from_cells(row, ends) for row in cells.rows]
 
 
 def _caption(boundaries: Sequence[Drawn]) -> str:
@@ -166,7 +166,7 @@ def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
     """Return the range of scores on the axes: 0 to 1 if no edge or threshold is outside."""
     thresholds = [t for line in boundaries for t in line.thresholds if t is not None]
     scores = np.concatenate([*(cells_of_row.lower for cells_of_row in cells.rows), thresholds])
-    scores = np.clip(scores[scores > LOWEST], -_FARTHEST, _FARTHEST)
+    scores = np.clip(scores[scores > LOWEST], -_MAX_DRAWN_SCORE, _MAX_DRAWN_SCORE)
     if len(scores) == 0 or (scores.min() >= 0 and scores.max() <= 1):
         return 0.0, 1.0
     low, high = float(scores.min()), float(scores.max())
@@ -189,11 +189,11 @@ def _draw_rates(
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    norm, shading = Normalize(0, _highest(levels)), colormaps["Blues"].with_extremes(bad=_EMPTY)
+    norm, shading = Normalize(0, _highest(levels)), colormaps["Blues"].with_extremes(bad=_EMPTY_COLOUR)
     for number, level in enumerate(levels):
         shades = shading(norm(np.ma.masked_invalid(level.rate)))[:, :3]
         bands = np.diff(level.ends) * _BANDS / (span[1] - span[0])
-        strength = np.where(level.count, np.clip(level.count / bands / _MIN_ROWS, _FAINT, 1), 1)
+        strength = np.where(level.count, np.clip(level.count / bands / _MIN_ROWS, _MIN_SHADE, 1), 1)
         shades = 1 - strength[:, None] * (1 - shades)  # towards white
         axes.pcolormesh(level.ends, [number, number + 1], shades[None, :, :])
     label = "uncertainty" if len(levels) == 1 else "uncertainty (up: less certain)"
@@ -202,10 +202,10 @@ def _draw_rates(
     axes.set_yticks(np.arange(0, len(levels), step) + 0.5, names[::step])
     axes.tick_params(axis="y", length=0)
     colours = ScalarMappable(norm, shading)
-    where: dict[str, Any] = {"fraction": 0.06, "pad": 0.02}
+    colour_bar_style: dict[str, Any] = {"fraction": 0.06, "pad": 0.02}
     if narrow:
-        where["location"] = "bottom"
-    bar: Any = axes.figure.colorbar(colours, ax=axes, label="positive rate", **where)
+        colour_bar_style["location"] = "bottom"
+    bar: Any = axes.figure.colorbar(colours, ax=axes, label="positive rate", **colour_bar_style)
     bar.outline.set_visible(False)
 
 

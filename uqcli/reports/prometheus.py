@@ -33,7 +33,7 @@ LABELS: Final[Mapping[str, str]] = MappingProxyType(
 _RESULT_LABELS: Final[Mapping[str, str]] = MappingProxyType({"boundary": "bound", "calibrate": "method"})
 """Label name of several results of a command; other commands use ``artifact``."""
 
-_ENDS: Final = (("", "value", ""), ("_low", "low", ", lower end of the interval"),
+_ESTIMATE_FIELDS: Final = (("", "value", ""), ("_low", "low", ", lower end of the interval"),
                 ("_high", "high", ", upper end of the interval"))  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def _numbers(
     if not isinstance(metric, Estimate):
         yield _Sample(name, key, labels, metric)
         return
-    for ending, end, description in _ENDS:
+    for ending, end, description in _ESTIMATE_FIELDS:
         yield _Sample(f"{name}{ending}", f"{key}{description}", labels, getattr(metric, end))
 
 

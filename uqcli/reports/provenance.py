@@ -67,9 +67,9 @@ class Provenance:
         rows = _rows_of(payload)
         if self.files and rows is not None and not rows_by_input():  # a cluster counts all rows together
             lines.append(("rows of INPUT", count(rows)))
-        stated = {name: f", which states digest {digest}" for name, digest in self.rules.items()}
+        digest_notes = {name: f", which states digest {digest}" for name, digest in self.rules.items()}
         lines += [
-            ("rule file", f"{name}, SHA-256 {digest}{stated.get(name, '')}")
+            ("rule file", f"{name}, SHA-256 {digest}{digest_notes.get(name, '')}")
             for name, digest in self.digests.items()
         ]
         lines += [("rule file", self.unwritten)] if self.unwritten else []
@@ -104,8 +104,8 @@ def stated_digest(content: bytes) -> str | None:
     """Return the digest that a rule file states; None if there is none."""
     with suppress(ValueError, RecursionError):
         saved = json.loads(content)
-        stated = saved.get("digest") if isinstance(saved, dict) else None
-        return stated if isinstance(stated, str) else None
+        digest = saved.get("digest") if isinstance(saved, dict) else None
+        return digest if isinstance(digest, str) else None
     return None
 
 
@@ -115,8 +115,8 @@ def stated_digests(names: Iterable[str]) -> dict[str, str]:
     for name in names:
         with suppress(OSError, ValueError):
             if not is_stdin(name) and Path(name).is_file():
-                stated = stated_digest(Path(name).read_bytes())
-                rules |= {} if stated is None else {name: stated}
+                digest = stated_digest(Path(name).read_bytes())
+                rules |= {} if digest is None else {name: digest}
     return rules
 
 

@@ -32,12 +32,12 @@ _PIPE_WIDTH = 1000
 PAGES: Final = frozenset({".html", ".md"})
 """Forms for people, with figures and provenance."""
 
-_FORMS: Final = (".html", ".md", ".json", ".xml", ".prom")
+_REPORT_SUFFIXES: Final = (".html", ".md", ".json", ".xml", ".prom")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunFacts:
-    """Facts on the run for the files of a report.
+class RunContext:
+    """Provenance, checks and failure of a run, for the files of a report.
 
     Attributes
     ----------
@@ -96,10 +96,10 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     last_lines += [end] if end else []
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
     text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
-    for number in [] if verbose else range(len(tables) - 1, -1, -1):
-        excess = min(text.count("\n") - _SCREEN_LINES, lines[number] - 2)
+    for index in [] if verbose else range(len(tables) - 1, -1, -1):
+        excess = min(text.count("\n") - _SCREEN_LINES, lines[index] - 2)
         if excess > 0:
-            lines[number] -= excess
+            lines[index] -= excess
             text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     stream.write(text)
 
@@ -130,8 +130,8 @@ def _rich_table(table: Table, max_lines: int) -> RichTable:
     rich_table = RichTable(
         title=title, title_justify="left", box=None, show_header=head, header_style="bold", pad_edge=False
     )
-    for at, name in enumerate(table.header):
-        justify: JustifyMethod = "left" if table.is_text(at) else "right"
+    for column, name in enumerate(table.header):
+        justify: JustifyMethod = "left" if table.is_text(column) else "right"
         rich_table.add_column(Text(visible(name)), justify=justify, overflow="fold")
     rows = table.rows if len(table.rows) <= max_lines else table.rows[: max_lines - 1]
     for row in rows:
@@ -161,24 +161,24 @@ def _json_escape(character: str) -> str:
 
 def to_markdown(document: Document, made_from: Table | None = None, heading: str = "") -> str:
     """Render a report as Markdown under a title of the user's, if any, with its provenance at the end."""
-    out = io.StringIO()
-    out.write(f"# {_plain(heading or document.title)}\n")
+    buffer = io.StringIO()
+    buffer.write(f"# {_plain(heading or document.title)}\n")
     listed_cautions = [f"Caution: {sentence}" for sentence in document.cautions]
     answer = [document.title] if heading else []
     for note in (*answer, *document.lead, *listed_cautions, *document.notes):
-        out.write(f"\n{_paragraph(note)}\n")
+        buffer.write(f"\n{_paragraph(note)}\n")
     for table in document.tables:
-        out.write(_markdown_table(table))
+        buffer.write(_markdown_table(table))
     for figure in document.figures:
         picture = base64.b64encode(to_svg(figure).encode()).decode()
-        out.write(f"\n![{_plain(figure.title)}](data:image/svg+xml;base64,{picture})\n")
-        out.write(f"\n{_paragraph(figure.caption)}\n")
-    out.write(_markdown_table(made_from) if made_from else "")
-    return out.getvalue()
+        buffer.write(f"\n![{_plain(figure.title)}](data:image/svg+xml;base64,{picture})\n")
+        buffer.write(f"\n{_paragraph(figure.caption)}\n")
+    buffer.write(_markdown_table(made_from) if made_from else "")
+    return buffer.getvalue()
 
 
 def _markdown_table(table: Table) -> str:
-    aligned = [":--" if table.is_text(at) else "--:" for at in range(len(table.header))]
+    aligned = [":--" if table.is_text(column) else "--:" for column in range(len(table.header))]
     lines = [map(_plain, table.header), aligned, *(map(_plain, row) for row in table.rows)]
     title = f"\n## {_plain(table.title)}\n" if table.title else ""
     return title + "".join(f"\n| {' | '.join(line)} |" for line in lines) + "\n"
@@ -194,7 +194,7 @@ _MARKDOWN: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_BLOCK: Final = re.compile(r"\s*(?:[#>]|(?:[-+=]|\d+[.)])(?=\s|$))")
+_BLOCK_START: Final = re.compile(r"\s*(?:[#>]|(?:[-+=]|\d+[.)])(?=\s|$))")
 """Beginnings of headings, quotes and lists."""
 
 
@@ -205,14 +205,14 @@ def _plain(text: str) -> str:
 
 def _paragraph(text: str) -> str:
     """Escape a paragraph, so that it begins no heading, quote or list."""
-    match = _BLOCK.match(text)
+    match = _BLOCK_START.match(text)
     if match is None:
         return _plain(text)
     sign = match.end() - 1
     return f"{text[:sign]}\\{text[sign]}{_plain(text[match.end() :])}"
 
 
-def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
+def to_file_format(report: Report, name: str, context: RunContext) -> str:
     """Render a report in the form of its file name.
 
     Raises
@@ -220,28 +220,28 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
     UsageError
         The name has no known ending.
     """
-    command = facts.provenance.command
+    command = context.provenance.command
     match check_report_name(name):
         case ".json":
-            return to_json(report, facts.failure)
+            return to_json(report, context.failure)
         case ".xml":
-            rules, inputs = facts.provenance.rules, facts.provenance.inputs
+            rules, inputs = context.provenance.rules, context.provenance.inputs
             made_from = {f"digest that {name} states": digest for name, digest in rules.items()}
             made_from |= {f"SHA-256 of {name}": digest for name, digest in inputs.items()}
-            return to_junit(command, report.document(), facts.checks, facts.failure, made_from)
+            return to_junit(command, report.document(), context.checks, context.failure, made_from)
         case ".prom":
-            head = up_metric(command, is_up=facts.failure is None)
-            return head + to_prometheus(command, report.checked_metrics, facts.provenance.rules)
+            head = up_metric(command, is_up=context.failure is None)
+            return head + to_prometheus(command, report.checked_metrics, context.provenance.rules)
         case page:
-            return _page(report, page, facts)
+            return _page(report, page, context)
 
 
-def _page(report: Report, suffix: str, facts: RunFacts) -> str:
-    document, made_from = report.document(), facts.provenance.table(report.payload())
-    figures = [figure for figure in document.figures if figure.needed or can_draw()]
-    tables = [*document.tables, *([checks_table(facts.checks)] if facts.checks else [])]
-    failed = [check.in_words for check in facts.checks if check.fails]
-    is_unsaved = facts.provenance.unwritten and not failed and facts.failure is None
+def _page(report: Report, suffix: str, context: RunContext) -> str:
+    document, made_from = report.document(), context.provenance.table(report.payload())
+    figures = [figure for figure in document.figures if figure.required or can_draw()]
+    tables = [*document.tables, *([checks_table(context.checks)] if context.checks else [])]
+    failed = [check.in_words for check in context.checks if check.fails]
+    is_unsaved = context.provenance.unwritten and not failed and context.failure is None
     unsaved = ["No rule was saved: run again with --output FILE to save it."] if is_unsaved else []
     document = replace(
         document,
@@ -249,26 +249,26 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
         lead=(
             *failed,
             *(f"If it had passed: {sentence}" if failed else sentence for sentence in document.lead),
-            *_failed(document, facts.failure),
+            *_failed(document, context.failure),
         ),
         cautions=(*cautions(), *document.cautions),
         notes=(*document.notes, *unsaved, *remarks()),
-        card=_card(document, facts, failed=bool(failed)),
+        card=_card(document, context, failed=bool(failed)),
         figures=figures,
         tables=tables,
     )
     if suffix == ".md":
-        return to_markdown(document, made_from, facts.heading)
-    line = facts.provenance.line
-    return to_html(document, made_from, heading=facts.heading, line=line, step=facts.step)
+        return to_markdown(document, made_from, context.heading)
+    line = context.provenance.line
+    return to_html(document, made_from, heading=context.heading, line=line, step=context.step)
 
 
-def _card(document: Document, facts: RunFacts, *, failed: bool) -> HeadCard:
+def _card(document: Document, context: RunContext, *, failed: bool) -> HeadCard:
     """Return the head of a page; a failed check or run is its verdict."""
     card = document.card or HeadCard(title=document.title)
     if failed:
         return replace(card, verdict=Verdict(text="check failed", tone="bad"))
-    if facts.failure is not None and card.verdict is None:
+    if context.failure is not None and card.verdict is None:
         return replace(card, verdict=Verdict(text="failed", tone="bad"))
     return card
 
@@ -288,6 +288,6 @@ def check_report_name(name: str) -> str:
         No form of a report has this suffix.
     """
     suffix = Path(name).suffix.lower()
-    if suffix not in _FORMS:
-        raise UsageError(f"--report '{name}' has no known ending", expected=" or ".join(_FORMS))
+    if suffix not in _REPORT_SUFFIXES:
+        raise UsageError(f"--report '{name}' has no known ending", expected=" or ".join(_REPORT_SUFFIXES))
     return suffix

@@ -27,7 +27,7 @@ from uqcli.document import (
 _IN_THRESHOLDS: Final = frozenset({"thresholds", "uncertainty_edges"})
 """Fields that the table of thresholds shows."""
 
-_MOST: Final = 28
+_MAX_CHARACTERS: Final = 28
 """Characters of a value in the table of fields."""
 
 
@@ -144,7 +144,7 @@ class ShowTwoReport(OneResult):
     def _fields(self) -> Table:
         """Other fields that differ."""
         rows = [
-            (field, *(printable(_text(value), _MOST) for value in values))
+            (field, *(printable(_text(value), _MAX_CHARACTERS) for value in values))
             for field, values in self._differences.items()
             if field not in _IN_THRESHOLDS
         ]
@@ -154,8 +154,8 @@ class ShowTwoReport(OneResult):
     def _differences(self) -> dict[str, tuple[Any, Any]]:
         """Values of the fields that differ, by dotted key; None for a field that is missing."""
         first, second = (dict(_flat(content_of(saved))) for saved in self.rules)
-        both = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
-        return {name: pair for name, pair in both.items() if name != "digest" and pair[0] != pair[1]}
+        pairs = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
+        return {name: pair for name, pair in pairs.items() if name != "digest" and pair[0] != pair[1]}
 
     def _cautions(self) -> list[str]:
         named = zip(short_names(self.names), self.rules, strict=True)

@@ -10,7 +10,7 @@ from uqcli.visible import without_secrets
 
 _STORES: Final = ("s3", "gs", "az")
 _WEB: Final = ("http", "https")
-KNOWN_PLACES: Final = "s3://, gs://, az://, https:// or the name of a file"
+KNOWN_LOCATIONS: Final = "s3://, gs://, az://, https:// or the name of a file"
 
 
 def _scheme(name: str) -> str:
@@ -96,7 +96,7 @@ class Address:
     is_folder: bool = False
 
     @classmethod
-    def of(cls, name: str) -> Address:
+    def parse(cls, name: str) -> Address:
         """Parse an address.
 
         Raises
@@ -106,17 +106,17 @@ class Address:
 
         Examples
         --------
-        >>> str(Address.of("S3://bucket/scores/"))
+        >>> str(Address.parse("S3://bucket/scores/"))
         's3://bucket/scores'
         """
         refuse_user(name)
-        scheme, _, rest = name.partition("://")
-        parts = rest.removesuffix("/").split("/")
+        scheme, _, location = name.partition("://")
+        parts = location.removesuffix("/").split("/")
         if "" in parts:
             raise DataError(f"address '{name}' has an empty part", expected=f"{scheme}://bucket/folder/name")
         if any(sign in parts[0] for sign in "*?["):
             raise DataError(f"address '{name}' has a pattern in its bucket", expected="the bucket's name")
-        folder = rest.endswith("/") or len(parts) == 1
+        folder = location.endswith("/") or len(parts) == 1
         return cls(scheme=scheme.lower(), path="/".join(parts), is_folder=folder)
 
     @property
@@ -138,7 +138,7 @@ class Address:
         """Return another address in the same folder."""
         return Address(scheme=self.scheme, path="/".join((*self.folders, base)))
 
-    def at(self, path: str) -> Address:
+    def with_path(self, path: str) -> Address:
         """Return another address in the same store."""
         return Address(scheme=self.scheme, path=path)
 

@@ -28,12 +28,12 @@ class StoreTree:
     """The object store of an address; names of entries are full addresses."""
 
     def __init__(self, name: str) -> None:
-        self._store = filesystem_of(Address.of(name))
+        self._store = filesystem_of(Address.parse(name))
         self._files: set[str] = set()
 
     def entry(self, name: str) -> Entry | None:
         """Find the entry at an address."""
-        address = Address.of(name)
+        address = Address.parse(name)
         with store_errors(name):
             info = self._store.get_file_info(address.path)
         entry = _entry(address, info)
@@ -45,10 +45,10 @@ class StoreTree:
 
         listings = current_view().listings
         if folder.name not in listings:
-            address = Address.of(folder.name)
+            address = Address.parse(folder.name)
             with store_errors(folder.name):
                 infos = self._store.get_file_info(pf.FileSelector(address.path, allow_not_found=True))
-            entries = (_entry(address.at(info.path), info) for info in infos)
+            entries = (_entry(address.with_path(info.path), info) for info in infos)
             listings[folder.name] = tuple(sorted(entries, key=lambda entry: entry.base))
         self._files.update(entry.name for entry in listings[folder.name] if entry.is_file)
         return listings[folder.name]
@@ -57,16 +57,16 @@ class StoreTree:
         """List folders in parallel, since each listing waits for the store."""
         folder_list = list(folders)
         if len(folder_list) > 1:
-            with ThreadPoolExecutor(limits.AT_ONCE) as pool:
+            with ThreadPoolExecutor(limits.MAX_PARALLEL) as pool:
                 list(pool.map(self.inside, folder_list))
 
     def matches(self, pattern: str) -> list[Entry]:
         """Expand a pattern, sorted by name; each part is matched with one folder's listing."""
-        address = Address.of(pattern)
+        address = Address.parse(pattern)
         bucket, *parts = address.path.split("/")
-        entries = [_folder(address.at(bucket))]
-        for at, part in enumerate(parts):
-            last = at == len(parts) - 1
+        entries = [_folder(address.with_path(bucket))]
+        for index, part in enumerate(parts):
+            last = index == len(parts) - 1
             entries = self._matching(entries, part, last=last)
             if address.is_folder or not last:
                 entries = [entry for entry in entries if entry.is_folder]
@@ -76,7 +76,7 @@ class StoreTree:
 
     def content(self, name: str) -> StoredObject:
         """Find the object at an address."""
-        address = Address.of(name)
+        address = Address.parse(name)
         listed = name in self._files
         entry = None if listed else self.entry(name)
         if listed or (entry is not None and entry.is_file):
@@ -85,7 +85,7 @@ class StoreTree:
         raise no_object(name)
 
     def _require_bucket(self, name: str) -> None:
-        address = Address.of(name)
+        address = Address.parse(name)
         if self.entry(f"{address.scheme}://{address.bucket}") is None:
             raise DataError(
                 f"cannot read '{name}': there is no bucket '{address.bucket}'", remedy="check its name"
@@ -100,11 +100,11 @@ class StoreTree:
             return [
                 entry for entry in self._in_all(folders) if fits(entry.base) and _matches_hidden(entry, part)
             ]
-        places = [Address.of(f"{folder.name}/{part}") for folder in folders]
+        addresses = [Address.parse(f"{folder.name}/{part}") for folder in folders]
         if not last:
-            return [_folder(place) for place in places]  # listing them later shows whether they exist
-        with ThreadPoolExecutor(limits.AT_ONCE) as pool:
-            return [entry for entry in pool.map(self.entry, map(str, places)) if entry is not None]
+            return [_folder(address) for address in addresses]  # listing them later shows whether they exist
+        with ThreadPoolExecutor(limits.MAX_PARALLEL) as pool:
+            return [entry for entry in pool.map(self.entry, map(str, addresses)) if entry is not None]
 
     def _below(self, folders: list[Entry], *, files: bool) -> list[Entry]:
         """Return the folders, all folders below them, and their files if requested."""

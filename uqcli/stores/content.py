@@ -60,7 +60,7 @@ class LocalFile:
     regular: bool
 
     @classmethod
-    def at(cls, path: Path) -> LocalFile:
+    def from_path(cls, path: Path) -> LocalFile:
         """Wrap an existing file; raise OSError if there is none."""
         return cls(path=path, regular=stat.S_ISREG(path.stat().st_mode))
 

@@ -11,13 +11,13 @@ from typing import Final
 from uqcli.errors import DataError
 from uqcli.stores import limits
 
-_DENIED: Final = (
+_DENIED_PATTERN: Final = (
     r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|SIGNATURE_DOES_NOT_MATCH|INVALID_CLIENT_TOKEN|EXPIRED_TOKEN|"
     r"InvalidAccessKeyId|ExpiredToken|status 40[13]|UNAUTHENTICATED|PERMISSION_DENIED|Authenti|Authoriz"
 )
 _PATTERNS: Final = (
     (
-        _DENIED,
+        _DENIED_PATTERN,
         "access is denied",
         "check the credentials (environment or profile), what they may do, and the name",
     ),
@@ -68,7 +68,7 @@ def store_failure(name: str, error: BaseException, doing: str = "read") -> DataE
 
 def is_denied(error: BaseException) -> bool:
     """Whether a store denies access, as opposed to a failure."""
-    return re.search(_DENIED, str(error)) is not None
+    return re.search(_DENIED_PATTERN, str(error)) is not None
 
 
 def no_object(name: str, doing: str = "read") -> DataError:
@@ -112,11 +112,11 @@ def store_errors(name: str, doing: str = "read") -> Iterator[None]:
 
 def _detail(text: str) -> str:
     """Extract the error's name or number; the rest of the message may contain keys and signatures."""
-    match = _CODES.search(text)
+    match = _ERROR_CODE.search(text)
     return match[0] if match else "an error that has no name"
 
 
-_CODES: Final = re.compile(
+_ERROR_CODE: Final = re.compile(
     r"AWS Error [A-Z_]+|HTTP(?: status)? \d{3}|status \d{3}|curlCode: \d+|[A-Z]+(?:_[A-Z]+)+"
 )
 """Names of store errors."""

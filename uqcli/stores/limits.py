@@ -13,13 +13,13 @@ REQUEST_SECONDS: float = 30.0
 ATTEMPTS: int = 3
 """Attempts of a request with a transient failure, including the first."""
 
-MAX_PUT: int = 4 << 20
+MAX_PUT_BYTES: int = 4 << 20
 """Maximum bytes of a single S3 PUT; pyarrow would use a slightly larger limit."""
 
-MAX_COPIED: int = 5 << 30
+MAX_COPIED_BYTES: int = 5 << 30
 """Maximum bytes that S3 copies in one request, hence the maximum size of an output object."""
 
-AT_ONCE: Final = 8
+MAX_PARALLEL: Final = 8
 """Parallel requests to a store."""
 
 FIRST_BYTES: Final = 1 << 18

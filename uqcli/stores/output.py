@@ -12,7 +12,7 @@ from uqcli import files
 from uqcli.errors import DataError
 from uqcli.files import OutputQueue, filled, settle, writing_errors
 from uqcli.running.interruption import Temporary
-from uqcli.stores.address import KNOWN_PLACES, Address, is_address, is_foreign, is_web
+from uqcli.stores.address import KNOWN_LOCATIONS, Address, is_address, is_foreign, is_web
 
 
 def check_writable(target: str) -> None:
@@ -24,7 +24,7 @@ def check_writable(target: str) -> None:
         The target is not writable, if this is known before the run.
     """
     if is_foreign(target) and (target.endswith("/") or not Path(target).parent.is_dir()):
-        raise DataError(f"cannot write '{target}': no such place", expected=KNOWN_PLACES)
+        raise DataError(f"cannot write '{target}': no such place", expected=KNOWN_LOCATIONS)
     if not is_address(target):
         files.check_writable(target)
         return
@@ -40,7 +40,7 @@ def _writable(target: str) -> Address:
             f"cannot write '{target}': uqcli only reads from web servers",
             expected="a file, s3://, gs:// or az://",
         )
-    return Address.of(target)
+    return Address.parse(target)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin, is_stdout
 from uqcli.stores.address import is_address, is_foreign
 
-LOCK_TIMEOUT: Final = 60.0
+LOCK_TIMEOUT_SECONDS: Final = 60.0
 """Seconds to wait for another run's lock."""
 
 _POLL_SECONDS: Final = 0.05
@@ -68,7 +68,7 @@ def locked(name: str) -> Iterator[State]:
 
 def _locked(path: str, name: str) -> tuple[int, bool]:
     """Open and lock the file; return the descriptor and whether the file is new."""
-    deadline = time.monotonic() + LOCK_TIMEOUT
+    deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
         try:
@@ -88,7 +88,7 @@ def _wait_for_lock(descriptor: int, name: str, deadline: float) -> None:
         if time.monotonic() > deadline:
             raise DataError(
                 f"'{name}' is in use by another run",
-                expected=f"that run to end within {LOCK_TIMEOUT:.0f} s",
+                expected=f"that run to end within {LOCK_TIMEOUT_SECONDS:.0f} s",
                 remedy="try again",
             )
         time.sleep(_POLL_SECONDS)
@@ -105,8 +105,8 @@ def _has_lock(descriptor: int) -> bool:
 def _is_there(descriptor: int, path: str) -> bool:
     """Whether the path still names the locked file."""
     try:
-        named = os.stat(path)  # noqa: PTH116
+        path_status = os.stat(path)  # noqa: PTH116
     except OSError:
         return False
     locked = os.fstat(descriptor)
-    return (locked.st_dev, locked.st_ino) == (named.st_dev, named.st_ino)
+    return (locked.st_dev, locked.st_ino) == (path_status.st_dev, path_status.st_ino)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from uqcli.errors import DataError
-from uqcli.stores.address import KNOWN_PLACES, is_foreign, is_stored, is_web
+from uqcli.stores.address import KNOWN_LOCATIONS, is_foreign, is_stored, is_web
 from uqcli.stores.content import LocalFile
 from uqcli.stores.folders import Entry, Tree
 from uqcli.stores.web import WebFile
@@ -36,12 +36,12 @@ class LocalTree:
         """Find the file of a path."""
         path = Path(name)
         try:
-            return LocalFile.at(path)
+            return LocalFile.from_path(path)
         except OSError as error:
             foreign = is_foreign(name)
             raise DataError(
                 f"cannot read '{name if foreign else path}': {error.strerror}",
-                expected=KNOWN_PLACES if foreign else "an existing file",
+                expected=KNOWN_LOCATIONS if foreign else "an existing file",
                 remedy="check the path",
             ) from error
 

@@ -96,14 +96,14 @@ class _DeniedError(Exception):
 
 def _upload(path: Path, address: Address, target: str) -> None:
     size = path.stat().st_size
-    if address.scheme == "s3" and size > limits.MAX_COPIED:
+    if address.scheme == "s3" and size > limits.MAX_COPIED_BYTES:
         raise DataError(
             f"cannot write '{target}': it has {size} bytes",
-            expected=f"at most {limits.MAX_COPIED}",
+            expected=f"at most {limits.MAX_COPIED_BYTES}",
             remedy="write a local file and upload it, or apply the rule to parts of the rows",
         )
     store = filesystem_of(address)
-    if address.scheme == "s3" and size <= limits.MAX_PUT:
+    if address.scheme == "s3" and size <= limits.MAX_PUT_BYTES:
         # in a thread of its own, so that no signal interrupts between its two calls
         with ThreadPoolExecutor(1) as executor:
             executor.submit(_put, path.read_bytes(), store, address, target).result()

@@ -158,11 +158,11 @@ _REASONS: Final[Mapping[type[BaseException], str]] = MappingProxyType(
 def _ascii(url: str) -> str:
     """Percent-encode the non-ASCII characters of path and query as UTF-8."""
     parts = urlsplit(url)
-    path, query = (quote(text, safe=_UNQUOTED) for text in (parts.path, parts.query))
+    path, query = (quote(text, safe=_SAFE_CHARACTERS) for text in (parts.path, parts.query))
     return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
 
 
-_UNQUOTED: Final = "%/:=&?~#+!$,;'@()*[]"
+_SAFE_CHARACTERS: Final = "%/:=&?~#+!$,;'@()*[]"
 """Characters that are not encoded, including existing escapes."""
 
 

@@ -15,7 +15,7 @@ from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
-from uqcli.reports.evaluate.boundaries import UNSEEN
+from uqcli.reports.evaluate.boundaries import OWN_DATA_CAUTION
 
 TEMPLATE = uqcli.find_boundary(
     [0.1, 0.9], [0, 1], uncertainty=[0, 1], precision=1, algorithm="ew-dpmt", uncertainty_bins=2
@@ -101,7 +101,7 @@ def test_swapping_the_boundaries_mirrors_the_differences(first, second, rows):
 def test_notes_and_tables_follow_from_the_intervals(first, second, rows):
     report = evaluate([first, second], rows)
     difference = report.payload()["metrics"]["difference"]
-    notes = [note for note in report.document().notes if note != UNSEEN]
+    notes = [note for note in report.document().notes if note != OWN_DATA_CAUTION]
     if notes:  # a note on further alerts needs two significant differences
         assert all(
             difference[name]["low"] > 0 or difference[name]["high"] < 0 for name in ("recall", "selected")

@@ -258,8 +258,8 @@ def test_mist_is_the_best_isotonic_threshold_under_every_constraint(rows, rule):
     for threshold in sorted({v for row in values for v in row if v is not None}, reverse=True):
         taken = [
             cell
-            for row, of_row in zip(rows, values, strict=True)
-            for cell, value in zip(row, of_row, strict=True)
+            for row, row_values in zip(rows, values, strict=True)
+            for cell, value in zip(row, row_values, strict=True)
             if value is not None and value >= threshold
         ]
         tp, s = sum(c[1] for c in taken), sum(c[0] for c in taken)

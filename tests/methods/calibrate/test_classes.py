@@ -30,7 +30,7 @@ def draw_rows(seed, rows, classes, power=1.0):
 def test_the_fit_maximises_the_likelihood(seed, rows, classes, power):
     probability, label, weight = draw_rows(seed, rows, classes, power)
     weight[0] = 1
-    fitted, _ = fit_class_temperature(ClassCounts.of(probability, label, weight))
+    fitted, _ = fit_class_temperature(ClassCounts.from_rows(probability, label, weight))
     best = oracle.class_temperature(probability, label, weight)
     losses = [oracle.class_loss(slope, probability, label, weight) for slope in (fitted.slope, best)]
     assert losses[0] <= losses[1] * (1 + 1e-9) + 1e-9
@@ -40,7 +40,7 @@ def test_two_classes_have_the_temperature_of_one_score():
     probability, label, weight = draw_rows(7, 300, 2, 2.0)
     score = np.clip(probability[:, 1], 0.001, 0.999)
     both = np.stack([1 - score, score], axis=1)
-    fitted, _ = fit_class_temperature(ClassCounts.of(both, label, weight))
+    fitted, _ = fit_class_temperature(ClassCounts.from_rows(both, label, weight))
     single = fit_temperature(pool(score, label == 1, weight), Scale()).map
     assert fitted.slope == pytest.approx(single.slope, rel=1e-9)
     assert fitted.probabilities(both)[:, 1] == pytest.approx(single.probability(score, Scale()), abs=1e-12)
@@ -55,10 +55,10 @@ def test_row_order_and_weights_as_copies_change_no_bit():
         (probability[order], label[order], weight[order]),
         (probability[copies], label[copies], None),
     ]
-    assert len({fit_class_temperature(ClassCounts.of(*form))[0].slope for form in forms}) == 1
+    assert len({fit_class_temperature(ClassCounts.from_rows(*form))[0].slope for form in forms}) == 1
 
 
 def test_the_temperature_of_always_correct_predictions_is_at_its_bound():
     probability = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]])
-    fitted, notes = fit_class_temperature(ClassCounts.of(probability, np.array([0, 1]), None))
+    fitted, notes = fit_class_temperature(ClassCounts.from_rows(probability, np.array([0, 1]), None))
     assert (fitted.slope, notes) == (1e3, ("The temperature is at its bound of 0.001.",))

@@ -29,7 +29,7 @@ ALPHAS = st.sampled_from(
 @given(problems(), st.sampled_from(ConformalMethod), ALPHAS)
 def test_scores_thresholds_and_sets_equal_those_of_the_oracle(problem, method, alpha):
     probability, label, uniform = problem
-    scores = SCORES[method].of_labels(probability, label, uniform)
+    scores = SCORES[method].label_scores(probability, label, uniform)
     expected = [
         oracle.score(p, y, u, method) for p, y, u in zip(probability.tolist(), label, uniform, strict=True)
     ]
@@ -47,7 +47,7 @@ def test_scores_thresholds_and_sets_equal_those_of_the_oracle(problem, method, a
 def test_label_shift_thresholds_are_exact(problem, alpha, weights):
     probability, label, uniform = problem
     classes = probability.shape[1]
-    scores = SCORES[ConformalMethod.APS].of_labels(probability, label, uniform)
+    scores = SCORES[ConformalMethod.APS].label_scores(probability, label, uniform)
     rows = LabelScores(score=scores, label=label, weight=None)
     chosen = weights[:classes]
     expected = [
@@ -62,7 +62,7 @@ def test_label_shift_thresholds_are_exact(problem, alpha, weights):
 @given(problems(), ALPHAS)
 def test_weights_count_as_repeated_rows(problem, alpha):
     probability, label, uniform = problem
-    scores = SCORES[ConformalMethod.LAC].of_labels(probability, label, uniform)
+    scores = SCORES[ConformalMethod.LAC].label_scores(probability, label, uniform)
     times = np.arange(len(label)) % 3
     weighted = LabelScores(score=scores, label=label, weight=times)
     repeated = LabelScores(score=np.repeat(scores, times), label=np.repeat(label, times), weight=None)
@@ -90,7 +90,7 @@ def test_marginal_coverage_lies_within_its_bounds(method):
     for _ in range(runs):
         label, x = gaussian_mixture(random, n + 20, SOURCE)
         probability, uniform = posterior(x, SOURCE), random.random(n + 20)
-        scores = SCORES[method].of_labels(probability, label, uniform)
+        scores = SCORES[method].label_scores(probability, label, uniform)
         threshold = marginal_threshold(scores[:n], None, Fraction(1, 10))
         covered.append(np.mean(scores[n:] <= threshold))
     error = 4 * np.std(covered) / np.sqrt(runs)
@@ -102,11 +102,11 @@ def test_label_conditional_coverage_holds_in_each_class():
     covered = np.zeros((runs, 3))
     for run in range(runs):
         label, x = gaussian_mixture(random, n, SOURCE)
-        scores = SCORES[ConformalMethod.APS].of_labels(posterior(x, SOURCE), label, random.random(n))
+        scores = SCORES[ConformalMethod.APS].label_scores(posterior(x, SOURCE), label, random.random(n))
         rows = LabelScores(score=scores, label=label, weight=None)
         thresholds = np.array(label_conditional_thresholds(rows, [Fraction(1, 5)] * 3))
         new, x = gaussian_mixture(random, 400, [1 / 3] * 3)
-        fresh = SCORES[ConformalMethod.APS].of_labels(posterior(x, SOURCE), new, random.random(400))
+        fresh = SCORES[ConformalMethod.APS].label_scores(posterior(x, SOURCE), new, random.random(400))
         covered[run] = [np.mean(fresh[new == k] <= thresholds[k]) for k in range(3)]
     error = 4 * covered.std(axis=0) / np.sqrt(runs)
     assert (covered.mean(axis=0) >= 0.8 - error).all()
@@ -120,7 +120,7 @@ def test_corrected_sets_cover_under_label_shift_and_uncorrected_do_not(capsys):
     for _ in range(runs):
         label, x = gaussian_mixture(random, n, SOURCE)
         probability = posterior(x, SOURCE)
-        scores = SCORES[ConformalMethod.LAC].of_labels(probability, label, np.ones(n))
+        scores = SCORES[ConformalMethod.LAC].label_scores(probability, label, np.ones(n))
         rows = LabelScores(score=scores, label=label, weight=None)
         new, x = gaussian_mixture(random, 600, TARGET)
         target = posterior(x, SOURCE)
@@ -132,7 +132,7 @@ def test_corrected_sets_cover_under_label_shift_and_uncorrected_do_not(capsys):
             "oracle": TARGET / SOURCE,
             "estimated": bbse(confusion, predicted, "abc").weights,
         }
-        fresh = SCORES[ConformalMethod.LAC].of_labels(target, new, np.ones(600))
+        fresh = SCORES[ConformalMethod.LAC].label_scores(target, new, np.ones(600))
         for name, weight in weights.items():
             thresholds = np.array(label_shift_thresholds(rows, weight.tolist(), alpha))
             covered[name].append(np.mean(fresh <= thresholds[new]))

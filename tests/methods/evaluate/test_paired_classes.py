@@ -21,7 +21,7 @@ def paired_rows(seed, rows=80, classes=3):
 
 def test_losses_equal_those_summed_over_rows():
     before, after, label, weight = paired_rows(1)
-    losses = PairedClassCounts.of(before, after, label, weight).losses()
+    losses = PairedClassCounts.from_predictions(before, after, label, weight).losses()
     for side, rows in (("before", before), ("after", after)):
         total, log_losses, squares = 0, 0.0, 0.0
         for row, y, row_weight in zip(rows, label, weight, strict=True):
@@ -38,8 +38,8 @@ def test_losses_equal_those_summed_over_rows():
 
 def test_two_classes_equal_one_score():
     before, after, label, weight = paired_rows(2, classes=2)
-    many = PairedClassCounts.of(before, after, label, weight)
-    one = PairedCounts.of(before[:, 1], after[:, 1], label == 1, weight)
+    many = PairedClassCounts.from_predictions(before, after, label, weight)
+    one = PairedCounts.from_predictions(before[:, 1], after[:, 1], label == 1, weight)
     metrics, expected = many.with_errors(), one.with_errors()
     for name in ("log_loss", "brier"):
         for side in SIDES:
@@ -52,7 +52,10 @@ def test_two_classes_equal_one_score():
 def test_pairs_are_pooled_and_resampled_by_row():
     before, after, label, weight = paired_rows(4)
     twice = [np.concatenate([column, column]) for column in (before, after, label, weight)]
-    pairs, doubled = PairedClassCounts.of(before, after, label, weight), PairedClassCounts.of(*twice)
+    pairs, doubled = (
+        PairedClassCounts.from_predictions(before, after, label, weight),
+        PairedClassCounts.from_predictions(*twice),
+    )
     assert (doubled.count == 2 * pairs.count).all()
     again = pairs.resampled(generator(1, Purpose.BOOTSTRAP, 0))
     assert again.count.sum() == pairs.count.sum()
@@ -62,7 +65,7 @@ def test_pairs_are_pooled_and_resampled_by_row():
 def test_a_true_class_of_probability_zero_has_no_log_loss():
     before, after, label, weight = paired_rows(5)
     after[:, 0], after[:, 1:] = 0.0, 0.5
-    metrics = PairedClassCounts.of(before, after, label, weight).with_errors()
+    metrics = PairedClassCounts.from_predictions(before, after, label, weight).with_errors()
     assert metrics["log_loss"]["after"].value is None
     assert metrics["log_loss"]["before"].value is not None
     assert metrics["brier"]["after"].value is not None

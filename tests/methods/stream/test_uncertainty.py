@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from uqcli.methods.stream.beta import beta_entropy, of_beta
-from uqcli.methods.stream.members import of_members
+from uqcli.methods.stream.beta import beta_entropy, from_beta
+from uqcli.methods.stream.members import from_members
 
 
 def coin_entropy(p):
@@ -15,7 +15,7 @@ def coin_entropy(p):
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (2.5, 0.7), (0.8, 0.6), (40.0, 3.0), (900.0, 1200.0)])
 def test_beta_against_scipy_and_integration(a, b):
-    uncertainties = of_beta(np.array([a]), np.array([b]))
+    uncertainties = from_beta(np.array([a]), np.array([b]))
     law = stats.beta(a, b)
     assert uncertainties.score[0] == pytest.approx(law.mean())
     assert uncertainties.std[0] == pytest.approx(law.std())
@@ -51,7 +51,7 @@ def test_one_large_parameter_does_not_cancel(a, b):
 
 def test_members_by_definition():
     members = np.array([[0.2, 0.9], [0.4, 0.9], [0.6, 0.6]])
-    uncertainties = of_members(list(members))
+    uncertainties = from_members(list(members))
     np.testing.assert_allclose(uncertainties.score, members.mean(axis=0))
     np.testing.assert_allclose(uncertainties.std, members.std(axis=0))
     mean_entropy = [coin_entropy(p) for p in members.mean(axis=0)]
@@ -66,7 +66,7 @@ def test_members_by_definition():
 
 def test_members_that_match_no_beta_stay_finite():
     corners = [np.array([0.0, 1.0, 0.3, 0.0]), np.array([0.0, 1.0, 0.3, 1.0])]
-    uncertainties = of_members(corners)
+    uncertainties = from_members(corners)
     for part in (
         uncertainties.score,
         uncertainties.beta_entropy,
@@ -87,7 +87,7 @@ def test_mutual_information_of_much_evidence_is_accurate():
         (1e-9, 1e5),
         (0.5, 0.5),
     ]
-    uncertainties = of_beta(*(np.array(column) for column in zip(*pairs, strict=True)))
+    uncertainties = from_beta(*(np.array(column) for column in zip(*pairs, strict=True)))
     with mpmath.workdps(60):
         for row, (first, second) in enumerate(pairs):
             shares = [

@@ -37,8 +37,11 @@ def test_decisions_are_those_of_the_p_values(bins, alpha, seed):
     start = np.cumsum([0, *map(len, scores)])
     score = np.sort(np.clip(np.concatenate(scores), 0, 1))
     decisions = binomial_test.rejected(score, start, positives, rows, alpha)
-    of_bin = np.repeat(np.arange(len(rows)), np.diff(start))
-    expected = binomial_test.p_values(score, positives[of_bin], rows[of_bin]) <= alpha * binomial_test._TIED
+    bin_index = np.repeat(np.arange(len(rows)), np.diff(start))
+    expected = (
+        binomial_test.p_values(score, positives[bin_index], rows[bin_index])
+        <= alpha * binomial_test._LEVEL_FACTOR
+    )
     assert decisions.each().tolist() == expected.tolist()
     assert (np.diff(decisions.start) > 0).all()
     assert (np.diff(decisions.rejected.astype(int)) != 0).all()
@@ -57,7 +60,7 @@ def test_scores_next_to_every_change_are_decided_correctly(rows, share):
     decisions = binomial_test.rejected(score, np.array([0, len(score)]), positives, n, 0.05).each()
     expected = (
         binomial_test.p_values(score, np.full(len(score), k), np.full(len(score), rows))
-        <= 0.05 * binomial_test._TIED
+        <= 0.05 * binomial_test._LEVEL_FACTOR
     )
     assert decisions.tolist() == expected.tolist()
 

@@ -19,7 +19,7 @@ from uqcli.counts import Bools, Floats
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.boundary.run import run
 from uqcli.methods.boundary.constraint import constraint_from, with_margin
-from uqcli.reports.boundary.compared import Compared
+from uqcli.reports.boundary.comparison import UncertaintyComparison
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -32,7 +32,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         Whether the uncertainty improves the decisions, if ``compare`` was set.
     """
 
-    compared: Compared | None = None
+    compared: UncertaintyComparison | None = None
 
     _saved_as: ClassVar[type[Any]] = BoundaryArtifact
 

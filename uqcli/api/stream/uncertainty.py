@@ -45,7 +45,7 @@ def uncertainty_of(
     columns = {name: value for name, value in beta.items() if value is not None}
     if isinstance(members, np.ndarray) and members.ndim == 2:
         members = list(members.T)
-    columns |= {f"member_{at}": member for at, member in enumerate(members or (), start=1)}
+    columns |= {f"member_{number}": member for number, member in enumerate(members or (), start=1)}
     roles = uncertainty_roles(
         alpha1=None if alpha1 is None else "alpha1",
         alpha0=None if alpha0 is None else "alpha0",
@@ -53,6 +53,6 @@ def uncertainty_of(
     )
     data = DataRequest(inputs=(), frame=table_of(columns), roles=roles)
     batches = open_engine(data.engine).batches(data)
-    parts = [uncertainties(rows, of_members=members is not None) for rows in batches]
+    parts = [uncertainties(rows, from_members=members is not None) for rows in batches]
     names = [field.name for field in fields(Uncertainties)]
     return Uncertainties(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})

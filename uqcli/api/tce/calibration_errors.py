@@ -40,7 +40,7 @@ class CalibrationErrors:
     @property
     def by_class(self) -> Mapping[str, ClassResult]:
         """Metrics, bins and reliability diagram of each class, one-vs-rest; empty for a single score."""
-        return {part.name: part for part in self.report.whole.classes if part.name is not None}
+        return {part.name: part for part in self.report.overall.classes if part.name is not None}
 
     @property
     def by_group(self) -> Mapping[str, GroupResult]:
@@ -70,7 +70,7 @@ class CalibrationErrors:
 
     @property
     def _single(self) -> ClassResult:
-        parts = self.report.whole.classes
+        parts = self.report.overall.classes
         if len(parts) > 1:
             raise UsageError("bins of several classes", expected="those of one, in by_class")
         return parts[0]

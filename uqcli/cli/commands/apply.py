@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import column_overrides, data_without_columns, rows_output
 from uqcli.cli.options import (
@@ -17,7 +18,6 @@ from uqcli.cli.options import (
     RunOptions,
     StreamedInputs,
 )
-from uqcli.cli.places import Reads
 from uqcli.files import STDIO, OutputQueue
 
 
@@ -41,7 +41,7 @@ def apply(
     running: RunOptions,
 ) -> None:
     """Add a saved rule's decisions, probabilities or sets to files."""
-    reads = Reads.of(inputs, rules=[artifact], reading=reading)
+    reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
     provenance = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run
     from uqcli.reports.checks import parse_check

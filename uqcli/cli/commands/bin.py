@@ -9,6 +9,7 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import Binning
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data
@@ -22,7 +23,6 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
 from uqcli.errors import UsageError
 from uqcli.exact import size
@@ -75,7 +75,7 @@ def bin_(
 ) -> None:
     """Count rows in a grid of score and uncertainty bins."""
     tables, models = (None, [*(inputs or ()), cells.edges]) if cells.merge else (inputs, [cells.edges])
-    reads = Reads.of(tables, rules=models, reading=reading)
+    reads = Reads.from_options(tables, rules=models, reading=reading)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.bin.run import BinRequest, run
 
@@ -97,27 +97,27 @@ def bin_(
     elif cells.edges is not None:
         request = BinRequest(data=data, edges=cells.edges)
     else:
-        given = {name: str(value) for name, value in shape.items() if value}
-        request = BinRequest(data=data, grid=_spec(cells.binning or defaults.GRID_BINNING, given))
+        shape_options = {name: str(value) for name, value in shape.items() if value}
+        request = BinRequest(data=data, grid=_spec(cells.binning or defaults.GRID_BINNING, shape_options))
     deliver(run(request), reporting, provenance=provenance, output=written.output, plot=plotting.plot)
 
 
-def _refuse_shape(given: dict[str, str | Binning | None]) -> None:
-    for name, value in given.items():
+def _refuse_shape(shape_options: dict[str, str | Binning | None]) -> None:
+    for name, value in shape_options.items():
         if value is not None:
             raise UsageError(
                 f"{name} with --edges or --merge", expected="no options for bins: the saved grid sets them"
             )
 
 
-def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
+def _spec(binning: Binning, shape_options: dict[str, str]) -> GridSpec:
     from uqcli.methods.bin.block_sizes import BlockSizes
     from uqcli.methods.bin.grid import GridSpec, usual_uncertainty_bins
 
     cuts_uncertainty = binning.cuts_uncertainty
-    if binning is not Binning.PAVA_BC and ("--n-min" in given or "--n-max" in given):
+    if binning is not Binning.PAVA_BC and ("--n-min" in shape_options or "--n-max" in shape_options):
         raise UsageError(f"--n-min and --n-max with {binning}", expected="--binning pava-bc")
-    numbers = {name: size(name, value) for name, value in given.items() if name != "--binning"}
+    numbers = {name: size(name, value) for name, value in shape_options.items() if name != "--binning"}
     return GridSpec(
         binning=binning,
         uncertainty_bins=numbers.get("--uncertainty-bins", usual_uncertainty_bins(binning)),

@@ -9,6 +9,7 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import AlgorithmChoice, Binning, GridBinning
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import PLACEHOLDER, check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data, parse_names
@@ -21,7 +22,6 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
 from uqcli.exact import size
@@ -99,11 +99,11 @@ def boundary(
     from uqcli.methods.boundary.constraint import constraints_from, with_margin
 
     constraints = tuple(with_margin(bound, method.margin) for bound in constraints_from(**asdict(constraint)))
-    reads = Reads.of(inputs, rules=[method.grid, method.shift], reading=reading)
-    places = _places(written.output, constraints)
+    reads = Reads.from_options(inputs, rules=[method.grid, method.shift], reading=reading)
+    outputs = _outputs(written.output, constraints)
     table = _frontier_file(method.frontier)
     provenance = check_outputs(
-        reporting, places, reads=reads, running=running, plot=plotting.plot, table=table
+        reporting, outputs, reads=reads, running=running, plot=plotting.plot, table=table
     )
     from uqcli.engines.protocol import Destination
     from uqcli.jobs.boundary.request import BoundaryRequest
@@ -136,7 +136,7 @@ def boundary(
         )
 
 
-def _frontier_file(place: str | None) -> str | None:
+def _frontier_file(name: str | None) -> str | None:
     """Check the file name of the frontier, whose ending sets the format.
 
     Raises
@@ -144,13 +144,13 @@ def _frontier_file(place: str | None) -> str | None:
     UsageError
         The ending is unknown, or the name is standard output.
     """
-    from uqcli.engines.inputs import facts_of_name
+    from uqcli.engines.inputs import inferred_format
 
-    if place is not None and (is_stdout(place) or facts_of_name(place).format is None):
+    if name is not None and (is_stdout(name) or inferred_format(name).format is None):
         raise UsageError(
-            f"--frontier '{place}' has no known ending", expected="an ending such as .csv or .parquet"
+            f"--frontier '{name}' has no known ending", expected="an ending such as .csv or .parquet"
         )
-    return place
+    return name
 
 
 def _algorithm(method: MethodOptions) -> AlgorithmChoice | None:
@@ -158,7 +158,7 @@ def _algorithm(method: MethodOptions) -> AlgorithmChoice | None:
     return method.algorithm if method.certify is None or is_typed("algorithm") else None
 
 
-def _places(output: str | None, constraints: tuple[Constraint, ...]) -> str | tuple[str, ...] | None:
+def _outputs(output: str | None, constraints: tuple[Constraint, ...]) -> str | tuple[str, ...] | None:
     """Return the output name; for several bounds, one name per bound."""
     if output is None or len(constraints) == 1:
         return output

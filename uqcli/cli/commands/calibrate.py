@@ -9,6 +9,7 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import CalibrationChoice, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data, parse_names
@@ -23,7 +24,6 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
 from uqcli.exact import size
@@ -106,7 +106,7 @@ def calibrate(
     provenance = check_outputs(
         reporting,
         written.output,
-        reads=Reads.of(inputs, test, parts.tree_data, rules=[methods.shift], reading=reading),
+        reads=Reads.from_options(inputs, test, parts.tree_data, rules=[methods.shift], reading=reading),
         running=running,
         plot=plotting.plot,
         has_figures=True,
@@ -173,24 +173,24 @@ def _calibration(
 
 def _refuse_unused(method: CalibrationMethod | None, methods: MapOptions, parts: PartOptions) -> None:
     """Refuse options that the method does not use; ``all`` uses every option."""
-    of_trees = {
+    tree_options = {
         "--partitioner": parts.partitioner,
         "--max-depth": parts.max_depth,
         "--split": parts.split,
         "--tree-data": parts.tree_data,
     }
-    of_parts = {"--features": parts.features, "--partition": parts.partition}
-    of_parts |= {"--leaf-method": parts.leaf_method, "--min-leaf": parts.min_leaf}
+    partition_options = {"--features": parts.features, "--partition": parts.partition}
+    partition_options |= {"--leaf-method": parts.leaf_method, "--min-leaf": parts.min_leaf}
     options_by_method: dict[CalibrationMethod, dict[str, Any]] = {
         CalibrationMethod.HISTOGRAM: {"--n-bins": methods.n_bins},
         CalibrationMethod.MIST: {"--uncertainty-bins": methods.uncertainty_bins},
-        CalibrationMethod.HETEROGENEOUS: {**of_parts, **of_trees},
+        CalibrationMethod.HETEROGENEOUS: {**partition_options, **tree_options},
     }
     for owner, options in options_by_method.items():
         for name, value in options.items():
             if value and method not in (None, owner) and is_typed(name):
                 raise UsageError(f"{name} with --method {method}", expected=f"--method {owner}")
-    for name, value in of_trees.items():
+    for name, value in tree_options.items():
         if value and parts.features is None and is_typed(name):
             raise UsageError(f"{name} without --features", expected="the columns that trees split by")
     if method not in (None, CalibrationMethod.MIST):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final
 
 from uqcli import defaults
 from uqcli.choices import ConformalMethod, ConformalMode
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data
@@ -19,7 +20,6 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
 
@@ -71,7 +71,7 @@ def conformal(
     running: RunOptions,
 ) -> None:
     """Build prediction sets with guaranteed coverage."""
-    reads = Reads.of(inputs, sets.target, rules=[sets.shift], reading=reading)
+    reads = Reads.from_options(inputs, sets.target, rules=[sets.shift], reading=reading)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import column_overrides, data_without_columns
 from uqcli.cli.options import (
@@ -19,7 +20,6 @@ from uqcli.cli.options import (
     ResamplingOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 
 
 def evaluate(
@@ -52,7 +52,7 @@ def evaluate(
     names = arguments or []
     artifacts = tuple(name for name in names if name.endswith(".json"))
     inputs = tuple(name for name in names if not name.endswith(".json"))
-    reads = Reads.of(inputs, rules=[*artifacts, shift], reading=reading)
+    reads = Reads.from_options(inputs, rules=[*artifacts, shift], reading=reading)
     provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.evaluate.request import EvaluateRequest
     from uqcli.jobs.evaluate.run import run

@@ -9,6 +9,7 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import Confusion, ShiftEstimator
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, option
 from uqcli.cli.inputs import labelled_data, parse_numbers
@@ -22,7 +23,6 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
 
 
@@ -63,7 +63,7 @@ def shift(
     running: RunOptions,
 ) -> None:
     """Estimate how class priors differ in unlabelled new data."""
-    reads = Reads.of(inputs, estimate.target, reading=reading)
+    reads = Reads.from_options(inputs, estimate.target, reading=reading)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.shift.run import ShiftRequest, run
 

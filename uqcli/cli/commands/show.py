@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
-from uqcli.cli.places import Reads
 
 
 def show(
@@ -32,7 +32,7 @@ def show(
     running: RunOptions,
 ) -> None:
     """Explain a saved rule in words, or how two differ."""
-    reads = Reads.of(on, rules=[artifact, other], reading=reading)
+    reads = Reads.from_options(on, rules=[artifact, other], reading=reading)
     provenance = check_outputs(reporting, None, reads=reads, running=running)
     from uqcli.jobs.show import show_one, show_two
 

@@ -9,11 +9,11 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import Simulation
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.groups import option
 from uqcli.cli.inputs import parse_numbers
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
-from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
 from uqcli.files import STDIO, OutputQueue
 

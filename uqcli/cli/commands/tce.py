@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from uqcli import defaults
 from uqcli.choices import BinSizing, CalibrationTest, ScoreBinning
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, option
 from uqcli.cli.inputs import labelled_data
@@ -21,7 +22,6 @@ from uqcli.cli.options import (
     ResamplingOptions,
     RunOptions,
 )
-from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
 from uqcli.exact import size
 
@@ -62,7 +62,7 @@ def tce(
     running: RunOptions,
 ) -> None:
     """Test whether probabilities are calibrated (TCE, ECE, others)."""
-    reads = Reads.of(inputs, reading=reading)
+    reads = Reads.from_options(inputs, reading=reading)
     provenance = check_outputs(
         reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.groups import option
 from uqcli.cli.inputs import data_without_columns, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions, StreamedInputs
-from uqcli.cli.places import Reads
 from uqcli.files import STDIO, OutputQueue
 
 
@@ -39,7 +39,7 @@ def uncertainty(
     provenance = check_outputs(
         reporting,
         rows.output or STDIO,
-        reads=Reads.of(inputs, reading=reading),
+        reads=Reads.from_options(inputs, reading=reading),
         running=running,
         metrics=metrics_of(rows=0, selected=None, undecided=0),
     )

@@ -15,7 +15,7 @@ from uqcli.running.progress import set_receiver
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_PATIENCE: Final = 2.0
+_DELAY_SECONDS: Final = 2.0
 """Seconds of a run before progress is shown."""
 
 
@@ -35,7 +35,7 @@ class TerminalProgress:
             self._task, self._task_started = task, now
             if self._bar is not None:
                 self._bar.reset(self._bar.task_ids[0])
-        if now - self._started < _PATIENCE:
+        if now - self._started < _DELAY_SECONDS:
             return
         if self._bar is None:
             self._bar = _bar()

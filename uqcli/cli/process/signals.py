@@ -12,7 +12,7 @@ import threading
 import time
 
 from uqcli.cli.failed_run import write_signal_failure
-from uqcli.errors import ENDING
+from uqcli.errors import TERMINATION_SIGNALS
 from uqcli.running.interruption import (
     changing,
     pending_files,
@@ -21,7 +21,7 @@ from uqcli.running.interruption import (
     run_cleanup,
 )
 
-_TIMEOUT = 2.0
+_TIMEOUT_SECONDS = 2.0
 """Seconds to wait for a rename, an error line or the end of the process before a signal ends it."""
 
 _ended = threading.Event()
@@ -31,10 +31,10 @@ def install_handlers() -> None:
     """Install the handlers; a signal that the parent ignores (nohup, background jobs) stays ignored."""
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # lose none while handlers change
+    signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)  # lose none while handlers change
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(read_end,), daemon=True, name="signals").start()
-    handled = {number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN}
+    handled = {number for number in TERMINATION_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN}
     for number in handled:
         signal.signal(number, _do_nothing)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)  # polars replaces "ignore" by its own handler
@@ -48,7 +48,7 @@ def mark_ended() -> None:
 
 def ignore_signals() -> None:
     """Ignore signals while the interpreter exits; it would restore the defaults, which kill silently."""
-    for number in ENDING:
+    for number in TERMINATION_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 
@@ -59,15 +59,15 @@ def _do_nothing(_number: int, _frame: object) -> None:
 def _watch(read_end: int) -> None:
     while True:
         number = os.read(read_end, 1)[0]
-        if number in ENDING:
-            _end(128 + number, ENDING[signal.Signals(number)])
+        if number in TERMINATION_SIGNALS:
+            _end(128 + number, TERMINATION_SIGNALS[signal.Signals(number)])
 
 
 def _end(code: int, word: str) -> None:
     """Clean up and end the process, while no file is renamed and no other error is printed."""
-    changing.acquire(timeout=_TIMEOUT)
+    changing.acquire(timeout=_TIMEOUT_SECONDS)
     if _ended.is_set():
-        time.sleep(_TIMEOUT)  # the process ends by itself unless something blocks it
+        time.sleep(_TIMEOUT_SECONDS)  # the process ends by itself unless something blocks it
     else:
         remove_temporaries()
         os.write(2, f"error: {word}; {_what_changed()}\n".encode("utf-8", "backslashreplace"))
@@ -78,8 +78,8 @@ def _end(code: int, word: str) -> None:
 
 def _what_changed() -> str:
     changes = [
-        f"{what}: {', '.join(map(repr, names))}"
-        for what, names in (("written before", replaced_files()), ("may be written", pending_files()))
+        f"{verb}: {', '.join(map(repr, names))}"
+        for verb, names in (("written before", replaced_files()), ("may be written", pending_files()))
         if names
     ]
     return " ".join("; ".join(changes or ["no output file was changed"]).split())

@@ -14,9 +14,9 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-_DEPTH: Final = 2
+_QUEUE_SIZE: Final = 2
 _MAX_THREADS: Final = 8
-_PATIENCE: Final = 0.1
+_POLL_SECONDS: Final = 0.1
 """Seconds between checks of a blocked reader whether its consumer has closed."""
 
 
@@ -37,13 +37,13 @@ def threads() -> int:
 
 def ahead(items: Iterable[T]) -> Iterator[T]:
     """Iterate in order, with a thread that produces a few items ahead."""
-    queue: Queue[tuple[T | None, BaseException | None] | None] = Queue(_DEPTH)
+    queue: Queue[tuple[T | None, BaseException | None] | None] = Queue(_QUEUE_SIZE)
     closed = Event()
 
     def put(entry: tuple[T | None, BaseException | None] | None) -> None:
         while not closed.is_set():
             try:
-                queue.put(entry, timeout=_PATIENCE)
+                queue.put(entry, timeout=_POLL_SECONDS)
             except Full:
                 continue
             return

@@ -31,10 +31,10 @@ def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
     DataError
         polars lacks the type of a column; converting it may panic.
     """
-    for at, field in enumerate(rows.schema):
+    for index, field in enumerate(rows.schema):
         if pa.types.is_decimal256(field.type):
-            text = rows.column(at).cast(pa.large_string())
-            rows = rows.set_column(at, pa.field(field.name, text.type), text)
+            text = rows.column(index).cast(pa.large_string())
+            rows = rows.set_column(index, pa.field(field.name, text.type), text)
         elif _is_foreign(field.type):
             raise DataError(
                 f"column '{field.name}' holds {field.type}",

@@ -8,7 +8,7 @@ from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.labelled import all_rows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.digest import digest_of
-from uqcli.engines.protocol import Expected, ReadRows, StreamFacts, StreamRequest
+from uqcli.engines.protocol import Expected, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
 
 
@@ -46,7 +46,7 @@ class LocalEngine:
         """Compute the SHA-256 of all bytes of the inputs in order; streams must be kept."""
         return digest_of(origins_of(request))
 
-    def stream(self, request: StreamRequest) -> StreamFacts:
+    def stream(self, request: StreamRequest) -> StreamSummary:
         """Apply a rule to files (see uqcli.engines.local.write.streaming)."""
         from uqcli.engines.local.write.streaming import stream_through
 

@@ -29,7 +29,7 @@ class Counter(Protocol):
     def amounts(self) -> list[str]:
         """Columns that are summed along with counts."""
 
-    def counted(self, rows: Frame) -> Frame:
+    def cell_counts(self, rows: Frame) -> Frame:
         """Count by cell: n, p (rows and positive rows, by weight), low and high (smallest and largest value).
 
         With amounts also s0, ...: the sum of each over all rows, then over positive rows.
@@ -58,14 +58,14 @@ class FunctionCounter:
             shift += 1
         return cls(low, shift, ((high - low) >> shift) + 2, parts, amounts)
 
-    def counted(self, rows: Frame) -> Frame:
+    def cell_counts(self, rows: Frame) -> Frame:
         """See Counter."""
         from pyspark.sql import functions as F  # noqa: N812
 
         from uqcli.engines.spark import worker
 
         work = worker.cells_counted(self.low, self.shift, self.size, self.parts, self.amounts)
-        sums = [f"s{at}" for at in range(2 * len(self.amounts))]
+        sums = [f"s{index}" for index in range(2 * len(self.amounts))]
         schema = ", ".join([worker.CELLS_SCHEMA, *(f"{name} long" for name in sums)])
         parts = rows.mapInArrow(work, schema)
         return parts.groupBy("cell").agg(
@@ -99,7 +99,7 @@ class ExpressionCounter:
         del parts
         return cls(span.low, span.high, size, amounts)
 
-    def counted(self, rows: Frame) -> Frame:
+    def cell_counts(self, rows: Frame) -> Frame:
         """See Counter."""
         from pyspark.sql import functions as F  # noqa: N812
 

@@ -12,8 +12,8 @@ from uqcli.choices import OnInvalid
 from uqcli.defaults import MAX_ROWS
 from uqcli.engines import refusals
 from uqcli.engines.amounts import LARGEST_SUM, UNITS, refuse_decimals, refuse_sum
-from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
-from uqcli.engines.protocol import SourceFacts
+from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
+from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
 from uqcli.engines.spark.session import spark_errors
@@ -25,7 +25,7 @@ from uqcli.running.remarks import caution
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OUTER = 1e-4
+_TAIL_SHARE = 1e-4
 """Fraction of the rows at either end that need no narrow ranges."""
 
 _LARGEST_WEIGHT = float(2**53)
@@ -79,7 +79,7 @@ class CheckedFrame:
     names: Mapping[str, str]
     keys: Mapping[str, str]
     unnormalised: float
-    facts: SourceFacts
+    summary: SourceSummary
     spans: Mapping[str, Span]
     rows: int
     size: int
@@ -106,8 +106,8 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         answers = frame.agg(*check.questions()).toArrow().to_pylist()[0]
     check.judge(answers)
     result = check.result(frame, answers)
-    if result.facts.unlabelled:
-        caution(refusals.unlabelled(result.facts.unlabelled))
+    if result.summary.unlabelled:
+        caution(refusals.unlabelled(result.summary.unlabelled))
     if roles.weight is not None and (caution_text := _weights_seen(result).caution()):
         caution(caution_text)
     return result
@@ -117,7 +117,7 @@ def _weights_seen(checked: CheckedFrame) -> WeightSummary:
     """Return the summary of weights, from a sample if there are many values."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    seen, names = WeightSummary(), list(checked.names.values())
+    summary, names = WeightSummary(), list(checked.names.values())
     odd = F.col("w") * (F.col("y") % 2)
     totals = (F.count(F.lit(1)).alias("rows"), F.sum("w").alias("size"))
     with spark_errors("look at the weights"):
@@ -130,18 +130,18 @@ def _weights_seen(checked: CheckedFrame) -> WeightSummary:
             .limit(MAX_SAMPLED)
             .toArrow()
         )
-    seen.values = set(values.column("w").to_pylist())
-    seen.totals_by_label = {
+    summary.values = set(values.column("w").to_pylist())
+    summary.totals_by_label = {
         int(label): (rows, size)
         for label, rows, size in zip(
             *(labels.column(name).to_pylist() for name in ("y", "rows", "size")), strict=True
         )
     }
-    seen.value = sample.column(names[0]).to_numpy()
-    seen.size, seen.odd, seen.rows = (
+    summary.value = sample.column(names[0]).to_numpy()
+    summary.size, summary.odd, summary.rows = (
         sample.column(name).to_numpy().astype(np.int64) for name in ("size", "odd", "rows")
     )
-    return seen
+    return summary
 
 
 @dataclass
@@ -159,7 +159,7 @@ class Check:
         self.keys = {key: f"g{index}" for index, key in enumerate(self.roles.keys)}
         self.amounts = {self.names[role]: f"a{index}" for index, role in enumerate(self.roles.amounts)}
 
-    def read(self, source: ClusterInput, kept: Sequence[str] = ()) -> Frame:
+    def read(self, source: ClusterInput, kept_columns: Sequence[str] = ()) -> Frame:
         """Parse the required columns, with the unreadable values of each; kept columns become c0, c1, ..."""
         from pyspark.sql import functions as F  # noqa: N812
 
@@ -180,8 +180,8 @@ class Check:
             columns += [weight.value.alias("w"), weight.wrong.alias("bw")]
         columns += [text_of(source, key).alias(name) for key, name in self.keys.items()]
         first = [
-            (F.col(quoted(name)) if name in source.columns else F.lit(None)).alias(f"c{at}")
-            for at, name in enumerate(kept)
+            (F.col(quoted(name)) if name in source.columns else F.lit(None)).alias(f"c{index}")
+            for index, name in enumerate(kept_columns)
         ]
         return source.frame.select(*first, *columns)
 
@@ -234,7 +234,9 @@ class Check:
         if self.roles.classes:
             for name in self._probabilities():
                 column = F.col(name)
-                conditions[f"outside_{name}"] = usable & ((column < -ROUNDING) | (column > 1 + ROUNDING))
+                conditions[f"outside_{name}"] = usable & (
+                    (column < -ROUNDING_TOLERANCE) | (column > 1 + ROUNDING_TOLERANCE)
+                )
             amounts["unnormalised"] = F.max(F.when(usable, self._deviation()))
         if self.roles.weight is not None:
             weight = F.col("w")
@@ -257,8 +259,8 @@ class Check:
         for name in [] if self.roles.classes else self.names.values():
             value = F.when(present, F.col(name))
             spans |= {
-                f"low_{name}": F.percentile_approx(value, OUTER),
-                f"high_{name}": F.percentile_approx(value, 1 - OUTER),
+                f"low_{name}": F.percentile_approx(value, _TAIL_SHARE),
+                f"high_{name}": F.percentile_approx(value, 1 - _TAIL_SHARE),
                 f"distinct_{name}": F.approx_count_distinct(F.when(present, F.xxhash64(name))),
             }
         return [
@@ -271,7 +273,7 @@ class Check:
         ]
 
     def judge(self, answers: Mapping[str, Any]) -> None:
-        """Raise the errors found, as the local engine does but without row places."""
+        """Raise the errors found, as the local engine does but without the positions of rows."""
         self.refuse_values(answers)
         label, positive = self.roles.label, self.request.positive_value
         if (
@@ -304,8 +306,8 @@ class Check:
             self._refuse_weights(answers, self.roles.weight)
         for name in self.amounts:
             if answers[f"decimals_{name}"]:
-                count, such = answers[f"decimals_{name}"], answers[f"decimal_{name}"]
-                raise refuse_decimals(f"column '{numbers[name]}' has {count} values such as {such!r}")
+                count, example = answers[f"decimals_{name}"], answers[f"decimal_{name}"]
+                raise refuse_decimals(f"column '{numbers[name]}' has {count} values such as {example!r}")
             if (answers[f"sum_{name}"] or 0.0) > LARGEST_SUM:
                 raise refuse_sum(numbers[name])
         self._refuse_probabilities(answers)
@@ -332,9 +334,9 @@ class Check:
                     expected="probabilities between 0 and 1",
                     remedy="check --proba",
                 )
-        off = answers.get("unnormalised") or 0.0
-        if off > SUM_TOLERANCE:
-            raise refusals.unnormalised(f"sums of class probabilities differ from 1 by up to {off:g}")
+        deviation = answers.get("unnormalised") or 0.0
+        if deviation > SUM_TOLERANCE:
+            raise refusals.unnormalised(f"sums of class probabilities differ from 1 by up to {deviation:g}")
 
     def _refuse_weights(self, answers: Mapping[str, Any], name: str) -> None:
         if answers["off_w"]:
@@ -389,11 +391,11 @@ class Check:
             names=self.names,
             keys=self.keys,
             unnormalised=answers.get("unnormalised") or 0.0,
-            facts=SourceFacts(
+            summary=SourceSummary(
                 rows=answers["usable"],
                 positives=None if self.roles.label is None or self.roles.classes else answers["positives"],
                 dropped=answers["rows"] - answers["usable"],
-                columns=self.roles.named(),
+                columns=self.roles.column_by_role(),
                 unlabelled=answers["null_y"] if self.roles.label else 0,
             ),
             spans={

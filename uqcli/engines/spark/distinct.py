@@ -9,7 +9,7 @@ import numpy as np
 
 from uqcli.counts import Ints
 from uqcli.defaults import ROWS_PER_PART
-from uqcli.engines.protocol import ReadRows, SourceFacts
+from uqcli.engines.protocol import ReadRows, SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.pooling import require_same
@@ -82,7 +82,7 @@ def read_rows(request: DataRequest) -> ReadRows:
     rows, levels = distinct_rows(frame)
     return ReadRows(
         rows=rows,
-        facts=frame.facts,
+        summary=frame.summary,
         classes=tuple(frame.roles.classes),
         group_names={key: tuple(numbers) for key, numbers in levels.items()},
         unnormalised=frame.unnormalised,
@@ -94,23 +94,23 @@ class DistinctBatches:
 
     def __init__(self, request: DataRequest) -> None:
         self._request = request
-        self._facts: SourceFacts | None = None
+        self._summary: SourceSummary | None = None
         self.roles: Roles = request.roles
         self.dropped = 0
         self.levels: Mapping[str, Mapping[str, int]] = {}
         self.unnormalised = 0.0
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read."""
-        assert self._facts is not None  # known after the iteration
-        return self._facts
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read."""
+        assert self._summary is not None  # known after the iteration
+        return self._summary
 
     def __iter__(self) -> Iterator[Rows]:
         """Iterate over batches."""
         frame = checked(session_of(self._request.spark), self._request)
-        self.roles, self._facts = frame.roles, frame.facts
+        self.roles, self._summary = frame.roles, frame.summary
         rows, self.levels = distinct_rows(frame)
-        self.dropped, self.unnormalised = frame.facts.dropped, frame.unnormalised
+        self.dropped, self.unnormalised = frame.summary.dropped, frame.unnormalised
         for start in range(0, len(rows), ROWS_PER_PART):
             yield rows.select(np.arange(start, min(len(rows), start + ROWS_PER_PART)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uqcli.engines.protocol import ReadRows, StreamFacts, StreamRequest
+from uqcli.engines.protocol import ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.distinct import DistinctBatches, read_rows
 from uqcli.engines.spark.table import SparkTable
@@ -43,6 +43,6 @@ class SparkEngine:
 
         return LocalEngine().digest(request)
 
-    def stream(self, request: StreamRequest) -> StreamFacts:
+    def stream(self, request: StreamRequest) -> StreamSummary:
         """Apply a rule to rows, writing a directory of Parquet parts."""
         return stream_through(request)

@@ -29,13 +29,13 @@ def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
     from pyspark.sql import functions as F  # noqa: N812
 
     frame, number = checked.frame, F.lit(0).cast("long")
-    for at, column in enumerate(by.groups):
+    for index, column in enumerate(by.groups):
         names = groups_of(checked, column)
         levels = frame.sparkSession.createDataFrame(
-            pa.table({f"text{at}": list(names), f"number{at}": range(len(names))})
+            pa.table({f"text{index}": list(names), f"number{index}": range(len(names))})
         )
-        frame = frame.join(F.broadcast(levels), F.col(checked.keys[column]) == F.col(f"text{at}"))
-        number = number * F.lit(len(names)) + F.col(f"number{at}")
+        frame = frame.join(F.broadcast(levels), F.col(checked.keys[column]) == F.col(f"text{index}"))
+        number = number * F.lit(len(names)) + F.col(f"number{index}")
     if by.classes:
         number = number * F.lit(len(checked.roles.classes)) + F.col("y")
     if len(by.edges):
@@ -85,7 +85,7 @@ def _bin_of(uncertainty: Column, edges: Floats) -> Column:
 
     above = [(uncertainty >= F.lit(edge)).cast("long") for edge in edges.tolist()]
     while len(above) > 1:  # added pairwise, since a long chain of sums is too deep for the query planner
-        above = [sum(above[at + 1 : at + 2], above[at]) for at in range(0, len(above), 2)]
+        above = [sum(above[index + 1 : index + 2], above[index]) for index in range(0, len(above), 2)]
     return above[0]
 
 
@@ -98,13 +98,13 @@ def totals(amounts: Sequence[str]) -> list[Column]:
     return [
         F.sum("w").alias("n"),
         F.sum(F.col("w") * F.col("y")).alias("p"),
-        *(total.alias(f"s{at}") for at, total in enumerate(sums)),
+        *(total.alias(f"s{index}") for index, total in enumerate(sums)),
     ]
 
 
 def sums_of(table: pa.Table, amounts: Sequence[str]) -> Ints | None:
     """Compute the sums of ``totals`` in the form of count tables."""
-    columns = [table.column(f"s{at}").to_numpy().astype(np.int64) for at in range(2 * len(amounts))]
+    columns = [table.column(f"s{index}").to_numpy().astype(np.int64) for index in range(2 * len(amounts))]
     return np.stack(columns).reshape(2, len(amounts), -1) if amounts else None
 
 

@@ -37,7 +37,7 @@ CELLS = 1 << 17
 MIN_CELLS = 64
 """Minimum number of cells per part."""
 
-_SURELY = 1.25
+_SAFETY_FACTOR = 1.25
 """Safety factor on Spark's approximate distinct count, whose error is about 5 %."""
 
 
@@ -92,9 +92,9 @@ class _Counts:
     def selected_cells(self, mask: Bools) -> Ints:
         """Return the indices of closed cells with several values, selected by a mask over ``counts``."""
         index = np.concatenate([self._closed, np.full(len(self.inside.value), -1)])[self._order]
-        named = index[mask]
-        named = named[named >= 0]
-        return np.sort(named[self.low[named] < self.high[named]])
+        positions = index[mask]
+        positions = positions[positions >= 0]
+        return np.sort(positions[self.low[positions] < self.high[positions]])
 
     def with_open(self, cells: Ints, inside: ValueCounts) -> _Counts:
         """Open further cells, given their values."""
@@ -114,20 +114,20 @@ def count_ranges(
     """
     number = parts_of(checked, by)
     if checked.rows <= max(ROWS_PER_PART, number * MIN_CELLS):
-        return RangeCounts.of_parts(pooled_by(checked, role, by))
+        return RangeCounts.from_parts(pooled_by(checked, role, by))
     size = max(MIN_CELLS, CELLS // number)
     counter: Counter = (ExpressionCounter if expressions else FunctionCounter).over(
         checked.spans[role], size, number, list(checked.amounts)
     )
-    distinct = int(_SURELY * checked.spans[role].distinct) * number
+    distinct = int(_SAFETY_FACTOR * checked.spans[role].distinct) * number
     with spark_errors("count the rows"):
         rows = counting_frame(checked, role, by)
         parts = _first(rows, counter, number)
         require_same(checked, sum(int(part.count.sum()) for part in parts))
         while True:
-            counts = [part.counts() for part in (*parts, _whole(parts))]
-            *masks, of_whole = query(counts)
-            flags = _flags(parts, masks, _whole(parts), of_whole)
+            counts = [part.counts() for part in (*parts, _sum_of_parts(parts))]
+            *masks, total_mask = query(counts)
+            flags = _flags(parts, masks, _sum_of_parts(parts), total_mask)
             if not any(len(flag) for flag in flags):
                 return tuple(counts)
             parts = _opened(rows, counter, parts, flags, distinct)
@@ -135,7 +135,7 @@ def count_ranges(
 
 def _first(rows: Frame, counter: Counter, parts: int) -> list[_Counts]:
     """Count all cells, none opened."""
-    table = counter.counted(rows).toArrow()
+    table = counter.cell_counts(rows).toArrow()
     columns = [table.column(name).to_numpy() for name in ("cell", "n", "p", "low", "high")]
     order = np.argsort(columns[0])
     cell, count, positives, low, high = (column[order] for column in columns)
@@ -157,7 +157,7 @@ def _first(rows: Frame, counter: Counter, parts: int) -> list[_Counts]:
     ]
 
 
-def _whole(parts: Sequence[_Counts]) -> _Counts:
+def _sum_of_parts(parts: Sequence[_Counts]) -> _Counts:
     """Merge all parts: a cell is open if it is open in any part that has rows in it."""
     if len(parts) == 1:
         return parts[0]
@@ -171,8 +171,8 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
     amounts = joined_sums([part.sums for part in parts])
     if amounts is not None:
         totals = np.zeros((*amounts.shape[:2], len(distinct)), dtype=np.int64)
-        for at in np.ndindex(*amounts.shape[:2]):
-            np.add.at(totals[at], index, amounts[at])
+        for position in np.ndindex(*amounts.shape[:2]):
+            np.add.at(totals[position], index, amounts[position])
     np.minimum.at(low, index, np.concatenate([part.low for part in parts]))
     np.maximum.at(high, index, np.concatenate([part.high for part in parts]))
     return _Counts(
@@ -187,10 +187,10 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
     )
 
 
-def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], total: _Counts, of_whole: Bools) -> list[Ints]:
+def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], total: _Counts, total_mask: Bools) -> list[Ints]:
     """Choose the cells to open, the same in every part, so that the values of parts make up all values."""
     selected = [part.cell[part.selected_cells(mask)] for part, mask in zip(parts, masks, strict=True)]
-    cells = np.unique(np.concatenate([*selected, total.cell[total.selected_cells(of_whole)]]))
+    cells = np.unique(np.concatenate([*selected, total.cell[total.selected_cells(total_mask)]]))
     return [np.intersect1d(cells, part.cell[~part.opened], assume_unique=True) for part in parts]
 
 
@@ -211,9 +211,9 @@ def _opened(
         flagged = np.zeros((len(parts), counter.size), dtype=np.bool_)
         for mask, cells in zip(flagged, now, strict=True):
             mask[cells] = True
-        most = min(distinct, int(size[rounds == number].sum()))
+        max_keys = min(distinct, int(size[rounds == number].sum()))
         pooled_keys = pooled(
-            counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, max_values=most
+            counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, max_values=max_keys
         )
         opened = [part.with_open(*opening) for part, *opening in zip(opened, now, pooled_keys, strict=True)]
     return opened

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from uqcli.choices import FileFormat
 from uqcli.engines.columns import require_columns
-from uqcli.engines.inputs import facts_of_name
+from uqcli.engines.inputs import inferred_format
 from uqcli.engines.request import DataRequest, ReadOptions, Roles
 from uqcli.engines.spark.session import spark_errors
 from uqcli.errors import DataError, UsageError
@@ -48,7 +48,7 @@ class ClusterInput:
     columns: tuple[str, ...]
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """Quoted name for messages."""
         return f"'{self.name}'"
 
@@ -70,9 +70,9 @@ def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterIn
     if not request.inputs:
         raise UsageError("no INPUT given", expected="files or directories that the cluster can see")
     inputs = tuple(_input(session, name, request.read) for name in request.inputs)
-    roles = request.roles.expanded(inputs[0].columns, inputs[0].shown)
+    roles = request.roles.expanded(inputs[0].columns, inputs[0].display_name)
     for frame_of_input in inputs:
-        require_columns(frame_of_input.columns, frame_of_input.shown, roles)
+        require_columns(frame_of_input.columns, frame_of_input.display_name, roles)
     return inputs, roles
 
 
@@ -101,14 +101,14 @@ def _input(session: SparkSession, name: str, options: ReadOptions) -> ClusterInp
 
 def _read(session: SparkSession, name: str, options: ReadOptions) -> Frame:
     session.conf.set(_INFERENCE, "false")
-    facts = facts_of_name(name.rstrip("/"))
-    file_format = facts.format or (options.format if options.format_given else FileFormat.PARQUET)
+    inferred = inferred_format(name.rstrip("/"))
+    file_format = inferred.format or (options.format if options.format_given else FileFormat.PARQUET)
     if file_format is FileFormat.PARQUET:
         return session.read.parquet(name)
     if file_format is FileFormat.CSV:
         if options.null_values:
             raise UsageError("--null-value with --engine spark", expected="Parquet, or --engine polars")
-        delimiter = options.delimiter or facts.delimiter
+        delimiter = options.delimiter or inferred.delimiter
         return (
             session.read.option("header", "true")
             .option("inferSchema", "false")

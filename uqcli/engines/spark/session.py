@@ -27,7 +27,7 @@ _CLOSE_SECONDS: Final = 1.0
 _CONNECT_SECONDS: Final = 10.0
 """Timeout in seconds for reaching a cluster."""
 
-_RETRIES: Final = 5
+_MAX_RETRIES: Final = 5
 """Retries of a call after a lost connection: half a minute in total; the client's own take ten minutes."""
 
 _PORT: Final = 15002
@@ -173,7 +173,7 @@ def _limit_retries(session: Any) -> None:
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # the error has the same information
-    policy = DefaultPolicy(max_retries=_RETRIES, max_backoff=3000)
+    policy = DefaultPolicy(max_retries=_MAX_RETRIES, max_backoff=3000)
     session.client.set_retry_policies([policy])
 
 
@@ -261,12 +261,12 @@ def _cause(error: Exception) -> str:
     details = getattr(error, "details", None)
     text = str(details() if callable(details) else error).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    named = [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]
+    error_lines = [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]
     match = re.search(r'details = "([^"]*)"', text)
     if match:
         line = match[1]
-    elif "Traceback" in text and named:
-        line = named[-1]
+    elif "Traceback" in text and error_lines:
+        line = error_lines[-1]
     else:
         line = lines[0] if lines else type(error).__name__
     return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS]} ..."

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 
 from uqcli.counts import Ints, RangeCounts, ValueCounts, containing_ranks, merge
-from uqcli.engines.protocol import WHOLE, Partition, RangeQuery, SourceFacts
+from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.distinct import distinct_rows
@@ -35,22 +35,22 @@ class SparkTable:
         return not runs_functions(session_of(self._request.spark))
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read."""
-        return self._checked.facts
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read."""
+        return self._checked.summary
 
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column among rows of positive weight."""
         return groups_of(self._checked, column)
 
     def edges(
-        self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
+        self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each part, exact at given ranks."""
         query = partial(containing_ranks, ranks=ranks)
-        return tuple(group.counts for group in self.counted(by, query, role)[:-1])
+        return tuple(group.counts for group in self.range_counts(by, query, role)[:-1])
 
-    def counted(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
+    def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows."""
         return count_ranges(self._checked, role, by, query, expressions=self._expressions)
 

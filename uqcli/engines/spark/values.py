@@ -50,7 +50,9 @@ def number_of(source: ClusterInput, name: str) -> Parsed:
     if kind in _TEXTS:
         return _number_of_text(_stripped(column))
     if kind not in _NUMBERS:
-        raise DataError(f"column '{name}' of {source.shown} holds {source.types[name]}", expected="numbers")
+        raise DataError(
+            f"column '{name}' of {source.display_name} holds {source.types[name]}", expected="numbers"
+        )
     return Parsed(value=_without_sign_of_zero(column.cast("double")), wrong=_no_text())
 
 
@@ -72,14 +74,14 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
     if kind in _TEXTS:
         text = F.lower(_stripped(column))
         null = text.isNull() | text.isin("", "nan")
-        spelled = F.when(text == "true", F.lit("1")).when(text == "false", F.lit("0")).otherwise(text)
-        number = F.when(spelled.rlike(_PLAIN), spelled.try_cast("double"))
+        digits = F.when(text == "true", F.lit("1")).when(text == "false", F.lit("0")).otherwise(text)
+        number = F.when(digits.rlike(_PLAIN), digits.try_cast("double"))
     elif kind in _NUMBERS:
         number = column.cast("double")
         null = number.isNull() | F.isnan(number)
     else:
         raise DataError(
-            f"label column '{name}' of {source.shown} holds {source.types[name]}",
+            f"label column '{name}' of {source.display_name} holds {source.types[name]}",
             expected="0/1 or true/false",
         )
     value = F.when(number == 1.0, F.lit(1)).when(_without_sign_of_zero(number) == 0.0, F.lit(0))
@@ -97,10 +99,10 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
     text = _stripped(column.cast("string"))
     null = text.isNull() | (F.lower(text).isin("", "nan") & ~text.isin(*classes))
     numbers = class_spellings(classes)
-    if numbers.folded:
+    if numbers.ignores_case:
         text = F.lower(text)
     number_of_class = None
-    for spelling, number in numbers.of_text.items():
+    for spelling, number in numbers.index_by_text.items():
         number_of_class = (F if number_of_class is None else number_of_class).when(
             text == spelling, F.lit(number)
         )
@@ -124,7 +126,7 @@ def text_of(source: ClusterInput, name: str) -> Column:
     kind, column = _kind(source, name), F.col(quoted(name))
     if kind not in (*_TEXTS, "boolean", "byte", "short", "integer", "long", "date", "void", "null"):
         raise DataError(
-            f"column '{name}' of {source.shown} holds {source.types[name]}",
+            f"column '{name}' of {source.display_name} holds {source.types[name]}",
             expected="strings or integers with --engine spark",
         )
     text = _stripped(column.cast("string"))

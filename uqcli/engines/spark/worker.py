@@ -14,7 +14,7 @@ Work = Callable[[Batches], Iterator[pa.RecordBatch]]
 CELLS_SCHEMA = "cell long, n long, p long, low double, high double"
 ROWS_SCHEMA = "part long, value double, y long, w long"
 
-_TOGETHER = 1 << 19
+_MIN_BATCH_ROWS = 1 << 19
 """Rows counted at a time, since Spark's batches are small compared with the cells."""
 
 
@@ -38,10 +38,10 @@ def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str
         for table in _larger(batches):
             value, y, w = (_array(table, name) for name in ("v", "y", "w"))
             cell = _cells(value, table, (low, shift, size))
-            for at, name in enumerate(amounts):
+            for index, name in enumerate(amounts):
                 amount = _array(table, name)
-                np.add.at(sums[at], cell, amount)
-                np.add.at(sums[len(amounts) + at], cell, amount * y)
+                np.add.at(sums[index], cell, amount)
+                np.add.at(sums[len(amounts) + index], cell, amount * y)
             # exact, since each sum is far below 2**53
             count += np.bincount(cell, weights=w, minlength=cells).astype(np.int64)
             positives += np.bincount(cell, weights=w * y, minlength=cells).astype(np.int64)
@@ -58,7 +58,7 @@ def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str
         )
         yield pa.RecordBatch.from_arrays(
             [pa.array(column) for column in columns],
-            names=["cell", "n", "p", "low", "high", *(f"s{at}" for at in range(len(sums)))],
+            names=["cell", "n", "p", "low", "high", *(f"s{index}" for index in range(len(sums)))],
         )
 
     return work
@@ -100,7 +100,7 @@ def _larger(batches: Batches) -> Iterator[pa.Table]:
     for batch in batches:
         waiting.append(batch)
         rows += len(batch)
-        if rows >= _TOGETHER:
+        if rows >= _MIN_BATCH_ROWS:
             yield pa.Table.from_batches(waiting)
             waiting, rows = [], 0
     if rows:
@@ -122,7 +122,7 @@ def _cells(value: Any, table: pa.Table, ranges: tuple[int, int, int]) -> Any:
 
 
 def columns_added(
-    model: tuple[bytes, bytes, str], *, roles: dict[str, str], added: dict[str, str], kept: int
+    model: tuple[bytes, bytes, str], *, roles: dict[str, str], added: dict[str, str], kept_columns: int
 ) -> Work:
     """Add a rule's columns to rows.
 
@@ -134,7 +134,7 @@ def columns_added(
         Column of each role's numbers; ``ok`` is whether a row is usable.
     added
         Type of each added column, in the order a0, a1, ...; for lists, their texts separated by newlines.
-    kept
+    kept_columns
         Number of leading columns to keep.
     """
 
@@ -146,8 +146,8 @@ def columns_added(
                 unusable = ~batch.column(batch.schema.get_field_index("ok")).to_numpy(zero_copy_only=False)
                 columns = [_added(found[name], kind, unusable) for name, kind in added.items()]
                 yield pa.RecordBatch.from_arrays(
-                    [*batch.columns[:kept], *columns],
-                    names=[*batch.schema.names[:kept], *(f"a{at}" for at in range(len(added)))],
+                    [*batch.columns[:kept_columns], *columns],
+                    names=[*batch.schema.names[:kept_columns], *(f"a{index}" for index in range(len(added)))],
                 )
 
     return work

@@ -15,7 +15,7 @@ import numpy as np
 from uqcli.choices import FileFormat, OnInvalid
 from uqcli.defaults import VERSION
 from uqcli.engines.inputs import format_of
-from uqcli.engines.protocol import AddedColumns, StreamFacts, StreamRequest
+from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.engines.spark.check import Check
 from uqcli.engines.spark.package import function_bytes, package_bytes
 from uqcli.engines.spark.read import ClusterInput, Frame, opened, quoted, together
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _SUCCESS: Final = "_SUCCESS"
 
 
-def stream_through(request: StreamRequest) -> StreamFacts:
+def stream_through(request: StreamRequest) -> StreamSummary:
     """Add a rule's columns to all rows, and write them on the cluster.
 
     Raises
@@ -43,38 +43,38 @@ def stream_through(request: StreamRequest) -> StreamFacts:
     DataError
         Inputs differ or are unusable, the output exists, or the job failed.
     """
-    place = _place(request)
+    target = _target(request)
     session = session_of(request.data.spark)
     inputs, roles = opened(session, request.data)
     _refuse_early(request.added, list(roles.all_numbers()))
     columns = _columns(inputs, union=request.union)
     check = Check(request=request.data, roles=roles)
     with spark_errors("check the rows"):
-        frame = together([check.read(frame_of_input, kept=columns) for frame_of_input in inputs])
+        frame = together([check.read(frame_of_input, kept_columns=columns) for frame_of_input in inputs])
         answers = frame.agg(*check.questions()).toArrow().to_pylist()[0]
     check.refuse_values(answers)
     if not runs_functions(session):
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
     usable = _prepared(frame, check, len(columns), drop=request.data.on_invalid is OnInvalid.DROP)
-    with _appearing(place, local=is_local(request.data.spark)) as path, spark_errors(f"write '{place}'"):
+    with _appearing(target, local=is_local(request.data.spark)) as path, spark_errors(f"write '{target}'"):
         _computed(usable, columns, check, request).write.mode("error").parquet(path)
         selected = _selected(session.read.parquet(path), request.added)
     unusable = answers["rows"] - answers["usable"]
     dropped = unusable if request.data.on_invalid is OnInvalid.DROP else 0
-    return StreamFacts(
+    return StreamSummary(
         rows=answers["rows"] - dropped, selected=selected, dropped=dropped, undecided=unusable - dropped
     )
 
 
-def _place(request: StreamRequest) -> str:
-    place = request.output.target
-    if place == STDIO:
+def _target(request: StreamRequest) -> str:
+    target = request.output.target
+    if target == STDIO:
         raise UsageError(
             "the cluster cannot write to standard output", expected="-o DIRECTORY with --engine spark"
         )
-    if format_of(place, request.output.file_format) is not FileFormat.PARQUET:
-        raise UsageError(f"'{place}' asks for another format", expected="Parquet with --engine spark")
-    return place
+    if format_of(target, request.output.file_format) is not FileFormat.PARQUET:
+        raise UsageError(f"'{target}' asks for another format", expected="Parquet with --engine spark")
+    return target
 
 
 def _refuse_early(added: AddedColumns, roles: Sequence[str]) -> None:
@@ -87,25 +87,28 @@ def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
     first, *others = inputs
     for frame_of_input in inputs:
         if len(set(frame_of_input.columns)) < len(frame_of_input.columns):
-            raise DataError(f"column names of {frame_of_input.shown} are not unique", remedy="rename them")
-    for column in others:
-        differing = set(first.columns) ^ set(column.columns)
+            raise DataError(
+                f"column names of {frame_of_input.display_name} are not unique", remedy="rename them"
+            )
+    for other in others:
+        differing = set(first.columns) ^ set(other.columns)
         if not union and not differing:
-            differing = {name for name in first.columns if first.types[name] != column.types[name]}
+            differing = {name for name in first.columns if first.types[name] != other.types[name]}
         if differing and not union:
             raise DataError(
-                f"columns of {column.shown} differ from {first.shown}: {', '.join(sorted(differing))}",
+                f"columns of {other.display_name} differ from "
+                f"{first.display_name}: {', '.join(sorted(differing))}",
                 expected="the same columns in every input",
                 remedy="give --union to fill missing ones with nulls",
             )
     return tuple(dict.fromkeys(name for frame_of_input in inputs for name in frame_of_input.columns))
 
 
-def _prepared(frame: Frame, check: Check, kept: int, *, drop: bool) -> Frame:
+def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> Frame:
     """Select kept columns, numbers, and whether a row is usable."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    columns = [F.col(f"c{at}") for at in range(kept)]
+    columns = [F.col(f"c{index}") for index in range(kept_columns)]
     prepared = frame.select(*columns, *check.clipped(), check.usable().alias("ok"))
     return prepared.filter("ok") if drop else prepared
 
@@ -127,19 +130,19 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
         (function_bytes(added.compute), package_bytes(), VERSION),
         roles=dict(check.names),
         added={name: _kind(added, name) for name in added.types},
-        kept=len(columns),
+        kept_columns=len(columns),
     )
     computed = frame.mapInArrow(work, _schema(frame, len(columns), added))
-    named: dict[str, Any] = {name: f"c{at}" for at, name in enumerate(columns)}
-    named |= {name: f"a{at}" for at, name in enumerate(added.types)}
-    return computed.select(*(F.col(column).alias(name) for name, column in named.items()))
+    temporary_names: dict[str, Any] = {name: f"c{index}" for index, name in enumerate(columns)}
+    temporary_names |= {name: f"a{index}" for index, name in enumerate(added.types)}
+    return computed.select(*(F.col(column).alias(name) for name, column in temporary_names.items()))
 
 
 def _kind(added: AddedColumns, name: str) -> str:
     return "\n".join(added.labels) if added.types[name] == "labels" else added.types[name]
 
 
-def _schema(frame: Frame, kept: int, added: AddedColumns) -> StructType:
+def _schema(frame: Frame, kept_columns: int, added: AddedColumns) -> StructType:
     from pyspark.sql import types as T  # noqa: N812
 
     kinds: Mapping[str, T.DataType] = {
@@ -148,8 +151,8 @@ def _schema(frame: Frame, kept: int, added: AddedColumns) -> StructType:
         "float64": T.DoubleType(),
         "labels": T.ArrayType(T.StringType()),
     }
-    more = [T.StructField(f"a{at}", kinds[kind]) for at, kind in enumerate(added.types.values())]
-    return T.StructType([*frame.schema.fields[:kept], *more])
+    more = [T.StructField(f"a{index}", kinds[kind]) for index, kind in enumerate(added.types.values())]
+    return T.StructType([*frame.schema.fields[:kept_columns], *more])
 
 
 def _selected(frame: Frame, added: AddedColumns) -> int:
@@ -159,24 +162,24 @@ def _selected(frame: Frame, added: AddedColumns) -> int:
     truths = [name for name, kind in added.types.items() if kind == "bool"]
     if not truths:
         return 0
-    sums = [F.sum(F.col(quoted(name)).cast("long")).alias(f"s{at}") for at, name in enumerate(truths)]
+    sums = [F.sum(F.col(quoted(name)).cast("long")).alias(f"s{index}") for index, name in enumerate(truths)]
     return sum(count or 0 for count in frame.agg(*sums).toArrow().to_pylist()[0].values())
 
 
 @contextmanager
-def _appearing(place: str, *, local: bool) -> Iterator[str]:
+def _appearing(target_name: str, *, local: bool) -> Iterator[str]:
     """Yield a directory to write that appears atomically.
 
     The local server writes under a temporary name, which is then renamed. A cluster marks a complete
     directory with a file _SUCCESS, since only the cluster could rename there, and object stores cannot.
     """
-    if not local or is_stored(place):
-        yield place
+    if not local or is_stored(target_name):
+        yield target_name
         return
-    target = Path(place)
+    target = Path(target_name)
     if os.path.lexists(target):
         raise DataError(
-            f"'{place}' already exists",
+            f"'{target_name}' already exists",
             expected="a new directory",
             remedy="choose another name, or remove it first",
         )
@@ -191,6 +194,6 @@ def _appearing(place: str, *, local: bool) -> Iterator[str]:
         (waiting / _SUCCESS).touch()
         waiting.rename(target)
     except OSError as error:
-        raise DataError(f"cannot write '{place}': {error.strerror}") from error
+        raise DataError(f"cannot write '{target_name}': {error.strerror}") from error
     finally:
         remove()

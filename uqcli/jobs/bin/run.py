@@ -82,7 +82,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
     scores = [part.counts for part in parts[:-1]]
     cells = cells_from(edges, scores, spec)
     parameters = _parameters(data, spec, cells)
-    artifact = grid_artifact(cells, source_of(table.facts), parameters)
+    artifact = grid_artifact(cells, source_of(table.summary), parameters)
     by_size = spec.binning is Binning.PAVA_BC
     notes = size_notes(cells.rows[0].count, *_bounds(spec, cells)) if by_size else []
     return _result(artifact, notes, isotonic_errors(scores, blocks, cells))
@@ -97,13 +97,13 @@ def count_under(edges: str, data: DataRequest) -> BinResult:
         The grid or the rows cannot be read.
     """
     old = load_kind(edges, GridArtifact)
-    under = old.cells()
-    table = open_table(data, uses_uncertainty=len(under.rows) > 1)
-    cells = _counted_under(table, under)
+    old_cells = old.cells()
+    table = open_table(data, uses_uncertainty=len(old_cells.rows) > 1)
+    cells = _counted_under(table, old_cells)
     parameters = msgspec.structs.replace(
         old.parameters, on_invalid=data.on_invalid, positive=data.positive_value
     )
-    return _result(grid_artifact(cells, source_of(table.facts), parameters), [], None)
+    return _result(grid_artifact(cells, source_of(table.summary), parameters), [], None)
 
 
 def _counted_under(table: Table, old: Cells) -> Cells:
@@ -113,7 +113,7 @@ def _counted_under(table: Table, old: Cells) -> Cells:
         masks = [ranges_for_edges(part, cut) for part, cut in zip(counts[:-1], edges, strict=True)]
         return [*masks, np.zeros(len(counts[-1].value), dtype=np.bool_)]
 
-    parts = table.counted(Partition(edges=old.uncertainty_edges), query)[:-1]
+    parts = table.range_counts(Partition(edges=old.uncertainty_edges), query)[:-1]
     return cells_under([part.counts for part in parts], old)
 
 

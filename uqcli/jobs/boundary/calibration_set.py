@@ -15,7 +15,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning
 from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells, of_all_rows
 from uqcli.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
-from uqcli.engines.protocol import WHOLE, Table
+from uqcli.engines.protocol import ALL_ROWS, Table
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
@@ -94,7 +94,7 @@ class CalibrationRows:
     _taken: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_request(
         cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False
     ) -> CalibrationRows:
         """Return the calibration set of a request.
@@ -123,7 +123,7 @@ class CalibrationRows:
         table = open_table(request.data, uses_uncertainty=uncertain)
         return cls(
             constraint=constraint,
-            source=source_of(table.facts),
+            source=source_of(table.summary),
             table=table,
             uncertain=uncertain,
             grid=request.grid,
@@ -196,20 +196,20 @@ class CalibrationRows:
         spec = replace(self.grid.spec(Algorithm.SMOOTH), binning=Binning.SHARED)
         auto = self.grid.is_auto(Algorithm.SMOOTH)
         bins = max(self.bins if auto else spec.uncertainty_bins, 2)
-        counted = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
-        return counted.cells(bins, self.grid.score_bins or SCORE_BINS)
+        counted_grid = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
+        return counted_grid.cells(bins, self.grid.score_bins or SCORE_BINS)
 
     @property
     def tried(self) -> tuple[BinsTried, ...]:
         """Gain of each number of uncertainty bins; empty if there are too few alerts."""
         return self._tried_on(self._count(self._shared(SHARED_UNCERTAINTY_BINS)))
 
-    def _tried_on(self, counted: CountedGrid) -> tuple[BinsTried, ...]:
+    def _tried_on(self, counted_grid: CountedGrid) -> tuple[BinsTried, ...]:
         """Compute the gain of each number of uncertainty bins, on a grid that may still be refined."""
-        if counted.spec not in self._tried:
-            cells = counted.cells(counted.spec.uncertainty_bins, self.grid.score_bins or SCORE_BINS)
-            self._tried[counted.spec] = tried_bins(cells, self.constraint, self.seed)
-        return self._tried[counted.spec]
+        if counted_grid.spec not in self._tried:
+            cells = counted_grid.cells(counted_grid.spec.uncertainty_bins, self.grid.score_bins or SCORE_BINS)
+            self._tried[counted_grid.spec] = tried_bins(cells, self.constraint, self.seed)
+        return self._tried[counted_grid.spec]
 
     def _shared(self, bins: int) -> GridSpec:
         """Return the default grid."""
@@ -219,8 +219,8 @@ class CalibrationRows:
     def one_row(self) -> Cells:
         """Default grid with one uncertainty bin, for a single threshold."""
         shared = [grid for grid in self._counted.values() if grid.spec.binning is Binning.SHARED]
-        counted = shared[0] if shared else self._count(self._shared(1))
-        return counted.cells(1, self.grid.score_bins or SCORE_BINS)
+        counted_grid = shared[0] if shared else self._count(self._shared(1))
+        return counted_grid.cells(1, self.grid.score_bins or SCORE_BINS)
 
     @cached_property
     def _scores(self) -> Cells:
@@ -232,7 +232,7 @@ class CalibrationRows:
     @cached_property
     def every_score(self) -> Cells:
         """All distinct scores."""
-        return single_row(self.table.pooled(WHOLE)[0])
+        return single_row(self.table.pooled(ALL_ROWS)[0])
 
     def _count(self, spec: GridSpec) -> CountedGrid:
         """Count the rows once per grid; scores are also exact enough for a single threshold."""
@@ -249,25 +249,25 @@ class CalibrationRows:
         *parts, total = counts
         if spec not in self._taken:  # called again after these are opened
             self._taken[spec] = self._lowest_flagged(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
-        named = np.zeros(len(total.value), dtype=np.bool_)
-        for of_bins in self._taken[spec]:
-            run = len(parts) // len(of_bins)
-            for number, lowest in enumerate(of_bins):
+        mask = np.zeros(len(total.value), dtype=np.bool_)
+        for lowest_by_bin in self._taken[spec]:
+            run = len(parts) // len(lowest_by_bin)
+            for number, lowest in enumerate(lowest_by_bin):
                 firsts = [_first_positive(part, lowest) for part in parts[number * run : (number + 1) * run]]
                 first = min(firsts, default=np.inf)
                 if np.isfinite(first):
-                    named[np.searchsorted(total.value, first, side="right") - 1] = True
-        return of_all_rows(counts, named & ~total.exact)
+                    mask[np.searchsorted(total.value, first, side="right") - 1] = True
+        return of_all_rows(counts, mask & ~total.exact)
 
-    def _lowest_flagged(self, counted: CountedGrid) -> list[list[float]]:
+    def _lowest_flagged(self, counted_grid: CountedGrid) -> list[list[float]]:
         """Return the lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
 
         For a single threshold, and for each possible number of bins.
         """
-        all_cells = counted.cells(counted.spec.uncertainty_bins, counted.spec.score_bins)
+        all_cells = counted_grid.cells(counted_grid.spec.uncertainty_bins, counted_grid.spec.score_bins)
         numbers = {1, len(all_cells.rows)}
         if self.grid.is_auto(Algorithm.SMOOTH):
-            numbers = {1, 2, fewest_of(self._tried_on(counted))}
+            numbers = {1, 2, fewest_of(self._tried_on(counted_grid))}
         thresholds = []
         for cells in map(all_cells.joined, sorted(numbers)):
             tops = smoothed_boundary(cells, self.constraint.goal(cells))
@@ -307,7 +307,9 @@ class CalibrationGrid:
     seed: int = 0
 
     @classmethod
-    def of(cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint) -> CalibrationGrid:
+    def from_grid(
+        cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint
+    ) -> CalibrationGrid:
         """Use a grid as calibration set; bins of a shared grid are merged to the best-performing number."""
         cells = grid.cells()
         auto = request.grid.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL

@@ -16,10 +16,10 @@ from uqcli.methods.boundary.expected import Expected, expected
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.boundary.result import FitCounts
-from uqcli.reports.boundary.compared import Compared
+from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.report import Candidate
 
-_NEAR: Final = 0.005
+_BOUND_TOLERANCE: Final = 0.005
 """Tolerance within which an expected rate counts as meeting its bound."""
 
 
@@ -54,10 +54,10 @@ def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidat
 
 def _keeps(expected: Expected, constraint: Constraint) -> bool:
     """Whether a bound on precision or recall is expected to be met, within half a percentage point."""
-    of = {ConstraintKind.PRECISION: expected.precision, ConstraintKind.RECALL: expected.recall}.get(
+    estimate = {ConstraintKind.PRECISION: expected.precision, ConstraintKind.RECALL: expected.recall}.get(
         constraint.kind
     )
-    return of is None or (of.value or 0.0) >= float(constraint.amounts[0]) - _NEAR
+    return estimate is None or (estimate.value or 0.0) >= float(constraint.amounts[0]) - _BOUND_TOLERANCE
 
 
 def _objective(expected: Expected | None, fit: FitCounts, constraint: Constraint) -> float:
@@ -74,7 +74,7 @@ def _objective(expected: Expected | None, fit: FitCounts, constraint: Constraint
 
 
 def threshold_instead(
-    chosen: Candidate, calibration_set: CalibrationSet, compared: Sequence[Compared]
+    chosen: Candidate, calibration_set: CalibrationSet, compared: Sequence[UncertaintyComparison]
 ) -> Candidate | None:
     """Return the single threshold to use instead of a boundary; None to keep the boundary.
 

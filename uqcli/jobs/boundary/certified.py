@@ -72,12 +72,12 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         ranked = _cells(pilot, spec)
         tested = cells_under(pool_by(test, ranked.uncertainty_edges), ranked)
         outcome = certify(ranked, tested, bound, delta)
-    cells = shown = _cells(rows, spec)
+    cells = shown_cells = _cells(rows, spec)
     if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
-        shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
+        shown_cells = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
     certified_rule = outcome if isinstance(outcome, Certified) else None
     return CertifiedBoundary(
-        source=source_of(table.facts),
+        source=source_of(table.summary),
         parameters=request.parameters(spec),
         found=None if certified_rule is None else _on_all(rows, certified_rule),
         certificate=None
@@ -85,7 +85,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         else _saved(certified_rule, float(bound), delta, request.seed),
         failed=outcome if isinstance(outcome, NotCertified) else None,
         uncertified=optimise(cells, Algorithm.SMOOTH, constraint),
-        cells=shown,
+        cells=shown_cells,
         tried=tried,
     )
 

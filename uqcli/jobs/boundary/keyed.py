@@ -20,22 +20,22 @@ class Copies:
 
     Attributes
     ----------
-    of : int64, shape (n,)
+    index : int64, shape (n,)
         Index of each row's values in the table.
-    drawn : uint64, shape (n,)
+    hashes : uint64, shape (n,)
         Hash of each row's values, its number among equal rows, the seed, and the table digest. Without the
         digest, draws from a few repeated values would be equal for every calibration set. Copies of one row
         share a hash, so that they stay together (see uqcli.repeats).
     """
 
-    of: Ints
-    drawn: NDArray[np.uint64]
+    index: Ints
+    hashes: NDArray[np.uint64]
 
     def parts(self, ends: Sequence[int]) -> Ints:
         """Return the part of each row in the order of the hashes; ``ends`` as in ``split_by_hash``."""
-        cuts = [end for end in ends if 0 < end < len(self.drawn)]
-        bounds = np.partition(self.drawn, cuts)[cuts] if cuts else self.drawn[:0]
-        return np.searchsorted(bounds, self.drawn, side="right") + (len(ends) - len(cuts))
+        cuts = [end for end in ends if 0 < end < len(self.hashes)]
+        bounds = np.partition(self.hashes, cuts)[cuts] if cuts else self.hashes[:0]
+        return np.searchsorted(bounds, self.hashes, side="right") + (len(ends) - len(cuts))
 
 
 def copies(rows: Rows, seed: int) -> Copies:
@@ -43,12 +43,12 @@ def copies(rows: Rows, seed: int) -> Copies:
     count = rows.weights()
     columns = [*rows.numbers.values(), rows.labels]
     table = digest([*columns, count])
-    of = np.repeat(np.arange(len(count)), count)
-    copy = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)
+    indices = np.repeat(np.arange(len(count)), count)
+    copy = np.arange(len(indices)) - np.repeat(np.cumsum(count) - count, count)
     if are_copies(rows):
         copy = np.zeros_like(copy)
-    keys = hashes([*(column[of] for column in columns), copy], seed, table)
-    return Copies(of=of, drawn=keys)
+    keys = hashes([*(column[indices] for column in columns), copy], seed, table)
+    return Copies(index=indices, hashes=keys)
 
 
 def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
@@ -68,4 +68,4 @@ def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
     """
     single = copies(rows, seed)
     part = single.parts(ends)
-    return [np.bincount(single.of[part == number], minlength=len(rows)) for number in range(len(ends) + 1)]
+    return [np.bincount(single.index[part == number], minlength=len(rows)) for number in range(len(ends) + 1)]

@@ -34,7 +34,7 @@ from uqcli.jobs.boundary.candidates import (
     threshold_instead,
 )
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
-from uqcli.jobs.boundary.compared import compared
+from uqcli.jobs.boundary.comparison import compare_uncertainties
 from uqcli.jobs.boundary.frontier import write_frontier
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
@@ -48,7 +48,7 @@ from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.reports.boundary.certification import Certification
-from uqcli.reports.boundary.compared import Compared
+from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.expected import expected_metrics
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
@@ -86,7 +86,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     if not request.compare:
         return _found(request, constraint, class_weights)
     with reusable_streams():  # the rows are read twice
-        gains, calibration_set = compared(request, constraint)
+        gains, calibration_set = compare_uncertainties(request, constraint)
         if gains[0].verdict == "helps":
             calibration_set = replace(calibration_set, min_bins=2)
         return _found(
@@ -107,7 +107,7 @@ def _found(
     request: BoundaryRequest,
     constraint: Constraint,
     class_weights: BinaryWeights | None,
-    gains: tuple[Compared, ...] = (),
+    gains: tuple[UncertaintyComparison, ...] = (),
     calibration_set: CalibrationSet | None = None,
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
@@ -171,7 +171,7 @@ def run_several(
 
 
 def _with_certificate(
-    certified: CertifiedBoundary, request: BoundaryRequest, gains: tuple[Compared, ...]
+    certified: CertifiedBoundary, request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...]
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     optimum = Optimum(found=certified.found, closest=certified.found or certified.uncertified.found)
     chosen = Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum)
@@ -203,8 +203,8 @@ def _with_certificate(
 def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
     """Return the calibration set, with the constraint converted to the class priors of its rows."""
     if request.saved_grid is None:
-        return CalibrationRows.of(request, constraint)
-    return CalibrationGrid.of(request, load_kind(request.saved_grid, GridArtifact), constraint)
+        return CalibrationRows.from_request(request, constraint)
+    return CalibrationGrid.from_grid(request, load_kind(request.saved_grid, GridArtifact), constraint)
 
 
 def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Constraint) -> Optimum | None:
@@ -215,7 +215,7 @@ def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Cons
     if constraint.kind is not ConstraintKind.PRECISION:
         return None
     fit = best.found.fit
-    met = Margin(target=constraint.amounts[0], errors=one.margin).kept(
+    met = Margin(target=constraint.amounts[0], errors=one.margin).is_met(
         np.array([fit.true_positives]), np.array([fit.selected])
     )
     if met[0]:
@@ -232,8 +232,8 @@ def _without_margin(
     """Return the result without the margin that made the constraint infeasible."""
     if not constraint.margin or best.found is not None:
         return None
-    without = replace(constraint, margin=Fraction(0))
-    return optimise(calibration_set.cells(best.algorithm), best.algorithm, without).found
+    relaxed = replace(constraint, margin=Fraction(0))
+    return optimise(calibration_set.cells(best.algorithm), best.algorithm, relaxed).found
 
 
 def _as_used(
@@ -250,7 +250,9 @@ def _as_used(
     )
 
 
-def _artifact(report: BoundaryReport, boundary: FittedBoundary, by: Recalibration | None) -> BoundaryArtifact:
+def _artifact(
+    report: BoundaryReport, boundary: FittedBoundary, recalibration: Recalibration | None
+) -> BoundaryArtifact:
     fit = boundary.fit
     return BoundaryArtifact(
         kind=ArtifactKind.BOUNDARY,
@@ -261,8 +263,10 @@ def _artifact(report: BoundaryReport, boundary: FittedBoundary, by: Recalibratio
         uncertainty_edges=boundary.uncertainty_edges.tolist(),
         thresholds=list(boundary.thresholds),
         recalibration=msgspec.UNSET
-        if by is None
-        else SavedRecalibration(coefficient=by.coefficient, low=by.low, high=by.high),
+        if recalibration is None
+        else SavedRecalibration(
+            coefficient=recalibration.coefficient, low=recalibration.low, high=recalibration.high
+        ),
         fit=Fit(
             selected=fit.selected,
             true_positives=fit.true_positives,

@@ -84,8 +84,10 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     measured = read.rows if test is None else test
     plan = plan_of(request, measured.size)
     methods = [method for method in CalibrationMethod if method not in obstacles]
-    tried = sorted((_try(read, method, request, test, plan) for method in methods), key=lambda t: t.log_loss)
-    best = tried[0]
+    results = sorted(
+        (_try(read, method, request, test, plan) for method in methods), key=lambda t: t.log_loss
+    )
+    best = results[0]
     artifact = artifact_of(best.fitted, best.source, best.request, read.data, read.target)
     enough = best.compared is not None
     report = CalibrateReport(
@@ -94,7 +96,7 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
         tested=request.test is not None,
         compared=best.compared,
         where="on the test set" if test is not None else "(cross-validated)",
-        panels=tuple(candidate.panel for candidate in tried if candidate.panel is not None),
+        panels=tuple(candidate.panel for candidate in results if candidate.panel is not None),
         errors=None,
         notes=(
             *best.fitted.notes,
@@ -103,7 +105,7 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
         ),
         methods=tuple(
             MethodResult(method=candidate.method, compared=candidate.compared)
-            for candidate in tried
+            for candidate in results
             if candidate.compared
         ),
         obstacles=obstacles,
@@ -173,7 +175,9 @@ def _try(
 
 def _compared(predicted: CrossValidated, uncalibrated: Floats, plan: ResamplingPlan) -> Comparison:
     rows = predicted.rows
-    return compare(PairedCounts.of(uncalibrated, predicted.probability, rows.labels, rows.weight), plan)
+    return compare(
+        PairedCounts.from_predictions(uncalibrated, predicted.probability, rows.labels, rows.weight), plan
+    )
 
 
 def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateRequest:

@@ -63,16 +63,16 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     )
     if request.test is not None:
         same = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
-        pairs, where = _tested(same.on(request.test), calibration), "on the test set"
+        pairs, data_name = _tested(same.on(request.test), calibration), "on the test set"
     else:
-        pairs, where = _cross_validated(read, fit, options.seed), "(cross-validated)"
+        pairs, data_name = _cross_validated(read, fit, options.seed), "(cross-validated)"
     plan = plan_of(request, None if pairs is None else int(pairs.count.sum()))
     report = CalibrateReport(
         artifact=artifact,
         resampling=(plan.replicates, plan.confidence),
         tested=request.test is not None,
         compared=None if pairs is None else compare(pairs, plan),
-        where=None if pairs is None else where,
+        where=None if pairs is None else data_name,
         panels=() if pairs is None else (panel_of_classes(pairs),),
         errors=None,
         notes=(
@@ -112,7 +112,7 @@ class _Read:
     def counts(self, rows: Rows | None = None) -> ClassCounts:
         """Pool some rows, or all."""
         part = self.rows if rows is None else rows
-        return ClassCounts.of(self.probability(part), label_numbers(part), part.weight)
+        return ClassCounts.from_rows(self.probability(part), label_numbers(part), part.weight)
 
 
 def _read(data: DataRequest) -> _Read:
@@ -154,7 +154,7 @@ def _tested(data: DataRequest, map_: ClassMap) -> PairedClassCounts | None:
     """Compute the probabilities of the test set, before and after the map."""
     read = _read(data)
     before = read.probability(read.rows)
-    return PairedClassCounts.of(
+    return PairedClassCounts.from_predictions(
         before, map_.probabilities(before), label_numbers(read.rows), read.rows.weight
     )
 
@@ -174,4 +174,4 @@ def _cross_validated(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts
         parts.append((held_out, before, calibration.probabilities(before)))
     joined = Rows.joined([part for part, _, _ in parts])
     before, after = (np.concatenate(pieces) for pieces in list(zip(*parts, strict=True))[1:])
-    return PairedClassCounts.of(before, after, label_numbers(joined), joined.weight)
+    return PairedClassCounts.from_predictions(before, after, label_numbers(joined), joined.weight)

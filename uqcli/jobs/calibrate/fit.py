@@ -217,7 +217,7 @@ def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
     )
     if options.split is SplitCriterion.GINI:
         return learn_trees(rows.features, rows.labels, rows.weights(), tree_options)
-    matrix = TreeMatrix.of(rows.features, rows.labels, rows.weights())
+    matrix = TreeMatrix.from_features(rows.features, rows.labels, rows.weights())
     log_odds = options.scale.log_odds(options.scale.corrected(rows.score))
     part = Rows(numbers={"score": log_odds}, positive=rows.positive, weight=rows.weight)
     return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(part, matrix, tree_options),))

@@ -10,7 +10,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import ArtifactKind, CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.engines.probabilities import require_probabilities
-from uqcli.engines.protocol import WHOLE
+from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import DataRequest, FeatureRequest, Inputs
 from uqcli.errors import UsageError
 from uqcli.jobs.calibrate.fit import SCORE_FITS, CalibrationOptions, FittedCalibration, fit, fit_counts
@@ -225,8 +225,8 @@ def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     """Fit a map of the score alone to counts; measured rows are derived from the counts."""
     options = request.calibration
     table = open_table(data, uses_uncertainty=False)
-    counts = table.pooled(WHOLE)[0]
-    source = source_of(table.facts)
+    counts = table.pooled(ALL_ROWS)[0]
+    source = source_of(table.summary)
     _require_scores(counts.value, request, source)
     rows = rows_of(sample_of(counts, options.seed))
     return _Fit(fitted=fit_counts(counts, options), source=source, rows=rows, fitted_rows=counts.rows)

@@ -11,8 +11,8 @@ def plan_of(request: CalibrateRequest, measured_rows: int | None) -> ResamplingP
     """Plan intervals if requested, or by default for few rows; ``measured_rows`` None means no rows."""
     replicates = request.bootstrap
     if replicates is None:
-        few = measured_rows is not None and measured_rows <= defaults.BOOTSTRAP_ROWS
-        replicates = defaults.BOOTSTRAP if few else 0
+        is_small = measured_rows is not None and measured_rows <= defaults.BOOTSTRAP_ROWS
+        replicates = defaults.BOOTSTRAP if is_small else 0
     return ResamplingPlan(replicates=replicates, seed=request.calibration.seed, confidence=request.confidence)
 
 

@@ -93,7 +93,9 @@ def _seed_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[str]
 
 def _paired(measured: _Measured, options: CalibrationOptions) -> PairedCounts:
     rows = measured.rows
-    return PairedCounts.of(before(rows, options.scale), measured.after, rows.labels, rows.weight)
+    return PairedCounts.from_predictions(
+        before(rows, options.scale), measured.after, rows.labels, rows.weight
+    )
 
 
 def _panels(

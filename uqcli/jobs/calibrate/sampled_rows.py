@@ -78,6 +78,6 @@ def split_into_folds(weight: Ints, parts: int, random: np.random.Generator) -> I
     last = np.cumsum(weight[order])
     split_by_hash = np.empty((parts, len(weight)), dtype=np.int64)
     for part in range(parts):
-        upto = (last - 1 - part) // parts
-        split_by_hash[part, order] = upto - (last - weight[order] - 1 - part) // parts
+        parts_before = (last - 1 - part) // parts
+        split_by_hash[part, order] = parts_before - (last - weight[order] - 1 - part) // parts
     return split_by_hash

@@ -177,8 +177,8 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
         uniform = np.ones(len(rows))
         if request.randomize and request.method is ConformalMethod.APS:
             uniform = uniforms(positions_of(rows), request.seed, Purpose.FIT)
-        of_labels = SCORES[request.method].of_labels(reader.probabilities(rows), label, uniform)
-        scores.append(of_labels[present])
+        label_scores = SCORES[request.method].label_scores(reader.probabilities(rows), label, uniform)
+        scores.append(label_scores[present])
         labels.append(label[present].astype(np.min_scalar_type(len(reader.classes))))
         if rows.weight is not None:
             weights.append(rows.weight[present])

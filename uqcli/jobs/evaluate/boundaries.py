@@ -17,7 +17,7 @@ from uqcli.document import Claim, Estimate, ExactEstimate, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import SourceFacts
+from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.evaluate.columns import labelled_rows
 from uqcli.jobs.evaluate.difference import difference_of
@@ -66,10 +66,10 @@ def evaluate(
     """
     data = labelled_rows(request, rules)
     target = None if shift is None else target_weights_of(shift, data.positive_value)
-    tally, facts = _count(data, rules)
+    tally, summary = _count(data, rules)
     if tally.rows == 0:
         raise refusals.no_weight()
-    measured = _measured(tally, facts.unlabelled, request, target)
+    measured = _measured(tally, summary.unlabelled, request, target)
     found = list(zip(request.artifacts, rules, measured, strict=True))
     claims = tuple(_claim(*result, request.confidence) for result in found)
     results = tuple(
@@ -77,7 +77,7 @@ def evaluate(
         for (name, rule, measured), claim in zip(found, claims, strict=True)
     )
     return EvaluateReport(
-        source=source_of(facts),
+        source=source_of(summary),
         parameters=EvaluateParameters(
             confidence=request.confidence,
             on_invalid=data.on_invalid,
@@ -90,7 +90,7 @@ def evaluate(
     )
 
 
-def _count(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> tuple[_Tally, SourceFacts]:
+def _count(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> tuple[_Tally, SourceSummary]:
     none = (0,) * len(rules)
     tally = _Tally(
         rows=0,
@@ -117,7 +117,7 @@ def _count(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> tuple[_Tally
             if common is None
             else tally.common_positives + _total(rows, common & positive),
         )
-    return tally, batches.facts
+    return tally, batches.summary
 
 
 def _total(rows: Rows, mask: np.ndarray) -> int:
@@ -161,8 +161,8 @@ def _difference(tally: _Tally, measured: Sequence[MeasuredBoundary], confidence:
         )
         for selected, positives in zip(tally.selected, tally.true_positives, strict=True)
     )
-    kept = Chosen(positives=tally.common_positives, negatives=tally.common - tally.common_positives)
-    pair = PairedSelections(lost=lost, kept=kept, gained=gained)
+    common = Chosen(positives=tally.common_positives, negatives=tally.common - tally.common_positives)
+    pair = PairedSelections(lost=lost, kept=common, gained=gained)
     difference = difference_of(pair, tally.rows, tally.positives, confidence)
     if UNKNOWN in [result.recall for result in measured]:
         return replace(difference, recall=UNKNOWN, recall_p=None)
@@ -185,14 +185,14 @@ def _in_target(
 def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, confidence: float) -> Claim:
     """Test the target of a boundary exactly."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
-    kept, sentence = _outcome(artifact, constraint, measured, confidence)
+    is_kept, sentence = _outcome(artifact, constraint, measured, confidence)
     if artifact.unsealed:
-        kept, sentence = None, f"target not tested: {artifact.unsealed}."
+        is_kept, sentence = None, f"target not tested: {artifact.unsealed}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )
     target = f"{name}: {constraint.text()}"
-    return Claim(name=target, met=kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
+    return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
 
 
 _Outcome = tuple[bool | None, str]
@@ -233,10 +233,10 @@ def _precision_outcome(
         return _target_outcome(constraint, measured.target_precision, bound)
     if artifact.certified is not None and measured.selected:
         return _certificate_outcome(constraint, artifact.certified, measured)
-    kept, sentence = _share_outcome(constraint, measured.precision, counts)
+    is_kept, sentence = _share_outcome(constraint, measured.precision, counts)
     if isinstance(artifact.target, msgspec.UnsetType):
-        return kept, sentence
-    return kept, f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
+        return is_kept, sentence
+    return is_kept, f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
 
 
 def _certificate_outcome(
@@ -278,14 +278,17 @@ def _meets_bound(
 
 def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Outcome:
     """The same under a target's class priors, which are estimated themselves."""
-    where = f"{constraint.text()} on target data"
+    subject = f"{constraint.text()} on target data"
     if estimate.value is None:
-        return None, f"{where} not tested: no row is flagged."
+        return None, f"{subject} not tested: no row is flagged."
     met = Fraction(estimate.value) >= bound
     if estimate.low is None or estimate.high is None:
-        return None, f"{'above' if met else 'below'} {where}; not tested, as the class weights have no draws."
+        return (
+            None,
+            f"{'above' if met else 'below'} {subject}; not tested, as the class weights have no draws.",
+        )
     significant = estimate.low >= bound or estimate.high < bound
-    return met or not significant, _sentence(where, met=met, significant=significant)
+    return met or not significant, _sentence(subject, met=met, significant=significant)
 
 
 def _sentence(target: str, *, met: bool, significant: bool) -> str:

@@ -64,7 +64,7 @@ def evaluate(
         if read is None or read[0] != data:
             read = (data, *read_labelled(data))
         rows, source = read[1].rows, read[2]
-        if artifact.of_classes:
+        if artifact.class_names:
             before = probabilities(rows, data.roles)
             calibrated = artifact.calibrated_classes(before)
         else:
@@ -116,11 +116,11 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
     if artifact.unsealed:
         sentence = f"{name}: errors not tested: {artifact.unsealed}."
         return Claim(name=claim, met=None, sentence=sentence)
-    at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
+    bin_index = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
     weight, bins = rows.weights(), len(map_.rate)
     count, positives = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
-    np.add.at(count, at, weight)
-    np.add.at(positives, at[rows.labels], weight[rows.labels])
+    np.add.at(count, bin_index, weight)
+    np.add.at(positives, bin_index[rows.labels], weight[rows.labels])
     p_values = error_p_values(positives, count, map_.rate, map_.error)
     if not p_values:
         return Claim(name=claim, met=None, sentence=f"{claim}: not tested, no bin has rows.")
@@ -141,13 +141,13 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
 def _paired(before: Probability, after: Probability, rows: Rows) -> Pairs:
     """Pair the probabilities of one score, or of all classes."""
     if before.ndim == 2:
-        return PairedClassCounts.of(before, after, label_numbers(rows), rows.weight)
-    return PairedCounts.of(before, after, rows.labels, rows.weight)
+        return PairedClassCounts.from_predictions(before, after, label_numbers(rows), rows.weight)
+    return PairedCounts.from_predictions(before, after, rows.labels, rows.weight)
 
 
 def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> list[DataRequest]:
     """Return the data requests of the calibrators; a single one if the same rows suit all of them."""
-    classes = [rule.of_classes for rule in rules]
+    classes = [rule.class_names for rule in rules]
     if any(classes):
         if not all(classes):
             raise UsageError(
@@ -170,9 +170,9 @@ def _difference(
     paired = rows is others
     pairs = _paired(first, second, rows) if paired else None
     resampled = {} if pairs is None or not plan.replicates else resampled_losses(pairs, plan)
-    without = {name: Estimate(value=values[name], low=None, high=None) for name in LOSSES_COMPARED}
+    without_interval = {name: Estimate(value=values[name], low=None, high=None) for name in LOSSES_COMPARED}
     return CalibratorDifference(
-        compared=Comparison(before=one, after=other, difference={**values, **without, **resampled}),
+        compared=Comparison(before=one, after=other, difference={**values, **without_interval, **resampled}),
         paired=paired,
         resampled=plan.replicates > 0,
     )

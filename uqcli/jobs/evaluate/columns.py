@@ -33,7 +33,7 @@ def labelled_rows(request: EvaluateRequest, rules: Sequence[TwoClasses]) -> Data
 
 
 def _positive_value(request: EvaluateRequest, rules: Sequence[TwoClasses]) -> str | None:
-    if rules[0].of_classes and request.data.positive_value is not None:
+    if rules[0].class_names and request.data.positive_value is not None:
         raise UsageError("--positive with labels that name classes", expected="none")
     if request.data.positive_value is not None:
         return request.data.positive_value

@@ -85,9 +85,9 @@ def evaluate(
     paired = len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
     pair = _Pair() if paired else None
     pairs = list(zip(rules, requests, strict=True))
-    for together in [pairs] if paired else [[alone] for alone in pairs]:
-        tallies, source = _counted(together, pair)
-        for (artifact, _), tally in zip(together, tallies, strict=True):
+    for batch in [pairs] if paired else [[single] for single in pairs]:
+        tallies, source = _counted(batch, pair)
+        for (artifact, _), tally in zip(batch, tallies, strict=True):
             measured.append(_metrics(artifact, tally, request, shift))
     return EvaluateConformalReport(
         source=source,
@@ -159,20 +159,20 @@ def _in_one_order(request: DataRequest) -> DataRequest:
 
 
 def _counted(
-    together: Sequence[tuple[ConformalArtifact, DataRequest]], pair: _Pair | None
+    batch: Sequence[tuple[ConformalArtifact, DataRequest]], pair: _Pair | None
 ) -> tuple[list[_Tally], Source]:
     """Count in one pass in the first rule's class order; each rule uses its own."""
-    artifacts = [artifact for artifact, _ in together]
+    artifacts = [artifact for artifact, _ in batch]
     groups = [() if artifact.groups is None else artifact.groups.names for artifact in artifacts]
     tallies = [
         _Tally(len(artifact.classes), len(names) + 1)
         for artifact, names in zip(artifacts, groups, strict=True)
     ]
-    sets = [artifact.sets(data.roles) for artifact, data in together]
+    sets = [artifact.sets(data.roles) for artifact, data in batch]
     own_number = [
         np.array([artifact.classes.index(name) for name in artifacts[0].classes]) for artifact in artifacts
     ]
-    reader = ClassReader(together[0][1])
+    reader = ClassReader(batch[0][1])
     for rows in reader:
         label, weight = label_numbers(rows), rows.weights()
         covered = [

@@ -72,9 +72,11 @@ def judge(
         lines = zip(counts.covered_of_class, counts.rows_of_class, calibration, alphas, strict=True)
         return _tested("class", _p_values(artifact.classes, list(lines)), level)
     if artifact.groups is not None:
-        of_group = artifact.groups.calibration_rows or _shared(artifact, counts.rows_of_group[:-1])
-        alphas = [alpha] * len(of_group)
-        lines = zip(counts.covered_of_group[:-1], counts.rows_of_group[:-1], of_group, alphas, strict=True)
+        group_calibration = artifact.groups.calibration_rows or _shared(artifact, counts.rows_of_group[:-1])
+        alphas = [alpha] * len(group_calibration)
+        lines = zip(
+            counts.covered_of_group[:-1], counts.rows_of_group[:-1], group_calibration, alphas, strict=True
+        )
         return _tested("group", _p_values(artifact.groups.names, list(lines)), level)
     line = (counts.covered_of_class.sum(), counts.rows_of_class.sum(), sum(calibration), alpha)
     not_guaranteed = _classes_below(artifact, counts, level)

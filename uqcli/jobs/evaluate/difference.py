@@ -41,14 +41,14 @@ def share_difference(gained: int, lost: int, trials: int, confidence: float) -> 
 
 def _precision(pair: PairedSelections, confidence: float) -> ExactEstimate:
     low, high = precisions_interval(pair, confidence)
-    first, second = (_share(pair.kept, alone) for alone in (pair.lost, pair.gained))
+    first, second = (_share(pair.kept, exclusive) for exclusive in (pair.lost, pair.gained))
     value = None if first is None or second is None else second - first
     return ExactEstimate(value=value, low=low, high=high)
 
 
-def _share(kept: Chosen, alone: Chosen) -> float | None:
-    rows = kept.rows + alone.rows
-    return (kept.positives + alone.positives) / rows if rows else None
+def _share(kept: Chosen, exclusive: Chosen) -> float | None:
+    rows = kept.rows + exclusive.rows
+    return (kept.positives + exclusive.positives) / rows if rows else None
 
 
 def _rows_selected(gained: int, lost: int, rows: int, confidence: float) -> Estimate:

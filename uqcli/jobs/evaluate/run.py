@@ -22,7 +22,7 @@ from uqcli.jobs.result import Result
 from uqcli.jobs.target_weights import load_shift
 from uqcli.stores.address import safe_address
 
-MEASURED: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
+EVALUATION_MODULES: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
     {
         ArtifactKind.BOUNDARY: "boundaries",
         ArtifactKind.CALIBRATOR: "calibrators",
@@ -52,14 +52,14 @@ def run(request: EvaluateRequest) -> Result[Report, None]:
         # bootstrap 0 is always accepted, and metrics in target data use the seed
         useless = (*(("bootstrap",) if request.bootstrap else ()), *(() if shift is not None else ("seed",)))
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
-    measure: Any = import_module(f"uqcli.jobs.evaluate.{MEASURED[kind]}").evaluate
+    measure: Any = import_module(f"uqcli.jobs.evaluate.{EVALUATION_MODULES[kind]}").evaluate
     with reusable_streams() if len(rules) > 1 else nullcontext():  # each rule may read the rows
         return Result(report=measure(request, rules, shift), artifact=None)
 
 
 def _common_kind(names: Sequence[str], rules: Sequence[Saved]) -> ArtifactKind:
     for name, rule in zip(names, rules, strict=True):
-        if rule.kind not in MEASURED:
+        if rule.kind not in EVALUATION_MODULES:
             raise ArtifactError(
                 f"'{name}' is a rule file of kind {rule.kind}",
                 expected="kind boundary, calibrator or conformal",

@@ -121,9 +121,11 @@ class MeanProbabilities:
         del estimate
         source, target = self.source, self.target
         confusion = draw_mean_confusion(source.shares, source.label, source.count, len(self.classes), random)
-        seen = np.einsum("ij,i->j", target.shares, random.standard_gamma(target.count))
+        target_sums = np.einsum("ij,i->j", target.shares, random.standard_gamma(target.count))
         by_class = self._confusion / self._confusion.sum(axis=0)
-        mass = seen + (by_class * random.standard_gamma(UNSEEN_IN_TARGET, len(self.classes))).sum(axis=1)
+        mass = target_sums + (by_class * random.standard_gamma(UNSEEN_IN_TARGET, len(self.classes))).sum(
+            axis=1
+        )
         return _solved(confusion, mass / mass.sum(), self.classes)
 
     @cached_property

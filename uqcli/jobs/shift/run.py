@@ -37,7 +37,7 @@ from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows
 from uqcli.running.progress import with_progress
 
-_NEGLIGIBLE = 1e-6
+_MIN_REPORTED = 1e-6
 """Weights and shares below it are reported as 0, which EM only approaches."""
 
 
@@ -87,21 +87,21 @@ class _Side:
     @property
     def labels(self) -> Ints:
         """Weight of the rows by class."""
-        return self.counted(label_numbers(self.rows), len(self.classes))
+        return self.weight_by_index(label_numbers(self.rows), len(self.classes))
 
     @property
     def predictions(self) -> Ints:
         """Weight of the rows by predicted class."""
-        return self.counted(self.predicted, len(self.classes))
+        return self.weight_by_index(self.predicted, len(self.classes))
 
-    def counted(self, number: Ints, size: int) -> Ints:
+    def weight_by_index(self, number: Ints, size: int) -> Ints:
         """Sum the weight of rows by an index below ``size``; exact, since weights sum to less than 2**53."""
         return np.bincount(number, weights=self.rows.weight, minlength=size).astype(np.int64)
 
     def distinct(self) -> ClassCounts:
         """Pool equal rows, in sorted order."""
         probability = np.stack([self.rows.numbers[PROBA + name] for name in self.classes], axis=1)
-        return ClassCounts.of(probability, label_numbers(self.rows), self.rows.weight)
+        return ClassCounts.from_rows(probability, label_numbers(self.rows), self.rows.weight)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +215,7 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
     if request.confusion is Confusion.SOFT:
         return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
     cell = source.predicted * len(classes) + label_numbers(source.rows)
-    joint = source.counted(cell, len(classes) ** 2).reshape(len(classes), len(classes))
+    joint = source.weight_by_index(cell, len(classes) ** 2).reshape(len(classes), len(classes))
     return PredictedClasses(joint=joint, target=target.predictions, classes=classes)
 
 
@@ -226,8 +226,8 @@ def _replicates(sides: _Sides, request: ShiftRequest) -> int:
         return 0  # no valid interval exists
     if request.bootstrap is not None:
         return request.bootstrap
-    of_counts = request.estimator is not ShiftEstimator.EM and request.confusion is Confusion.HARD
-    return defaults.BOOTSTRAP if of_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
+    uses_counts = request.estimator is not ShiftEstimator.EM and request.confusion is Confusion.HARD
+    return defaults.BOOTSTRAP if uses_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
 
 
 def _draws(
@@ -255,14 +255,14 @@ def intervals_of_weights(draws: Sequence[Floats | None], confidence: float) -> l
         ends = percentile_interval(values, confidence)
         if ends is None:
             return None
-        intervals.append([0.0 if end < _NEGLIGIBLE else end for end in ends])
+        intervals.append([0.0 if end < _MIN_REPORTED else end for end in ends])
     return intervals
 
 
 def intervals_of_priors(draws: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
     """Compute the percentile intervals of the target priors, clipped to [0, 1]."""
     intervals = intervals_of_weights(draws, confidence)
-    return intervals and [[1.0 if end > 1 - _NEGLIGIBLE else end for end in ends] for ends in intervals]
+    return intervals and [[1.0 if end > 1 - _MIN_REPORTED else end for end in ends] for ends in intervals]
 
 
 def _report(

@@ -45,22 +45,22 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     UsageError, DataError, ArtifactError
         The rule or rows cannot be read, a check is invalid, or the output cannot be written.
     """
-    model, output = load_unedited(request.artifact), request.output
-    selected = 0 if model.decides else None
+    rule, output = load_unedited(request.artifact), request.output
+    selected = 0 if rule.decides else None
     apply_checks(request.checks, {"": metrics_of(rows=0, selected=selected, undecided=0)})
-    if not model.has_sets:
-        request.columns.refuse(("no_empty",), f"with a rule file of kind {model.kind}")
+    if not rule.has_sets:
+        request.columns.refuse(("no_empty",), f"with a rule file of kind {rule.kind}")
     form = NewColumns(prefix=output.prefix, lists=output.supports_lists, no_empty=request.no_empty)
-    roles = model.reads(request.columns)
-    added = replace(model.adds(roles, form), made_by=content_of(model)["digest"])
-    facts = stream(replace(request.data, roles=roles), added, output)
+    roles = rule.reads(request.columns)
+    added = replace(rule.adds(roles, form), made_by=content_of(rule)["digest"])
+    summary = stream(replace(request.data, roles=roles), added, output)
     report = ApplyReport(
-        source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=roles.named()),
+        source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=roles.column_by_role()),
         parameters=ApplyParameters(
-            kind=model.kind, columns=list(added.types), on_invalid=request.data.on_invalid
+            kind=rule.kind, columns=list(added.types), on_invalid=request.data.on_invalid
         ),
-        model=model,
-        selected=facts.selected if model.decides else None,
-        undecided=facts.undecided,
+        rule=rule,
+        selected=summary.selected if rule.decides else None,
+        undecided=summary.undecided,
     )
     return Result(report=report, artifact=None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uqcli.choices import FileFormat
 from uqcli.engines.inputs import format_of
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import AddedColumns, Destination, StreamFacts, StreamRequest
+from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
 
 
@@ -35,7 +35,7 @@ class RowsOutput(Destination):
         return format_of(self.target, self.file_format) is not FileFormat.CSV
 
 
-def stream(data: DataRequest, added: AddedColumns, output: RowsOutput) -> StreamFacts:
+def stream(data: DataRequest, added: AddedColumns, output: RowsOutput) -> StreamSummary:
     """Add columns to the rows of the inputs.
 
     Raises

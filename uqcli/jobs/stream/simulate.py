@@ -60,14 +60,14 @@ def run(request: SimulateRequest) -> Result[SimulateReport, None]:
     """
     simulated, positives = simulated_by(request), 0
 
-    def counted() -> Iterator[pl.DataFrame]:
+    def count_positives() -> Iterator[pl.DataFrame]:
         nonlocal positives
         for part in frames(request, simulated):
             positives += int(part["label"].sum())
             yield part
 
     empty = simulated.draw(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
-    write_frames(counted(), empty, request.output)
+    write_frames(count_positives(), empty, request.output)
     curves = expected_curves(request.model) if isinstance(request.model, PosteriorModel) else ()
     report = SimulateReport(parameters=simulated.parameters, positives=positives, curves=curves)
     return Result(report=report, artifact=None)

@@ -10,8 +10,8 @@ from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.result import Result
 from uqcli.jobs.stream.output import RowsOutput, stream
-from uqcli.methods.stream.beta import Uncertainties, of_beta
-from uqcli.methods.stream.members import of_members
+from uqcli.methods.stream.beta import Uncertainties, from_beta
+from uqcli.methods.stream.members import from_members
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource
 from uqcli.rows import Rows
 
@@ -56,19 +56,19 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     names = {f"{request.output.prefix}{name}": part for name, part in _NAMES.items()}
 
     def compute(rows: Rows) -> dict[str, Bools | Ints | Floats]:
-        computed = uncertainties(rows, of_members=request.members is not None)
+        computed = uncertainties(rows, from_members=request.members is not None)
         return {name: getattr(computed, part) for name, part in names.items()}
 
     added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
-    facts = stream(replace(request.data, roles=roles), added, request.output)
-    columns = roles.named() if roles.pattern is None else {"members": roles.pattern}
+    summary = stream(replace(request.data, roles=roles), added, request.output)
+    columns = roles.column_by_role() if roles.pattern is None else {"members": roles.pattern}
     report = ApplyReport(
         command="uncertainty",
         added_from=_column_source(request),
-        source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=columns),
+        source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=columns),
         parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=request.data.on_invalid),
         selected=None,
-        undecided=facts.undecided,
+        undecided=summary.undecided,
     )
     return Result(report=report, artifact=None)
 
@@ -97,7 +97,7 @@ def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | 
     return Roles(numbers={"alpha1": alpha1 or "", "alpha0": alpha0 or ""})
 
 
-def uncertainties(rows: Rows, *, of_members: bool) -> Uncertainties:
+def uncertainties(rows: Rows, *, from_members: bool) -> Uncertainties:
     """Compute score and uncertainties of checked rows.
 
     Raises
@@ -105,7 +105,7 @@ def uncertainties(rows: Rows, *, of_members: bool) -> Uncertainties:
     DataError
         A value is out of range.
     """
-    return _of_members(rows) if of_members else _of_beta(rows)
+    return _of_members(rows) if from_members else _of_beta(rows)
 
 
 def _of_beta(rows: Rows) -> Uncertainties:
@@ -117,7 +117,7 @@ def _of_beta(rows: Rows) -> Uncertainties:
                 f"{role} holds {outside:g}",
                 expected=f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100",
             )
-    return of_beta(numbers["alpha1"], numbers["alpha0"])
+    return from_beta(numbers["alpha1"], numbers["alpha0"])
 
 
 def _of_members(rows: Rows) -> Uncertainties:
@@ -128,7 +128,7 @@ def _of_members(rows: Rows) -> Uncertainties:
             raise DataError(f"member '{name}' holds {outside:g}", expected="probabilities between 0 and 1")
     if len(numbers) < 2:
         raise DataError("the pattern of --members matches one column", expected="at least two members")
-    return of_members(list(numbers.values()))
+    return from_members(list(numbers.values()))
 
 
 def _usable(rows: Rows) -> dict[str, Floats]:

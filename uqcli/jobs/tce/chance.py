@@ -32,8 +32,8 @@ from uqcli.methods.tce.calibrated_labels import (
 from uqcli.methods.tce.calibration_line import CalibrationLine, calibration_line
 from uqcli.running.progress import with_progress
 
-WITH_INTERVALS = ("brier", "log_loss", "intercept", "slope")
-_WITH_EXCESS = ("ece", "ace", "mcb")
+METRICS_WITH_INTERVALS = ("brier", "log_loss", "intercept", "slope")
+_METRICS_WITH_EXCESS = ("ece", "ace", "mcb")
 
 Values = Mapping[str, float | None]
 Interval = tuple[float, float] | None
@@ -62,7 +62,7 @@ class SamplingDistribution:
             metrics[name] = Estimate(value=values[name], low=low, high=high)
         for name, null in self.if_calibrated.items():
             metrics[f"{name}_p"] = None if values[name] is None else null.p_value
-        for name in _WITH_EXCESS:
+        for name in _METRICS_WITH_EXCESS:
             value = values[name]
             mean = self.if_calibrated[name].mean
             metrics[f"{name}_excess"] = None if value is None else value - mean
@@ -117,9 +117,9 @@ def chance_of_classes(
         for number in classes
     ]
     intervals = _intervals_of_means(rows, plan, key)
-    of_means = [_mean(parts) for parts in zip(*draws, strict=True)]
+    draws_of_means = [_mean(parts) for parts in zip(*draws, strict=True)]
     return chances, SamplingDistribution(
-        intervals=intervals, if_calibrated=_null_distributions(means, of_means)
+        intervals=intervals, if_calibrated=_null_distributions(means, draws_of_means)
     )
 
 
@@ -137,7 +137,7 @@ def intervals_of_scores(
     """Bootstrap intervals; None with fewer than ten rows of a class."""
     positives = int(counts.positives.sum())
     if min(positives, counts.rows - positives) < MIN_CLASS_ROWS:
-        return dict.fromkeys(WITH_INTERVALS)
+        return dict.fromkeys(METRICS_WITH_INTERVALS)
     line = calibration_line(counts, errors=True)
     estimates = _with_errors(counts, line)
     resampled = (
@@ -149,7 +149,7 @@ def intervals_of_scores(
     ]
     return {
         name: studentised_interval(estimates[name], [draw[name] for draw in draws], plan.confidence)
-        for name in WITH_INTERVALS
+        for name in METRICS_WITH_INTERVALS
     }
 
 
@@ -171,7 +171,7 @@ def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int,
     losses = {
         name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)
     }
-    intervals: dict[str, Interval] = dict.fromkeys(WITH_INTERVALS)
+    intervals: dict[str, Interval] = dict.fromkeys(METRICS_WITH_INTERVALS)
     if int(rows.count.sum()) < 2 * MIN_CLASS_ROWS:
         return intervals
     draws = [

@@ -27,7 +27,7 @@ from uqcli.reports.tce.report import TceParameters, TceReport
 from uqcli.reports.tce.results import ClassResult, GroupResult
 from uqcli.rows import Rows
 
-_OF_BINS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
+_BINNED_METRICS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
 """Metrics that are omitted for a group too small to be tested."""
 
 
@@ -92,15 +92,15 @@ def run(request: TceRequest) -> Result[TceReport, None]:
     """
     _check(request)
     read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
-    counts = read.whole.counts
+    counts = read.overall.counts
     own = [_with_bounds(count, request.measure) for count in counts]
-    overall = _measured_part(read.whole, read, [request.measure] * len(counts), request)
+    overall = _measured_part(read.overall, read, [request.measure] * len(counts), request)
     sized = _equal_sizes(read.groups, request.measure)
     parts = tuple(_measured_group(group, read, sized, request) for group in read.groups)
     report = TceReport(
         source=read.source,
         parameters=_parameters(request, own, sized, read.classes),
-        whole=overall,
+        overall=overall,
         tce_at_group_sizes=None if sized is None else _tce_under(counts, sized),
         groups=parts,
         warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own)),
@@ -121,7 +121,7 @@ class _Read:
     """
 
     rows: Rows | None
-    whole: _Group
+    overall: _Group
     groups: list[_Group]
     source: Source
     classes: tuple[str, ...] = ()
@@ -133,22 +133,22 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         table = open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
         total = parts[0] if by is None else merge(parts)  # a single part is already pooled
-        require_probabilities(total.value, table.facts.columns["score"])
+        require_probabilities(total.value, table.summary.columns["score"])
         names = () if by is None else table.groups(by)
         return _Read(
             rows=None,
-            whole=_Group(name=None, counts=[total]),
+            overall=_Group(name=None, counts=[total]),
             groups=[_Group(name=name, counts=[part]) for name, part in zip(names, parts, strict=False)],
-            source=source_of(table.facts),
+            source=source_of(table.summary),
         )
     read, source = read_labelled(data)
     rows = replace(read.rows, groups={})
     return _Read(
         rows=rows,
-        whole=_Group(name=None, counts=_counts(rows, read.classes, None)),
+        overall=_Group(name=None, counts=_counts(rows, read.classes, None)),
         groups=[
             _Group(name=name, counts=_counts(rows, read.classes, indices), indices=indices)
-            for name, indices in _places(read, by)
+            for name, indices in _row_indices(read, by)
         ],
         source=source,
         classes=read.classes,
@@ -175,7 +175,7 @@ def _check(request: TceRequest) -> None:
     check_bootstrap(request.bootstrap)
 
 
-def _places(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
+def _row_indices(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
     """Return the groups with positive weight, and the indices of their rows."""
     if by is None:
         return
@@ -225,8 +225,8 @@ def _measured_group(
 ) -> GroupResult:
     if sized is not None and _is_tested(group, request.measure):
         return _measured_part(group, read, sized, request)
-    without = replace(request.measure, n_min=None, n_max=None)
-    return _measured_part(group, read, [without] * len(group.counts), request, tested=False)
+    measure = replace(request.measure, n_min=None, n_max=None)
+    return _measured_part(group, read, [measure] * len(group.counts), request, tested=False)
 
 
 def _measured_part(
@@ -241,7 +241,7 @@ def _measured_part(
     measured = [measure(counts_of_part, sizes) for counts_of_part, sizes in zip(counts, options, strict=True)]
     values = [dict(part.metrics) for part in measured]
     if not tested:
-        values = [{**metrics, **dict.fromkeys(_OF_BINS)} for metrics in values]
+        values = [{**metrics, **dict.fromkeys(_BINNED_METRICS)} for metrics in values]
     means = mean_metrics(values)
     chances: Sequence[SamplingDistribution | None] = [None] * len(values)
     chance: SamplingDistribution | None = None
@@ -261,15 +261,17 @@ def _measured_part(
         metrics=means if chance is None else chance.completed(means),
         if_calibrated={} if chance is None else chance.if_calibrated,
         classes=tuple(
-            _class_part(of_class, pooled, result, value if of_it is None else of_it.completed(value))
-            for of_class, pooled, result, value, of_it in problems
+            _class_part(
+                class_name, pooled, result, value if class_chance is None else class_chance.completed(value)
+            )
+            for class_name, pooled, result, value, class_chance in problems
         ),
     )
 
 
 def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
     probability = np.stack([rows.numbers[PROBA + name] for name in classes], axis=1)
-    return ClassCounts.of(probability, label_numbers(rows), rows.weight)
+    return ClassCounts.from_rows(probability, label_numbers(rows), rows.weight)
 
 
 def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassResult:

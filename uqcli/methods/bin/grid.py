@@ -173,11 +173,11 @@ def _ranges_for_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_
     assert spec.score_bins is not None  # otherwise every score is pooled
     *parts, total = counts
     edges = shared_edges(total.counts, spec.score_bins)
-    named = ranges_for_shared_edges(total, spec.score_bins) | total.around(edges)
+    mask = ranges_for_shared_edges(total, spec.score_bins) | total.around(edges)
     for part in () if counts_only else parts:
         inside = part.value[_ranges_of_edges(part, edges)]
-        named[np.searchsorted(total.value, inside, side="right") - 1] = True
-    return of_all_rows(counts, named & ~total.exact)
+        mask[np.searchsorted(total.value, inside, side="right") - 1] = True
+    return of_all_rows(counts, mask & ~total.exact)
 
 
 def ranges_for_edges(counts: RangeCounts, edges: Floats) -> Bools:
@@ -190,16 +190,16 @@ def ranges_for_edges(counts: RangeCounts, edges: Floats) -> Bools:
 
 def _ranges_of_edges(counts: RangeCounts, edges: Floats) -> Bools:
     """Return the ranges that cells between score edges depend on, including exact ones."""
-    named = np.zeros(len(counts.value), dtype=np.bool_)
-    if len(named) == 0:
-        return named
+    mask = np.zeros(len(counts.value), dtype=np.bool_)
+    if len(mask) == 0:
+        return mask
     cut = np.flatnonzero(counts.around(edges))
-    named[cut] = True
+    mask[cut] = True
     with_positives = np.flatnonzero(counts.positives)
     begins = np.concatenate([[0], cut, cut + 1])  # the rows of an opened range above the edge may be negative
     first = np.searchsorted(with_positives, begins)
-    named[with_positives[first[first < len(with_positives)]]] = True
-    return named
+    mask[with_positives[first[first < len(with_positives)]]] = True
+    return mask
 
 
 def uncertainty_edges_of(rows: Rows, spec: GridSpec) -> Floats:

@@ -20,8 +20,8 @@ from uqcli.methods.boundary.runs import TopRuns, top_runs
 
 BINS: Final = (1, 2, 4, 8)
 _MIN_ALERTS: Final = 100
-_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
-_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
+_BOUND_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
+_BOUND_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
 """Factors on the requested bound, so that the choice does not depend on one value."""
 
 
@@ -66,8 +66,8 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
             continue
         nearby = _nearby_constraints(constraint, train.total / cells.total)
         by_score = top_runs(test.joined(1).rows[0])
-        for at, bins in enumerate(numbers[1:], start=1):
-            gains[at, fold] = _gain(train.joined(bins), test.joined(bins), nearby, by_score)
+        for index, bins in enumerate(numbers[1:], start=1):
+            gains[index, fold] = _gain(train.joined(bins), test.joined(bins), nearby, by_score)
     best = int(np.argmax(gains.mean(axis=1)))
     return tuple(
         BinsTried(
@@ -92,10 +92,10 @@ def _nearby_constraints(constraint: Constraint, share: float) -> list[Constraint
         return [constraint]
     (bound,) = amounts
     if kind is ConstraintKind.PRECISION:
-        bounds = [bound + offset for offset in _OFFSETS]
+        bounds = [bound + offset for offset in _BOUND_OFFSETS]
     else:
         counts_rows = kind is ConstraintKind.MAX_SELECTED and not constraint.relative
-        bounds = [bound * factor * (Fraction(share) if counts_rows else 1) for factor in _FACTORS]
+        bounds = [bound * factor * (Fraction(share) if counts_rows else 1) for factor in _BOUND_FACTORS]
     highest = None if kind is ConstraintKind.MAX_SELECTED and not constraint.relative else 1
     feasible = [bound for bound in bounds if bound > 0 and (highest is None or bound <= highest)]
     return [replace(constraint, amounts=(amount,)) for amount in feasible or [bound]]
@@ -105,10 +105,10 @@ def _gain(train: Cells, test: Cells, constraints: Sequence[Constraint], by_score
     """Average the gain in recall over a single threshold on the left-out fold at equal alerts."""
     runs, fold = [top_runs(row) for row in train.rows], [top_runs(row) for row in test.rows]
     alerts, hits = np.zeros(len(constraints)), np.zeros(len(constraints))
-    for at, constraint in enumerate(constraints):
+    for index, constraint in enumerate(constraints):
         tops = constraint.goal(train).optimum(runs)
         for run, top in zip(fold, tops or (), strict=False):
-            alerts[at] += run.selected[top]
-            hits[at] += run.true_positives[top]
+            alerts[index] += run.selected[top]
+            hits[index] += run.true_positives[top]
     gained: Floats = hits - np.interp(alerts, by_score.selected, by_score.true_positives)
     return float(gained.mean()) / int(by_score.true_positives[-1])

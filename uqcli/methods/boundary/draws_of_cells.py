@@ -43,14 +43,14 @@ def resampled(cells: Cells, seed: int, draws: int) -> tuple[Ints, Ints]:
     """
     cells_digest, labels = digest_of(cells), _by_label(cells)
     shares: Floats = np.append(_COPY_PROBABILITIES, 1 - _COPY_PROBABILITIES.sum())
-    sample, rest = (np.empty((2, draws, len(labels[0])), dtype=np.int64) for _ in range(2))
+    sample, left_out = (np.empty((2, draws, len(labels[0])), dtype=np.int64) for _ in range(2))
     for draw in range(draws):
         random = generator(seed, Purpose.EXPECT, cells_digest, draw)
         positives, negatives = (random.multinomial(label, shares) for label in labels)
         for index, copies in ((0, positives + negatives), (1, positives)):
             sample[index, draw] = copies @ np.arange(_MAX_COPIES + 1)
-            rest[index, draw] = copies[:, 0]
-    return sample, rest
+            left_out[index, draw] = copies[:, 0]
+    return sample, left_out
 
 
 def _by_label(cells: Cells) -> tuple[Ints, Ints]:

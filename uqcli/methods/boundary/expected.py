@@ -33,8 +33,8 @@ _Z: Final = 1.645
 _MIN_ALERTS: Final = 30
 """Selected rows below which ranges covered less than 85 % in simulations with few positives."""
 
-_OUTSIDE: Final = 0.632
-_BY_OPTIMISM: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
+_OUT_OF_BAG_WEIGHT: Final = 0.632
+_OPTIMISM_CORRECTED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     apparent = _found([own], count[None], positives[None])
     draws = [draw for draw, _ in feasible]
     indices = [inside for _, inside in feasible]
-    if algorithm in _BY_OPTIMISM:
+    if algorithm in _OPTIMISM_CORRECTED:
         in_draws = _found(indices, *samples[:, draws])
         on_all = _found(
             indices, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
@@ -91,8 +91,11 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     pooled = [int(counts.sum()) for counts in (outside.true_positives, outside.selected, outside.positives)]
     if not pooled[1] or not pooled[2]:
         return None
-    out = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
-    rates = np.minimum(apparent.rates[:, 0], (1 - _OUTSIDE) * apparent.rates[:, 0] + _OUTSIDE * out)
+    out_of_bag = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
+    rates = np.minimum(
+        apparent.rates[:, 0],
+        (1 - _OUT_OF_BAG_WEIGHT) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHT * out_of_bag,
+    )
     return _expected(rates, apparent, has_recall_range=False)
 
 
@@ -132,7 +135,7 @@ def _tops_of_draws(
     """Find the algorithm's boundary on each bootstrap sample."""
     grids = (cells.with_counts(*counts) for counts in samples.swapaxes(0, 1))
     if algorithm is Algorithm.SMOOTH:
-        ranked = nested_of_draws(Layout.of(cells), *samples)
+        ranked = nested_of_draws(Layout.from_cells(cells), *samples)
         for nested, like in zip(ranked, grids, strict=True):
             yield best_prefix(nested, constraint.goal(like), len(cells.rows))
         return

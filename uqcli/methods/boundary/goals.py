@@ -61,7 +61,7 @@ class KeepPrecision:
         """See Goal."""
         feasible = self.bound.surplus(true_positives, selected) >= 0
         if self.margin is not None:
-            feasible &= self.margin.kept(true_positives, selected)
+            feasible &= self.margin.is_met(true_positives, selected)
         return most_positives(feasible, true_positives, selected)
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
@@ -140,8 +140,8 @@ class KeepRecall:
         if len(enough) == 0:
             return None
         n, d = true_positives[enough], selected[enough]
-        at = highest_ratio(n, d)
-        equal = n * d[at] == n[at] * d
+        index = highest_ratio(n, d)
+        equal = n * d[index] == n[index] * d
         best = most_positives(equal, n, d)
         return None if best is None else int(enough[best])
 
@@ -238,8 +238,8 @@ def most_positives(feasible: Bools, true_positives: Ints, selected: Ints) -> int
     candidates = np.flatnonzero(feasible & (true_positives > 0))
     if len(candidates) == 0:
         return None
-    most = candidates[true_positives[candidates] == true_positives[candidates].max()]
-    return int(most[np.argmin(selected[most])])
+    best = candidates[true_positives[candidates] == true_positives[candidates].max()]
+    return int(best[np.argmin(selected[best])])
 
 
 def _choice(options: list[Options]) -> Tops | None:

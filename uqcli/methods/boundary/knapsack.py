@@ -29,9 +29,9 @@ import numpy as np
 from uqcli.counts import Bools, Floats, Ints
 
 _SAFE_BITS = 61
-_BLOCK = 1 << 20
-_SAMPLE = 20_000
-_MIXED = 0x9E3779B97F4A7C15 - (1 << 64)
+_BLOCK_SIZE = 1 << 20
+_SAMPLE_SIZE = 20_000
+_HASH_MULTIPLIER = 0x9E3779B97F4A7C15 - (1 << 64)
 """An odd number, for hashing with wrap-around."""
 
 
@@ -159,34 +159,37 @@ def _tightest_multiplier(classes: Sequence[Options]) -> float:
     """
     value = [options.value.astype(np.float64) for options in classes]
     surplus = [options.surplus.astype(np.float64) for options in classes]
-    low_at = [len(options.value) - 1 for options in classes]  # price 0: maximum value, minimum surplus
-    high_at = [0] * len(classes)  # infinite price: only surplus counts
+    low_indices = [len(options.value) - 1 for options in classes]  # price 0: maximum value, minimum surplus
+    high_indices = [0] * len(classes)  # infinite price: only surplus counts
     price = 0.0
     for _ in range(200):
-        low_value, low_surplus = _total(value, surplus, low_at)
+        low_value, low_surplus = _total(value, surplus, low_indices)
         if low_surplus >= 0:
             break
-        high_value, high_surplus = _total(value, surplus, high_at)
+        high_value, high_surplus = _total(value, surplus, high_indices)
         price = (low_value - high_value) / (high_surplus - low_surplus)
-        at = [
+        indices = [
             high + int(np.argmax(v[high : low + 1] + price * w[high : low + 1]))
-            for v, w, high, low in zip(value, surplus, high_at, low_at, strict=True)
+            for v, w, high, low in zip(value, surplus, high_indices, low_indices, strict=True)
         ]
-        here_value, here_surplus = _total(value, surplus, at)
+        here_value, here_surplus = _total(value, surplus, indices)
         chord = low_value + price * low_surplus
-        if here_value + price * here_surplus <= chord + 1e-12 * abs(chord) or at in (low_at, high_at):
+        if here_value + price * here_surplus <= chord + 1e-12 * abs(chord) or indices in (
+            low_indices,
+            high_indices,
+        ):
             break
         if here_surplus >= 0:
-            high_at = at
+            high_indices = indices
         else:
-            low_at = at
+            low_indices = indices
     return price
 
 
-def _total(value: list[Floats], surplus: list[Floats], at: list[int]) -> tuple[float, float]:
+def _total(value: list[Floats], surplus: list[Floats], indices: list[int]) -> tuple[float, float]:
     return (
-        sum(float(v[i]) for v, i in zip(value, at, strict=True)),
-        sum(float(w[i]) for w, i in zip(surplus, at, strict=True)),
+        sum(float(v[i]) for v, i in zip(value, indices, strict=True)),
+        sum(float(w[i]) for w, i in zip(surplus, indices, strict=True)),
     )
 
 
@@ -222,14 +225,14 @@ def _best_reaching(
 
 def _shared_step(classes: Sequence[Options]) -> tuple[int, int]:
     """Find the most common step between adjacent options, as value and surplus."""
-    value = np.concatenate([np.diff(options.value[:_SAMPLE]) for options in classes])
-    surplus = np.concatenate([np.diff(options.surplus[:_SAMPLE]) for options in classes])
+    value = np.concatenate([np.diff(options.value[:_SAMPLE_SIZE]) for options in classes])
+    surplus = np.concatenate([np.diff(options.surplus[:_SAMPLE_SIZE]) for options in classes])
     if len(value) == 0:
         return 0, 0
-    mixed = value * _MIXED + surplus  # hash collisions are harmless, since any step is valid
+    mixed = value * _HASH_MULTIPLIER + surplus  # hash collisions are harmless, since any step is valid
     _, first, counts = np.unique(mixed, return_index=True, return_counts=True)
-    at = int(first[np.argmax(counts)])
-    return int(value[at]), int(surplus[at])
+    index = int(first[np.argmax(counts)])
+    return int(value[index]), int(surplus[index])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +256,7 @@ def _extend(
         (np.flatnonzero(~partial.lowerable), alive),
         (np.flatnonzero(partial.lowerable), alive[~raisable[alive]]),
     ):
-        block = max(1, _BLOCK // max(len(allowed), 1))
+        block = max(1, _BLOCK_SIZE // max(len(allowed), 1))
         for start in range(0, len(states), block):
             part = states[start : start + block]
             value = partial.value[part, None] + options.value[None, allowed]
@@ -261,7 +264,7 @@ def _extend(
             weight = needs.scale * value + needs.price * surplus
             row, column = np.nonzero((weight >= needs.weight) & (surplus >= needs.surplus))
             parent, option = np.append(parent, part[row]), np.append(option, allowed[column])
-            if len(parent) > _BLOCK:
+            if len(parent) > _BLOCK_SIZE:
                 parent, option = _undominated_pairs(partial, options, lowerable, parent, option)
     parent, option = _undominated_pairs(partial, options, lowerable, parent, option)
     rank = np.empty(len(parent), dtype=np.int64)
@@ -300,10 +303,10 @@ def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints
     return order[ordered > best_before]
 
 
-def _trace(levels: list[_Partial], at: int) -> tuple[int, ...]:
+def _trace(levels: list[_Partial], index: int) -> tuple[int, ...]:
     """Trace a final choice back to its option in each class."""
     options: list[int] = []
     for level in reversed(levels):
-        options.append(int(level.option[at]))
-        at = int(level.parent[at])
+        options.append(int(level.option[index]))
+        index = int(level.parent[index])
     return tuple(reversed(options))

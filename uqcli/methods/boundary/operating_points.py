@@ -67,7 +67,7 @@ class RankedSamples:
     on_all: tuple[tuple[Ints, Ints], ...]
 
     @classmethod
-    def of(cls, cells: Cells, seed: int, algorithm: Algorithm) -> RankedSamples:
+    def from_cells(cls, cells: Cells, seed: int, algorithm: Algorithm) -> RankedSamples:
         """Rank a grid and its samples; by score if it has one uncertainty bin."""
         (counts, positives), _ = resampled(cells, seed, DRAWS)
         likes = [cells.with_counts(*pair) for pair in zip(counts, positives, strict=True)]
@@ -75,7 +75,7 @@ class RankedSamples:
             nested, rankings = _by_score(cells), [_by_score(like) for like in likes]
         else:
             nested = nested_boundaries(cells)
-            rankings = list(nested_of_draws(Layout.of(cells), counts, positives))
+            rankings = list(nested_of_draws(Layout.from_cells(cells), counts, positives))
         return cls(
             cells=cells,
             nested=nested,
@@ -149,10 +149,10 @@ def operating_points(
     """
     if len(cells.flat[0]) > _MAX_CELLS or not cells.positives:
         return None
-    rules = RankedSamples.of(cells, seed, Algorithm.SMOOTH)
+    rules = RankedSamples.from_cells(cells, seed, Algorithm.SMOOTH)
     first, *others = (row.lower for row in cells.rows)
     mergeable = others and all(np.array_equal(lower, first) for lower in others)
-    singles = RankedSamples.of(cells.joined(1), seed, Algorithm.ST) if mergeable else None
+    singles = RankedSamples.from_cells(cells.joined(1), seed, Algorithm.ST) if mergeable else None
     kinds = {ConstraintKind.PRECISION: _precisions(cells, class_weights)}
     if class_weights is None:
         kinds[ConstraintKind.MAX_SELECTED] = _alerts(cells)

@@ -10,7 +10,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Ints
 
-_ROUNDING: Final = 1e-6
+_ROUNDING_TOLERANCE: Final = 1e-6
 """Relative distance from equality below which the comparison is exact instead of in doubles."""
 
 
@@ -45,7 +45,7 @@ class Margin:
     target: Fraction
     errors: Fraction
 
-    def kept(self, true_positives: Ints, selected: Ints) -> Bools:
+    def is_met(self, true_positives: Ints, selected: Ints) -> Bools:
         """Whether each selection meets the bound with the margin; exact.
 
         With precision ``a/b``, ``Z^2 = c/d`` and surplus ``w = b TP - a n``, it does if ``w >= 0`` and ``d
@@ -56,9 +56,9 @@ class Margin:
         surplus = float(b) * true_positives - float(a) * selected
         left, right = surplus**2, float(times) * selected
         feasible: Bools = (surplus >= 0) & (left >= right)
-        near = np.abs(left - right) <= _ROUNDING * (left + right)
-        near |= np.abs(surplus) <= _ROUNDING * float(a) * selected
-        for index in np.flatnonzero(near).tolist():
+        is_close = np.abs(left - right) <= _ROUNDING_TOLERANCE * (left + right)
+        is_close |= np.abs(surplus) <= _ROUNDING_TOLERANCE * float(a) * selected
+        for index in np.flatnonzero(is_close).tolist():
             hits, rows = int(true_positives[index]), int(selected[index])
             exact = b * hits - a * rows
             feasible[index] = exact >= 0 and exact**2 >= times * rows

@@ -49,17 +49,17 @@ def best_precision_tops(runs: Sequence[TopRuns]) -> tuple[int, ...] | None:
 
 def highest_ratio(numerator: Ints, denominator: Ints) -> int:
     """Find the position of an exactly highest ratio; denominators are positive."""
-    at = int(np.argmax(numerator / denominator))
+    best = int(np.argmax(numerator / denominator))
     while True:  # the division rounds: an exact comparison may find a better one
-        better = np.flatnonzero(numerator * denominator[at] > numerator[at] * denominator)
+        better = np.flatnonzero(numerator * denominator[best] > numerator[best] * denominator)
         if len(better) == 0:
-            return at
-        at = int(better[0])
+            return best
+        best = int(better[0])
 
 
 def _best_run(runs: TopRuns) -> tuple[Fraction, int]:
     """Find the highest precision of a top run, and the longest run that attains it."""
     n, d = runs.true_positives, np.maximum(runs.selected, 1)
-    at = highest_ratio(n, d)
-    longest = int(np.flatnonzero(n * d[at] == n[at] * d)[-1])
-    return Fraction(int(n[at]), int(d[at])), longest
+    best = highest_ratio(n, d)
+    longest = int(np.flatnonzero(n * d[best] == n[best] * d)[-1])
+    return Fraction(int(n[best]), int(d[best])), longest

@@ -18,7 +18,7 @@ from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 FAMILIES: Final = (Algorithm.VW_DPMT, Algorithm.SMOOTH, Algorithm.ST)
 """The exact optimum on the grid at each number of alerts, nested boundaries, and a single threshold."""
 
-_BUDGETS: Final = 200
+_MAX_BUDGETS: Final = 200
 
 
 def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[FittedBoundary, ...]]:
@@ -33,7 +33,7 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
     -------
     Best boundaries of each algorithm at these numbers, with increasing true positives.
     """
-    budgets = np.unique(np.geomspace(1, max(grid.total, 1), _BUDGETS).round().astype(np.int64)).tolist()
+    budgets = np.unique(np.geomspace(1, max(grid.total, 1), _MAX_BUDGETS).round().astype(np.int64)).tolist()
     constraints = [constraint_from(max_selected=str(budget)) for budget in budgets]
     grids = {Algorithm.VW_DPMT: grid} if scores is None else {Algorithm.VW_DPMT: grid, Algorithm.ST: scores}
     boundaries = {

@@ -17,7 +17,7 @@ from uqcli.methods.calibrate.questions import Node
 from uqcli.methods.calibrate.tree import TreeMatrix, TreeOptions
 from uqcli.rows import Rows
 
-_CANDIDATES = 32
+_MAX_CANDIDATES = 32
 _MIN_GAIN = 1e-4
 _MIN_VARIANCE = 1e-6
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
@@ -103,8 +103,8 @@ def _candidates(rank: Floats, weight: Ints) -> Floats:
     if len(distinct) < 2:
         return distinct[:0]
     running = np.cumsum(np.bincount(number, weights=weight[present]))
-    at = np.searchsorted(running, np.arange(1, _CANDIDATES + 1) * running[-1] / (_CANDIDATES + 1))
-    chosen: Floats = np.unique(distinct[np.minimum(at, len(distinct) - 2)])
+    index = np.searchsorted(running, np.arange(1, _MAX_CANDIDATES + 1) * running[-1] / (_MAX_CANDIDATES + 1))
+    chosen: Floats = np.unique(distinct[np.minimum(index, len(distinct) - 2)])
     return chosen
 
 

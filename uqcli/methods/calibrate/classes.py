@@ -22,13 +22,13 @@ def fit_class_temperature(counts: ClassCounts) -> tuple[ClassTemperatureMap, tup
     The map, and notes on its fit.
     """
     logits = class_logits(counts.probability)
-    of_label = logits[np.arange(len(logits)), counts.label]
+    label_logit = logits[np.arange(len(logits)), counts.label]
 
     def derivative(slope: float) -> tuple[float, float]:
         share = softmax(slope * logits)
         mean: Floats = (share * logits).sum(axis=1)
         spread = (share * logits**2).sum(axis=1) - mean**2
-        first = float((counts.count * (mean - of_label)).sum())
+        first = float((counts.count * (mean - label_logit)).sum())
         return first, float((counts.count * spread).sum())
 
     slope = best_slope(derivative)

@@ -12,7 +12,7 @@ from uqcli.counts import Ints, ValueCounts
 from uqcli.methods.calibrate.isotonic import fit_isotonic
 from uqcli.methods.calibrate.maps.groups import GroupsMap
 from uqcli.methods.calibrate.maps.leaves import Leaf, calibrated_in_leaves
-from uqcli.methods.calibrate.maps.of_scores import ScoreMap
+from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.maps.trees import Tree, TreesMap
 from uqcli.methods.calibrate.parametric import fit_beta, fit_platt
 from uqcli.methods.calibrate.partition import rule_of
@@ -69,12 +69,12 @@ def _calibrated_tree(
 ) -> Tree:
     leaves: dict[int, Leaf] = {}
 
-    def visit(at: int, path: list[tuple[Node, bool]], around: ScoreMap) -> None:
-        node = nodes[at]
-        members = np.isin(leaf, _leaves_below(nodes, at))
+    def visit(node_index: int, path: list[tuple[Node, bool]], parent_map: ScoreMap) -> None:
+        node = nodes[node_index]
+        members = np.isin(leaf, _leaves_below(nodes, node_index))
         counts = rows.counts(rows.score, members)
         enough = _is_enough(counts, options.min_leaf)
-        own = _fit(counts, options) if enough else around
+        own = _fit(counts, options) if enough else parent_map
         if node.leaf is not None:
             leaves[node.leaf] = Leaf(
                 rule=rule_of(path, columns),
@@ -92,8 +92,8 @@ def _calibrated_tree(
     return Tree(nodes=list(nodes), leaves=[leaves[number] for number in range(len(leaves))])
 
 
-def _leaves_below(nodes: Sequence[Node], at: int) -> list[int]:
-    node = nodes[at]
+def _leaves_below(nodes: Sequence[Node], node_index: int) -> list[int]:
+    node = nodes[node_index]
     if node.leaf is not None:
         return [node.leaf]
     return [
@@ -125,7 +125,7 @@ def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
     )
     combinations, group = np.unique(codes, axis=0, return_inverse=True)
     everything = rows.counts(rows.score)
-    around = _fit(everything, options)
+    overall_map = _fit(everything, options)
     leaves, groups = [], []
     for number, combination in enumerate(combinations.tolist()):
         counts = rows.counts(rows.score, group == number)
@@ -145,7 +145,7 @@ def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
                 rows=counts.rows,
                 positives=int(counts.positives.sum()),
                 own=enough,
-                calibration=_fit(counts, options) if enough else around,
+                calibration=_fit(counts, options) if enough else overall_map,
             )
         )
     leaves.append(
@@ -154,7 +154,7 @@ def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
             rows=everything.rows,
             positives=int(everything.positives.sum()),
             own=True,
-            calibration=around,
+            calibration=overall_map,
         )
     )
     return GroupsMap(features=columns, groups=groups, leaves=leaves)

@@ -101,7 +101,7 @@ def error_p_values(
     ):
         if n and off is not None:
             low, high = max(0.0, middle - off), min(1.0, middle + off)
-            few = float(bdtr(float(k), n, low)) if k < n else 1.0
-            many = float(bdtrc(k - 1.0, n, high)) if k > 0 else 1.0
-            p_values[str(number)] = min(1.0, 2 * min(few, many))
+            lower_tail = float(bdtr(float(k), n, low)) if k < n else 1.0
+            upper_tail = float(bdtrc(k - 1.0, n, high)) if k > 0 else 1.0
+            p_values[str(number)] = min(1.0, 2 * min(lower_tail, upper_tail))
     return {int(number): p for number, p in holm(p_values).items()}

@@ -17,15 +17,15 @@ from uqcli.kernels.logistic import sigmoid
 from uqcli.methods.calibrate.partition import leaf_of
 from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
-RARE = 20
+MIN_LEVEL_ROWS = 20
 """Levels with fewer rows than this in the learning data count as "other"."""
 
-STAGES = 3
-FOREST = 20
-_RATE = 0.5
+BOOSTING_STAGES = 3
+FOREST_TREES = 20
+_LEARNING_RATE = 0.5
 """Boosting stages, trees of a forest, and the learning rate."""
 
-_SEEDS = 2**32
+_SEED_RANGE = 2**32
 """Range of scikit-learn's seeds; the split into halves accepts all of ours."""
 
 
@@ -72,7 +72,7 @@ def learn_trees(
         scikit-learn is not installed.
     """
     require_trees()
-    matrix = TreeMatrix.of(features, positive, weight)
+    matrix = TreeMatrix.from_features(features, positive, weight)
     if 2 * options.min_leaf > int(weight.sum()):
         trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any split
     else:
@@ -104,7 +104,7 @@ def ordered_column(name: str, feature: Feature, positive: Bools, weight: Ints) -
     is_level = (code >= 0) & (code < len(feature.levels))
     size = np.bincount(code[is_level], weights=weight[is_level], minlength=len(feature.levels))
     hits = np.bincount(code[is_level], weights=(weight * positive)[is_level], minlength=len(feature.levels))
-    frequent = [number for number in range(len(feature.levels)) if size[number] >= RARE]
+    frequent = [number for number in range(len(feature.levels)) if size[number] >= MIN_LEVEL_ROWS]
     frequent.sort(key=lambda number: (hits[number] / size[number], number))
     return FeatureColumn(name=name, levels=[feature.levels[number] for number in frequent])
 
@@ -138,7 +138,7 @@ class TreeMatrix:
     steps: tuple[Floats | None, ...]
 
     @classmethod
-    def of(cls, features: Mapping[str, Feature], positive: Bools, weight: Ints) -> TreeMatrix:
+    def from_features(cls, features: Mapping[str, Feature], positive: Bools, weight: Ints) -> TreeMatrix:
         """Rank features."""
         columns = tuple(ordered_column(name, feature, positive, weight) for name, feature in features.items())
         steps: list[Floats | None] = []
@@ -174,14 +174,14 @@ class TreeMatrix:
         )
 
 
-def _between(steps: Floats, at: int) -> float:
+def _between(steps: Floats, index: int) -> float:
     """Return the threshold from one distinct value to below the next; below all values for -1."""
-    if at < 0:
+    if index < 0:
         return float(np.nextafter(steps[0], -np.inf)) if len(steps) else 0.0
-    if at + 1 >= len(steps):
+    if index + 1 >= len(steps):
         return float(steps[-1]) if len(steps) else 0.0
-    middle = steps[at] / 2 + steps[at + 1] / 2
-    return float(middle if steps[at] <= middle < steps[at + 1] else steps[at])
+    middle = steps[index] / 2 + steps[index + 1] / 2
+    return float(middle if steps[index] <= middle < steps[index + 1] else steps[index])
 
 
 def _shape(options: TreeOptions, weight: Ints) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def _single(
 ) -> list[tuple[Node, ...]]:
     from sklearn.tree import DecisionTreeClassifier
 
-    tree = DecisionTreeClassifier(**_shape(options, weight), random_state=options.seed % _SEEDS)
+    tree = DecisionTreeClassifier(**_shape(options, weight), random_state=options.seed % _SEED_RANGE)
     return [nodes_of(tree.fit(matrix.rank, positive, weight).tree_, matrix)]
 
 
@@ -207,7 +207,10 @@ def _forest(
     from sklearn.ensemble import RandomForestClassifier
 
     forest = RandomForestClassifier(
-        n_estimators=FOREST, **_shape(options, weight), random_state=options.seed % _SEEDS, n_jobs=1
+        n_estimators=FOREST_TREES,
+        **_shape(options, weight),
+        random_state=options.seed % _SEED_RANGE,
+        n_jobs=1,
     )
     return [nodes_of(tree.tree_, matrix) for tree in forest.fit(matrix.rank, positive, weight).estimators_]
 
@@ -220,15 +223,17 @@ def _boosted(
 
     log_odds = np.zeros(len(positive))
     trees = []
-    for stage in range(STAGES):
+    for stage in range(BOOSTING_STAGES):
         probability = sigmoid(log_odds)
-        tree = DecisionTreeRegressor(**_shape(options, weight), random_state=(options.seed + stage) % _SEEDS)
+        tree = DecisionTreeRegressor(
+            **_shape(options, weight), random_state=(options.seed + stage) % _SEED_RANGE
+        )
         tree.fit(matrix.rank, positive - probability, weight)
         trees.append(nodes_of(tree.tree_, matrix))
         leaf = tree.apply(matrix.rank)
         slope = np.bincount(leaf, weights=weight * (positive - probability))
         bend = np.bincount(leaf, weights=weight * probability * (1 - probability))
-        log_odds = log_odds + _RATE * (slope / np.maximum(bend, 1e-9))[leaf]
+        log_odds = log_odds + _LEARNING_RATE * (slope / np.maximum(bend, 1e-9))[leaf]
     return trees
 
 
@@ -244,10 +249,10 @@ def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
     nodes: list[Node] = []
     leaves = 0
 
-    def copy(at: int) -> int:
+    def copy(node_index: int) -> int:
         nonlocal leaves
         index = len(nodes)
-        left, right = int(tree.children_left[at]), int(tree.children_right[at])
+        left, right = int(tree.children_left[node_index]), int(tree.children_right[node_index])
         if left < 0:
             nodes.append(Node(leaf=leaves))
             leaves += 1
@@ -255,9 +260,9 @@ def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
         nodes.append(Node())  # numbered before its children
         below = copy(left), copy(right)
         nodes[index] = matrix.question(
-            int(tree.feature[at]),
-            float(tree.threshold[at]),
-            missing_left=bool(tree.missing_go_to_left[at]),
+            int(tree.feature[node_index]),
+            float(tree.threshold[node_index]),
+            missing_left=bool(tree.missing_go_to_left[node_index]),
             left=below[0],
             right=below[1],
         )

@@ -15,7 +15,7 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints
 
-_FAR = 40
+_MAX_DEVIATIONS = 40
 """Number of standard deviations beyond which outcomes do not change a sum of doubles."""
 
 
@@ -56,7 +56,11 @@ def _beta_binomial_cdf(successes: int, trials: int, a: int, b: int) -> float:
 
     mean = a / (a + b)
     variance = trials * mean * (1 - mean) * (a + b + trials) / (a + b + 1)
-    lowest = max(0, min(successes, math.floor(trials * mean)) - math.ceil(_FAR * math.sqrt(variance) + _FAR))
+    lowest = max(
+        0,
+        min(successes, math.floor(trials * mean))
+        - math.ceil(_MAX_DEVIATIONS * math.sqrt(variance) + _MAX_DEVIATIONS),
+    )
     outcome = np.arange(lowest, successes + 1, dtype=np.float64)
     choose = gammaln(trials + 1) - gammaln(outcome + 1) - gammaln(trials - outcome + 1)
     log_p = choose + betaln(outcome + a, trials - outcome + b) - betaln(a, b)

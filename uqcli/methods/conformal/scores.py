@@ -20,13 +20,13 @@ class ScoreRule:
 
     Attributes
     ----------
-    of_labels
+    label_scores
         Function from probabilities (n, C), labels (n,) and uniforms (n,) to the labels' scores (n,).
     sets
         Function from probabilities (n, C), thresholds (n or 1, C) and uniforms (n,) to sets (n, C).
     """
 
-    of_labels: Callable[[Matrix, Ints, Floats], Floats]
+    label_scores: Callable[[Matrix, Ints, Floats], Floats]
     sets: Callable[[Matrix, Matrix, Floats], np.ndarray]
 
 
@@ -45,7 +45,7 @@ def _lac_sets(probability: Matrix, threshold: Matrix, uniform: Floats) -> np.nda
 
 SCORES: Final[Mapping[ConformalMethod, ScoreRule]] = MappingProxyType(
     {
-        ConformalMethod.APS: ScoreRule(of_labels=true_label_scores, sets=sets_below),
-        ConformalMethod.LAC: ScoreRule(of_labels=_lac, sets=_lac_sets),
+        ConformalMethod.APS: ScoreRule(label_scores=true_label_scores, sets=sets_below),
+        ConformalMethod.LAC: ScoreRule(label_scores=_lac, sets=_lac_sets),
     }
 )

@@ -67,8 +67,8 @@ def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> 
     if weight is None:
         return float(np.partition(scores, int(rank) - 1)[int(rank) - 1])
     order = np.argsort(scores, kind="stable")
-    at = int(np.searchsorted(np.cumsum(weight[order]), int(rank)))
-    return float(scores[order[at]])
+    index = int(np.searchsorted(np.cumsum(weight[order]), int(rank)))
+    return float(scores[order[index]])
 
 
 def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) -> list[float]:

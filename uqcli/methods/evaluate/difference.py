@@ -96,9 +96,9 @@ def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[floa
     added = _balance((gained.positives, gained.negatives), weights, second, confidence)
     removed = _balance((lost.positives, lost.negatives), weights, first, confidence)
     common = _scaled(rate, lost.rows / first - gained.rows / second)
-    together = _together(pair, weights)
-    down = math.hypot(_root_of_squares(added.down, removed.up, -together), common.down)
-    up = math.hypot(_root_of_squares(added.up, removed.down, -together), common.up)
+    covariance = _together(pair, weights)
+    down = math.hypot(_root_of_squares(added.down, removed.up, -covariance), common.down)
+    up = math.hypot(_root_of_squares(added.up, removed.down, -covariance), common.up)
     value = (gained.positives + kept.positives) / second - (lost.positives + kept.positives) / first
     return _within_one(_Spread(value=value, down=down, up=up))
 

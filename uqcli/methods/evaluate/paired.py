@@ -35,7 +35,7 @@ class _Ranking:
     value_index: Ints
 
     @classmethod
-    def of(cls, value: Floats) -> _Ranking:
+    def from_values(cls, value: Floats) -> _Ranking:
         """Rank pairs."""
         order = np.argsort(value, kind="stable")
         starts = run_starts(value[order])
@@ -56,9 +56,9 @@ class _Ranking:
         """Compute placements: negatives below each pair, positives above it, as shares; ties count half."""
         shares = []
         for times in (negatives, positives):
-            of_value = np.add.reduceat(times[self.order], self.starts)
-            below = np.cumsum(of_value) - of_value
-            shares.append(((below + of_value / 2) / times.sum())[self.value_index])
+            weight_of_value = np.add.reduceat(times[self.order], self.starts)
+            below = np.cumsum(weight_of_value) - weight_of_value
+            shares.append(((below + weight_of_value / 2) / times.sum())[self.value_index])
         return shares[0], 1 - shares[1]
 
 
@@ -78,7 +78,9 @@ class PairedCounts:
     negatives: Ints
 
     @classmethod
-    def of(cls, before: Floats, after: Floats, positive: Bools, weight: Ints | None) -> PairedCounts:
+    def from_predictions(
+        cls, before: Floats, after: Floats, positive: Bools, weight: Ints | None
+    ) -> PairedCounts:
         """Pool rows; arrays of shape (n,), weight None for 1 each."""
         times = np.ones(len(before), dtype=np.int64) if weight is None else weight
         present = np.flatnonzero(times > 0)
@@ -110,7 +112,7 @@ class PairedCounts:
 
     @cached_property
     def _rankings(self) -> tuple[_Ranking, _Ranking]:
-        return _Ranking.of(self.before), _Ranking.of(self.after)
+        return _Ranking.from_values(self.before), _Ranking.from_values(self.after)
 
     @cached_property
     def _losses(self) -> Mapping[str, Mapping[str, Floats | None]]:
@@ -196,9 +198,9 @@ def difference_weights(differences: Floats, times: Ints) -> Floats:
 
 
 def _of_placements(
-    of_positives: Floats, of_negatives: Floats, positives: Floats, negatives: Floats
+    positive_values: Floats, negative_values: Floats, positives: Floats, negatives: Floats
 ) -> WithError:
-    one, other = mean_with_error(of_positives, positives), mean_with_error(of_negatives, negatives)
+    one, other = mean_with_error(positive_values, positives), mean_with_error(negative_values, negatives)
     return WithError(value=one.value, error=math.hypot(one.error or 0.0, other.error or 0.0))
 
 

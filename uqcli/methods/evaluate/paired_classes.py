@@ -32,9 +32,11 @@ class PairedClassCounts:
     count: Ints
 
     @classmethod
-    def of(cls, before: Matrix, after: Matrix, label: Ints, weight: Ints | None) -> PairedClassCounts:
+    def from_predictions(
+        cls, before: Matrix, after: Matrix, label: Ints, weight: Ints | None
+    ) -> PairedClassCounts:
         """Pool rows; matrices of shape (n, C), weight None for 1 each."""
-        paired = ClassCounts.of(np.concatenate([before, after], axis=1), label, weight)
+        paired = ClassCounts.from_rows(np.concatenate([before, after], axis=1), label, weight)
         first, second = np.split(paired.probability, 2, axis=1)
         return cls(before=first, after=second, label=paired.label, count=paired.count)
 
@@ -48,7 +50,7 @@ class PairedClassCounts:
     def sides(self) -> tuple[ClassCounts, ClassCounts]:
         """Pooled counts of both sets of probabilities."""
         first, second = (
-            ClassCounts.of(probabilities, self.label, self.count)
+            ClassCounts.from_rows(probabilities, self.label, self.count)
             for probabilities in (self.before, self.after)
         )
         return first, second
@@ -72,8 +74,8 @@ class PairedClassCounts:
     def rows_that_differ(self) -> float:
         """Compute the effective number of rarest-class rows on which the two differ (see PairedCounts)."""
         counted = difference_weights(np.abs(self.after - self.before).sum(axis=1) / 2, self.count)
-        of_class = np.bincount(self.label, weights=counted * self.count, minlength=self.before.shape[1])
-        return float(of_class.min())
+        class_weight = np.bincount(self.label, weights=counted * self.count, minlength=self.before.shape[1])
+        return float(class_weight.min())
 
     def with_errors(self) -> dict[str, dict[str, WithError]]:
         """Compute the mean losses with standard errors, by name, side and difference."""
@@ -86,8 +88,10 @@ class PairedClassCounts:
         """Compute the mean losses by side and name, with or without a valid standard error."""
         total = self.count.sum()
         return {
-            side: {name: float((lines[at] * self.count).sum() / total) for name, lines in self._lines.items()}
-            for at, side in enumerate(SIDES[:2])
+            side: {
+                name: float((lines[index] * self.count).sum() / total) for name, lines in self._lines.items()
+            }
+            for index, side in enumerate(SIDES[:2])
         }
 
 

@@ -22,8 +22,8 @@ def auc(counts: ValueCounts) -> float | None:
         return None
     below = np.cumsum(negatives) - negatives
     # 2 * below + ties is exact in integers; their sum of products may exceed 2^63, so it is in floats
-    twice = positives.astype(np.float64) * (2 * below + negatives)
-    return float(twice.sum() / 2 / total)
+    twice_wins = positives.astype(np.float64) * (2 * below + negatives)
+    return float(twice_wins.sum() / 2 / total)
 
 
 def average_precision(counts: ValueCounts) -> float | None:

@@ -66,8 +66,8 @@ def draw_mean_confusion(
     weight = random.standard_gamma(count)
     mass = random.standard_gamma(1 / classes, (classes, classes))
     for number in range(classes):
-        of_label = label == number
-        mass[:, number] += np.einsum("ij,i->j", shares[of_label], weight[of_label])
+        has_label = label == number
+        mass[:, number] += np.einsum("ij,i->j", shares[has_label], weight[has_label])
     labels = np.bincount(label, count, classes).astype(np.int64)
     confusion: Matrix = mass / mass.sum(axis=0) * draw_labels(labels, random)
     return confusion

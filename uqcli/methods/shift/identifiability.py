@@ -14,7 +14,7 @@ Matrix = NDArray[np.float64]
 _MIN_INFORMATION = 1e-6
 """Minimum information about the priors, relative to observed labels."""
 
-_FLOOR = 1e-3
+_MIN_PRIOR = 1e-3
 """Lower bound of the priors: at 0 a label would carry infinite information."""
 
 
@@ -42,9 +42,9 @@ def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, 
     mean = (shares[:, None] * probability).sum(axis=0)
     spread = float((shares[:, None] * (probability - mean) ** 2).sum())
     impurity = float(1 - (mean**2).sum())
-    if impurity > _FLOOR and spread < _MIN_INFORMATION * impurity:
+    if impurity > _MIN_PRIOR and spread < _MIN_INFORMATION * impurity:
         raise _unidentified("all its rows have nearly the same probabilities")
-    prior = np.maximum(weights * source_prior, _FLOOR / len(weights))
+    prior = np.maximum(weights * source_prior, _MIN_PRIOR / len(weights))
     prior /= prior.sum()
     joint = probability * (prior / source_prior)
     posterior = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)

@@ -11,10 +11,10 @@ from uqcli.counts import Floats, Ints
 
 Matrix = NDArray[np.float64]
 
-_UNIT = 1 << 45
+_UNITS_PER_ONE = 1 << 45
 """Probabilities are added in integer units of 2**-45."""
 
-_PART = 1 << 14
+_VALUES_PER_PART = 1 << 14
 
 
 def exact_sums(values: Matrix, weight: Ints) -> Floats:
@@ -30,14 +30,14 @@ def exact_sums(values: Matrix, weight: Ints) -> Floats:
     float64, shape (C,)
     """
     total = [0] * values.shape[1]
-    for start in range(0, len(values), _PART):
-        part, times = values[start : start + _PART], weight[start : start + _PART]
+    for start in range(0, len(values), _VALUES_PER_PART):
+        part, times = values[start : start + _VALUES_PER_PART], weight[start : start + _VALUES_PER_PART]
         for multiplicity in np.unique(times[times > 0]).tolist():
-            units = np.rint(part[times == multiplicity] * _UNIT).astype(np.int64)
+            units = np.rint(part[times == multiplicity] * _UNITS_PER_ONE).astype(np.int64)
             total = [
                 old + multiplicity * new for old, new in zip(total, units.sum(axis=0).tolist(), strict=True)
             ]
-    return np.array([number / _UNIT for number in total])
+    return np.array([number / _UNITS_PER_ONE for number in total])
 
 
 def mean_responsibilities(probability: Matrix, weight: Ints | Floats) -> Callable[[Floats], Floats]:

@@ -14,8 +14,8 @@ from uqcli.kernels.linear import extreme_singular_values, solved
 
 Matrix = NDArray[np.float64]
 
-_SINGULAR = 1e-9
-_CONVERGED = 1e-10
+_MIN_SINGULAR_RATIO = 1e-9
+_CONVERGENCE_TOLERANCE = 1e-10
 _MAX_STEPS = 20_000
 
 
@@ -82,7 +82,7 @@ def solve_weights(
         The matrix is singular.
     """
     smallest, largest = extreme_singular_values(confusion)
-    if smallest <= _SINGULAR * largest:
+    if smallest <= _MIN_SINGULAR_RATIO * largest:
         empty = [number for number, column in enumerate(confusion.T) if not column.any()]
         if empty:
             raise _missing_class(classes[empty[0]])
@@ -125,7 +125,7 @@ def em(
     for _ in range(_MAX_STEPS // 2):
         one = expectation(weights) / source_prior
         change = float(np.abs((one - weights) * source_prior).max())
-        if change < _CONVERGED:
+        if change < _CONVERGENCE_TOLERANCE:
             return ClassWeights(weights=one / float((one * source_prior).sum()))
         weights = _extrapolated(weights, one, expectation(one) / source_prior)
     raise InfeasibleError(
@@ -194,6 +194,6 @@ def no_shift_p_value(source: Floats, target: Floats) -> float:
     columns, rows = cells.sum(axis=0), float(cells.sum())
     expected = sides[:, None] * columns / rows
     statistic = 2 * float(xlogy(cells, cells / expected).sum())
-    of_sides, of_columns = rows * (1 / sides).sum() - 1, rows * (1 / columns).sum() - 1
-    correction = 1 + of_sides * of_columns / (6 * rows * freedom)
+    side_excess, column_excess = rows * (1 / sides).sum() - 1, rows * (1 / columns).sum() - 1
+    correction = 1 + side_excess * column_excess / (6 * rows * freedom)
     return float(chdtrc(freedom, max(0.0, statistic) / correction))

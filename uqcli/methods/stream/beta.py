@@ -8,8 +8,8 @@ import numpy as np
 
 from uqcli.counts import Floats
 
-_NEARLY_NORMAL = 1e7
-_SERIES = 1e4
+_MIN_NORMAL_PARAMETER = 1e7
+_MIN_SERIES_ARGUMENT = 1e4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,23 +59,23 @@ def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
     exact = betaln(alpha1, alpha0) + (alpha1 - 1) * _psi_rise(alpha1, alpha0)
     exact = exact + (alpha0 - 1) * _psi_rise(alpha0, alpha1)
     normal = 0.5 * np.log(2 * np.pi * np.e * _variance(alpha1, alpha0))
-    entropy: Floats = np.where(np.minimum(alpha1, alpha0) > _NEARLY_NORMAL, normal, exact)
+    entropy: Floats = np.where(np.minimum(alpha1, alpha0) > _MIN_NORMAL_PARAMETER, normal, exact)
     return entropy
 
 
-def _psi_rise(start: Floats, by: Floats) -> Floats:
+def _psi_rise(start: Floats, increment: Floats) -> Floats:
     """Compute ``psi(start + by) - psi(start)``; by the asymptotic series if start is large."""
     from scipy.special import psi
 
-    end = start + by
-    large = np.maximum(start, _SERIES)
-    last = large + by
-    series = np.log1p(by / large) + (1 / large - 1 / last) / 2 + (large**-2 - last**-2) / 12
-    rise: Floats = np.where(start > _SERIES, series, psi(end) - psi(start))
+    end = start + increment
+    large = np.maximum(start, _MIN_SERIES_ARGUMENT)
+    last = large + increment
+    series = np.log1p(increment / large) + (1 / large - 1 / last) / 2 + (large**-2 - last**-2) / 12
+    rise: Floats = np.where(start > _MIN_SERIES_ARGUMENT, series, psi(end) - psi(start))
     return rise
 
 
-def of_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
+def from_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
     """Compute the score and uncertainties of Beta(alpha1, alpha0), each of shape (n,) and positive."""
     total = alpha1 + alpha0
     score, other = alpha1 / total, alpha0 / total
@@ -102,9 +102,9 @@ def _psi_less_log(x: Floats) -> Floats:
     """Compute ``psi(x + 1) - log(x)``; by the asymptotic series if x is large."""
     from scipy.special import psi
 
-    large = np.maximum(x, _SERIES)
+    large = np.maximum(x, _MIN_SERIES_ARGUMENT)
     series = (1 / 2 - (1 / 12 - 1 / 120 / large**2) / large) / large
-    difference: Floats = np.where(x > _SERIES, series, psi(x + 1) - np.log(x))
+    difference: Floats = np.where(x > _MIN_SERIES_ARGUMENT, series, psi(x + 1) - np.log(x))
     return difference
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from uqcli.counts import Floats
 from uqcli.methods.stream.beta import Uncertainties, beta_entropy, binary_entropy
 
-_EDGE = 1e-6
+_MARGIN = 1e-6
 """Minimum distance of the Beta distribution's mean from 0 and 1, and its minimum standard deviation."""
 
 
-def of_members(members: Sequence[Floats]) -> Uncertainties:
+def from_members(members: Sequence[Floats]) -> Uncertainties:
     """Compute score and uncertainties from members' probabilities.
 
     The Beta distribution has the mean and the population variance of the members. Members that all agree, or
@@ -27,9 +27,9 @@ def of_members(members: Sequence[Floats]) -> Uncertainties:
     """
     mean, variance, expected = _moments(members)
     entropy = binary_entropy(mean)
-    centre = np.clip(mean, _EDGE, 1 - _EDGE)
+    centre = np.clip(mean, _MARGIN, 1 - _MARGIN)
     bernoulli_variance = centre * (1 - centre)
-    concentration = bernoulli_variance / np.clip(variance, _EDGE**2, 0.999 * bernoulli_variance) - 1
+    concentration = bernoulli_variance / np.clip(variance, _MARGIN**2, 0.999 * bernoulli_variance) - 1
     return Uncertainties(
         score=mean,
         beta_entropy=beta_entropy(centre * concentration, (1 - centre) * concentration),

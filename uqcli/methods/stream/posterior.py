@@ -10,7 +10,7 @@ from uqcli import defaults
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.errors import UsageError
 
-_NODES = 601
+_QUADRATURE_NODES = 601
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +99,9 @@ def draw(model: PosteriorModel, rows: int, random: np.random.Generator) -> Poste
     evidence = np.array(model.evidence(), dtype=np.int64)[random.integers(0, len(model.gammas), rows)]
     strength = model.nu * model.prior
     truth = random.beta(strength * model.xi, strength * (1 - model.xi), rows)
-    seen = random.binomial(evidence, model.tau * truth / (1 + (model.tau - 1) * truth))
-    alpha1: Floats = (model.prior * model.omega + seen).astype(np.float64)
-    alpha0: Floats = (model.prior * (1 - model.omega) + evidence - seen).astype(np.float64)
+    positive_evidence = random.binomial(evidence, model.tau * truth / (1 + (model.tau - 1) * truth))
+    alpha1: Floats = (model.prior * model.omega + positive_evidence).astype(np.float64)
+    alpha0: Floats = (model.prior * (1 - model.omega) + evidence - positive_evidence).astype(np.float64)
     return PosteriorRows(
         evidence=evidence,
         alpha1=alpha1,
@@ -109,11 +109,11 @@ def draw(model: PosteriorModel, rows: int, random: np.random.Generator) -> Poste
         score=alpha1 / (alpha1 + alpha0),
         label=random.random(rows) < truth,
         true_positivity=truth,
-        expected_positivity=expected_positivity(model, evidence, seen),
+        expected_positivity=expected_positivity(model, evidence, positive_evidence),
     )
 
 
-def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Floats:
+def expected_positivity(model: PosteriorModel, evidence: Ints, positive_evidence: Ints) -> Floats:
     """Compute the expected true probability of regions, given the positives among their training rows.
 
     The density of the true probability r is proportional to ``(1+(tau-1)r)**-n r**(a-1) (1-r)**(b-1)``. Here
@@ -131,7 +131,7 @@ def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Fl
     float64, shape (n,)
     """
     width = int(evidence.max(initial=0)) + 1
-    regions, where = np.unique(evidence * width + seen, return_inverse=True)
+    regions, region_index = np.unique(evidence * width + positive_evidence, return_inverse=True)
     n, k = regions // width, regions % width
     strength = model.nu * model.prior
     mean = np.empty(len(regions))
@@ -139,7 +139,7 @@ def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Fl
         part = slice(start, start + 2000)
         a, b = strength * model.xi + k[part], strength * (1 - model.xi) + (n - k)[part]
         mean[part] = _mean_on_logit_scale(a, b, n[part].astype(np.float64), model.tau)
-    by_row: Floats = mean[where]
+    by_row: Floats = mean[region_index]
     return by_row
 
 
@@ -163,9 +163,13 @@ def expected_curves(model: PosteriorModel, most: int = 101) -> list[ExpectedCurv
     """Compute a curve of at most ``most`` points for each gamma, lowest uncertainty first."""
     curves = []
     for gamma, evidence in sorted(zip(model.gammas, model.evidence(), strict=True)):
-        seen = np.unique(np.linspace(0, evidence, min(most, evidence + 1)).round().astype(np.int64))
-        score: Floats = ((model.prior * model.omega + seen) / (model.prior + evidence)).astype(np.float64)
-        positivity = expected_positivity(model, np.full(len(seen), evidence), seen)
+        positive_evidence = np.unique(
+            np.linspace(0, evidence, min(most, evidence + 1)).round().astype(np.int64)
+        )
+        score: Floats = ((model.prior * model.omega + positive_evidence) / (model.prior + evidence)).astype(
+            np.float64
+        )
+        positivity = expected_positivity(model, np.full(len(positive_evidence), evidence), positive_evidence)
         curves.append(ExpectedCurve(gamma=gamma, evidence=evidence, score=score, positivity=positivity))
     return curves
 
@@ -177,7 +181,7 @@ def _mean_on_logit_scale(a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
     bend = -(values[0] - 2 * values[1] + values[2]) / step**2
     spread = 1 / np.sqrt(np.maximum(bend, 1e-12))
     farthest = np.arcsinh(60 / (np.minimum(a, b) * spread) + 60)
-    nodes = np.linspace(-1, 1, _NODES)[None, :] * farthest[:, None]
+    nodes = np.linspace(-1, 1, _QUADRATURE_NODES)[None, :] * farthest[:, None]
     logit = mode[:, None] + spread[:, None] * np.sinh(nodes)
     log_weight = _log_density(logit, a[:, None], b[:, None], n[:, None], tau) + np.log(np.cosh(nodes))
     weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
@@ -198,8 +202,12 @@ def _mode(a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
     low, high = np.full(len(a), -750.0), np.full(len(a), 750.0)
     for _ in range(80):
         middle = (low + high) / 2
-        r, rest = np.exp(-np.logaddexp(0, -middle)), np.exp(-np.logaddexp(0, middle))
-        slope = a * rest - b * r - n * (tau - 1) * r * rest / (1 + (tau - 1) * r)
+        probability, complement = np.exp(-np.logaddexp(0, -middle)), np.exp(-np.logaddexp(0, middle))
+        slope = (
+            a * complement
+            - b * probability
+            - n * (tau - 1) * probability * complement / (1 + (tau - 1) * probability)
+        )
         low, high = np.where(slope > 0, middle, low), np.where(slope > 0, high, middle)
     mode: Floats = (low + high) / 2
     return mode

@@ -9,21 +9,21 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.tce.verdicts import Verdicts, changes
-from uqcli.parts import PART
+from uqcli.parts import VALUES_PER_PART
 
-_RELATIVE = 1 + 1e-7
+_EXTREME_FACTOR = 1 + 1e-7
 """Factor on the observed outcome's probability up to which others count as extreme, as in scipy."""
 
-_TIED = 1 + 1e-12
+_LEVEL_FACTOR = 1 + 1e-12
 """Factor on the level up to which a p-value counts as equal to it, since tails are rounded."""
 
-_FEW, _FEW_IN_ALL, _PIECES = 16, 1024, 4
+_MAX_UNSPLIT, _MAX_UNSPLIT_TOTAL, _PIECES_PER_SPLIT = 16, 1024, 4
 """Maximum scores of a range to test one by one, likewise over all bins, and pieces per split."""
 
-_MANY = 1 << 20
+_MAX_SCIPY_ROWS = 1 << 20
 """Rows up to which scipy's binomial tails are accurate; beyond, they lose digits near the mean, then all."""
 
-_MIN_BOUNDED = 1e-200
+_MIN_BOUNDED_ALPHA = 1e-200
 """Level down to which bounds are used; below, probabilities lose digits and underflow."""
 
 
@@ -47,42 +47,44 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
     alpha
         Level in (0, 1].
     """
-    if alpha * _TIED >= 1:
-        return Verdicts.of([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
-    few = max(_FEW, _FEW_IN_ALL // len(rows)) if alpha > _MIN_BOUNDED else len(score)
+    if alpha * _LEVEL_FACTOR >= 1:
+        return Verdicts.from_runs([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
+    max_unsplit = (
+        max(_MAX_UNSPLIT, _MAX_UNSPLIT_TOTAL // len(rows)) if alpha > _MIN_BOUNDED_ALPHA else len(score)
+    )
     ranges = _split_at_rate(score, start, positives, rows)
     runs, small = [], []
     while True:
-        is_small = ranges.stop - ranges.first <= few
+        is_small = ranges.stop - ranges.first <= max_unsplit
         small.append(ranges.select(is_small))
         if is_small.all():
             break
         ranges = ranges.select(~is_small)
         accepts, rejects = _decided(score, ranges, positives, rows, alpha)
-        done = accepts | rejects
-        runs.append((ranges.first[done], rejects[done]))
-        ranges = ranges.select(~done).cut()
-    return Verdicts.of([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
+        decided = accepts | rejects
+        runs.append((ranges.first[decided], rejects[decided]))
+        ranges = ranges.select(~decided).cut()
+    return Verdicts.from_runs([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _ScoreRanges:
     """Ranges of scores, each on one side of its bin's rate; int64, shape (s,)."""
 
-    of_bin: Ints
+    bin_index: Ints
     first: Ints
     stop: Ints
 
     def select(self, rows: Bools | Ints) -> _ScoreRanges:
         """Select ranges."""
-        return _ScoreRanges(of_bin=self.of_bin[rows], first=self.first[rows], stop=self.stop[rows])
+        return _ScoreRanges(bin_index=self.bin_index[rows], first=self.first[rows], stop=self.stop[rows])
 
     def cut(self) -> _ScoreRanges:
         """Split every range into pieces; each has at least as many scores as pieces."""
         length = self.stop - self.first
-        cuts = [self.first + length * number // _PIECES for number in range(_PIECES + 1)]
+        cuts = [self.first + length * number // _PIECES_PER_SPLIT for number in range(_PIECES_PER_SPLIT + 1)]
         return _ScoreRanges(
-            of_bin=np.tile(self.of_bin, _PIECES),
+            bin_index=np.tile(self.bin_index, _PIECES_PER_SPLIT),
             first=np.concatenate(cuts[:-1]),
             stop=np.concatenate(cuts[1:]),
         )
@@ -93,7 +95,7 @@ def _split_at_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _
     numbers = np.arange(len(rows))
     middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
     ranges = _ScoreRanges(
-        of_bin=np.concatenate([numbers, numbers]),
+        bin_index=np.concatenate([numbers, numbers]),
         first=np.concatenate([start[:-1], middle]),
         stop=np.concatenate([middle, start[1:]]),
     )
@@ -104,7 +106,7 @@ def _decided(
     score: Floats, ranges: _ScoreRanges, positives: Ints, rows: Ints, alpha: float
 ) -> tuple[Bools, Bools]:
     """Return the masks of ranges that are entirely accepted, and entirely rejected."""
-    k, n = positives[ranges.of_bin], rows[ranges.of_bin]
+    k, n = positives[ranges.bin_index], rows[ranges.bin_index]
     low, high = score[ranges.first], score[ranges.stop - 1]
     accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
     # far larger than the rounding error of logarithms and tails
@@ -114,12 +116,20 @@ def _decided(
         (_p_above, above, low, high),
         (_p_below, ~above & (k >= high * n), high, low),
     ):
-        at = np.flatnonzero(side)
-        most = p_value(inner[at], outer[at], k[at], n[at], _RELATIVE * (1 + margin[at]))
-        rejects[at] = most * (1 + margin[at]) < alpha
-        rest = at[~rejects[at]]
-        least = p_value(outer[rest], inner[rest], k[rest], n[rest], _RELATIVE * (1 - margin[rest]))
-        accepts[rest] = least * (1 - margin[rest]) > alpha
+        index = np.flatnonzero(side)
+        upper_bound = p_value(
+            inner[index], outer[index], k[index], n[index], _EXTREME_FACTOR * (1 + margin[index])
+        )
+        rejects[index] = upper_bound * (1 + margin[index]) < alpha
+        undecided = index[~rejects[index]]
+        least = p_value(
+            outer[undecided],
+            inner[undecided],
+            k[undecided],
+            n[undecided],
+            _EXTREME_FACTOR * (1 - margin[undecided]),
+        )
+        accepts[undecided] = least * (1 - margin[undecided]) > alpha
     return accepts, rejects
 
 
@@ -127,21 +137,21 @@ def _one_by_one(
     score: Floats, small: list[_ScoreRanges], positives: Ints, rows: Ints, alpha: float
 ) -> list[tuple[Ints, Bools]]:
     """Test the scores of small ranges one by one."""
-    of_bin = np.concatenate([piece.of_bin for piece in small])
+    bin_index = np.concatenate([piece.bin_index for piece in small])
     first = np.concatenate([piece.first for piece in small])
     size = np.concatenate([piece.stop for piece in small]) - first
     order = np.argsort(first)
-    of_bin, first, size = of_bin[order], first[order], size[order]
-    upto = np.cumsum(size)
-    cuts = np.unique(np.searchsorted(upto, np.arange(0, size.sum(), PART)))
+    bin_index, first, size = bin_index[order], first[order], size[order]
+    cumulative = np.cumsum(size)
+    cuts = np.unique(np.searchsorted(cumulative, np.arange(0, size.sum(), VALUES_PER_PART)))
     runs = []
     for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
         times = size[a:b]
-        index = np.repeat(first[a:b] - (upto[a:b] - times), times)
-        index += np.arange(upto[a] - times[0], upto[b - 1])
-        bins = np.repeat(of_bin[a:b], times)
+        index = np.repeat(first[a:b] - (cumulative[a:b] - times), times)
+        index += np.arange(cumulative[a] - times[0], cumulative[b - 1])
+        bins = np.repeat(bin_index[a:b], times)
         p_value = p_values(score[index], positives[bins], rows[bins])
-        runs.append(changes(p_value <= alpha * _TIED, index))
+        runs.append(changes(p_value <= alpha * _LEVEL_FACTOR, index))
     return runs
 
 
@@ -162,7 +172,7 @@ def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
     for p_value, mask in ((_p_above, positives < expected), (_p_below, positives > expected)):
         if mask.any():
             q, k, n = score[mask], positives[mask], rows[mask]
-            p[mask] = p_value(q, q, k, n, _RELATIVE)
+            p[mask] = p_value(q, q, k, n, _EXTREME_FACTOR)
     result: Floats = np.minimum(p, 1.0)
     return result
 
@@ -187,8 +197,8 @@ def _at_most(k: Ints, n: Ints, score: Floats) -> Floats:
     """Compute ``P(X <= k)`` for k from 0 to n."""
     from scipy.special import bdtr, betaincc
 
-    p: Floats = bdtr(k.astype(np.float64), np.minimum(n, _MANY), score)
-    many = np.flatnonzero(n > _MANY)
+    p: Floats = bdtr(k.astype(np.float64), np.minimum(n, _MAX_SCIPY_ROWS), score)
+    many = np.flatnonzero(n > _MAX_SCIPY_ROWS)
     if len(many):
         k, n = k[many], n[many]
         p[many] = np.where(k == n, 1.0, betaincc(k + 1.0, np.maximum(n - k, 1.0), score[many]))
@@ -199,8 +209,8 @@ def _at_least(k: Ints, n: Ints, score: Floats) -> Floats:
     """Compute ``P(X >= k)`` for k from 0 to n + 1."""
     from scipy.special import bdtrc, betainc
 
-    p: Floats = np.where(k > n, 0.0, bdtrc(k - 1.0, np.minimum(n, _MANY), score))
-    many = np.flatnonzero((n > _MANY) & (k <= n))
+    p: Floats = np.where(k > n, 0.0, bdtrc(k - 1.0, np.minimum(n, _MAX_SCIPY_ROWS), score))
+    many = np.flatnonzero((n > _MAX_SCIPY_ROWS) & (k <= n))
     if len(many):
         k, n = k[many], n[many]
         p[many] = np.where(k == 0, 1.0, betainc(np.maximum(k, 1.0), n - k + 1.0, score[many]))

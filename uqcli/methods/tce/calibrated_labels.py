@@ -41,9 +41,9 @@ class NullDistribution:
 def compare_with_draws(value: float | None, draws: Sequence[float]) -> NullDistribution:
     """Compare a measured value, 0 if undefined, with at least one draw."""
     ordered = sorted(draws)
-    at = min(len(ordered), math.ceil(0.95 * (len(ordered) + 1) - 1e-9)) - 1
+    index = min(len(ordered), math.ceil(0.95 * (len(ordered) + 1) - 1e-9)) - 1
     return NullDistribution(
         mean=math.fsum(ordered) / len(ordered),
-        high=ordered[at],
+        high=ordered[index],
         p_value=(1 + sum(draw >= (value or 0.0) for draw in ordered)) / (len(ordered) + 1),
     )

@@ -17,7 +17,7 @@ from uqcli.methods.losses import Loss, log_losses, squared_error
 from uqcli.methods.tce.binomial_test import rejected as binomial_rejected
 from uqcli.methods.tce.t_test import rejected as t_rejected
 from uqcli.methods.tce.verdicts import Verdicts
-from uqcli.parts import PART, each_part, sums_before
+from uqcli.parts import VALUES_PER_PART, each_part, sums_before
 
 T = TypeVar("T")
 
@@ -60,11 +60,11 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
     """Count rows between sorted edges; a value v is in bin ``#{edges <= v}``."""
     start = np.concatenate([[0], np.searchsorted(counts.value, edges, side="left"), [len(counts.value)]])
 
-    def of_part(part: slice) -> tuple[int, int, float]:
+    def part_sum(part: slice) -> tuple[int, int, float]:
         rows = counts.count[part]
         return int(rows.sum()), int(counts.positives[part].sum()), float((counts.value[part] * rows).sum())
 
-    sums = [tuple(zip(*rows, strict=True)) or ((), (), ()) for rows in _by_bin(of_part, start)]
+    sums = [tuple(zip(*rows, strict=True)) or ((), (), ()) for rows in _by_bin(part_sum, start)]
     count, positives = (np.array([sum(columns[i]) for columns in sums], dtype=np.int64) for i in (0, 1))
     score_sum = np.array([math.fsum(columns[2]) for columns in sums])
     with np.errstate(invalid="ignore"):
@@ -98,9 +98,9 @@ class Rejected:
         """Rejected rows whose score is below the bin's rate."""
         return self.rows - self.too_high
 
-    def percent(self, of: int) -> float:
+    def percent(self, total: int) -> float:
         """Compute the percentage of all rows: the test-based calibration error."""
-        return 100 * int(self.rows.sum()) / of
+        return 100 * int(self.rows.sum()) / total
 
 
 def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: float) -> Rejected:
@@ -111,9 +111,9 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
     verdicts = TESTS[test](counts.value, start, positives, count, alpha)
     at_rate = np.clip(np.searchsorted(counts.value, positives / count), start[:-1], start[1:])
     cuts = np.unique(np.concatenate([verdicts.start, start, at_rate]))
-    inside = np.diff(sums_before(counts.count, cuts)) * verdicts.at(cuts[:-1])
-    upto = np.concatenate([[0], np.cumsum(inside)])
-    ends, middle = upto[np.searchsorted(cuts, start)], upto[np.searchsorted(cuts, at_rate)]
+    inside = np.diff(sums_before(counts.count, cuts)) * verdicts.take(cuts[:-1])
+    cumulative = np.concatenate([[0], np.cumsum(inside)])
+    ends, middle = cumulative[np.searchsorted(cuts, start)], cumulative[np.searchsorted(cuts, at_rate)]
     rows, too_high = np.zeros((2, len(bins.count)), dtype=np.int64)
     rows[filled] = np.diff(ends)
     too_high[filled] = ends[1:] - middle
@@ -154,17 +154,17 @@ def log_loss(counts: ValueCounts) -> float:
 def _mean(counts: ValueCounts, loss: Loss) -> float:
     """Compute the mean of a loss over the rows."""
 
-    def of_part(part: slice) -> float:
+    def part_sum(part: slice) -> float:
         count, positives = counts.count[part], counts.positives[part]
         if_positive, if_negative = loss(counts.value[part])
         return float((positives * if_positive + (count - positives) * if_negative).sum())
 
-    return math.fsum(each_part(of_part, len(counts.value))) / counts.rows
+    return math.fsum(each_part(part_sum, len(counts.value))) / counts.rows
 
 
 def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
     """Apply a function to the parts of each bin."""
     return [
-        [work(slice(part, min(part + PART, stop))) for part in range(first, stop, PART)]
+        [work(slice(part, min(part + VALUES_PER_PART, stop))) for part in range(first, stop, VALUES_PER_PART)]
         for first, stop in itertools.pairwise(start.tolist())
     ]

@@ -12,7 +12,7 @@ import numpy as np
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.kernels.linear import is_positive_definite, solved
 from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
-from uqcli.parts import PART, each_part
+from uqcli.parts import VALUES_PER_PART, each_part
 
 _CLIP = 1e-12
 _COARSE_VALUES, _VALUES_PER_POOL = 4096, 128
@@ -82,7 +82,7 @@ class _Values:
     def __init__(self, counts: ValueCounts) -> None:
         self.counts = counts
         self.number = len(counts.value)
-        self._few = _log_odds(counts.value) if self.number <= PART else None
+        self._few = _log_odds(counts.value) if self.number <= VALUES_PER_PART else None
 
     def log_odds(self, part: slice) -> Floats:
         """Compute the log-odds of some values."""
@@ -108,15 +108,15 @@ class _Values:
             return self.with_log_odds()
         starts = np.arange(max_values + 1) * self.number // max_values
 
-        def of_part(part: slice) -> tuple[Floats, Ints, Ints]:
+        def part_moments(part: slice) -> tuple[Floats, Ints, Ints]:
             inside, from_ = slice(starts[part.start], starts[part.stop]), starts[part] - starts[part.start]
             count = np.add.reduceat(self.counts.count[inside], from_, dtype=np.int64)
             mean = np.add.reduceat(self.log_odds(inside) * self.counts.count[inside], from_) / count
             return mean, count, np.add.reduceat(self.counts.positives[inside], from_, dtype=np.int64)
 
-        step = max(1, PART * max_values // self.number)
+        step = max(1, VALUES_PER_PART * max_values // self.number)
         pieces = [slice(first, min(max_values, first + step)) for first in range(0, max_values, step)]
-        columns = zip(*map(of_part, pieces), strict=True)
+        columns = zip(*map(part_moments, pieces), strict=True)
         mean, count, positives = (np.concatenate(pieces) for pieces in columns)
         return ValueCounts(value=mean, count=count, positives=positives)
 
@@ -177,14 +177,14 @@ def _newton(counts: ValueCounts, number: int) -> Floats:
 
 
 def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
-    def of_part(part: slice) -> tuple[float, ...]:
+    def part_moments(part: slice) -> tuple[float, ...]:
         x, count, positives = values.log_odds(part), values.counts.count[part], values.counts.positives[part]
         probability = sigmoid(beta[0] + beta[1] * x)
         squares = positives * (1 - probability) ** 2 + (count - positives) * probability**2
         curvature = count * (probability * (1 - probability))
         return (*_moments_of(squares, x), *_moments_of(curvature, x))
 
-    sums = _totals(each_part(of_part, values.number))
+    sums = _totals(each_part(part_moments, values.number))
     scatter, hessian = _symmetric(*sums[:3]), _symmetric(*sums[3:])
     if not is_positive_definite(hessian):
         return None, None
@@ -197,22 +197,23 @@ def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
 def _derivatives(values: _Values, lines: list[Floats]) -> list[tuple[Floats, Floats]]:
     """Compute the gradient and negative Hessian of each fit's log likelihood, in one pass."""
 
-    def of_part(part: slice) -> list[tuple[float, ...]]:
+    def part_moments(part: slice) -> list[tuple[float, ...]]:
         x, count = values.log_odds(part), values.counts.count[part].astype(np.float64)
-        return [_of_line(beta, x, count, values.counts.positives[part]) for beta in lines]
+        return [_line_moments(beta, x, count, values.counts.positives[part]) for beta in lines]
 
-    of_lines = [
-        _totals(values_of_part) for values_of_part in zip(*each_part(of_part, values.number), strict=True)
+    line_sums = [
+        _totals(values_of_part)
+        for values_of_part in zip(*each_part(part_moments, values.number), strict=True)
     ]
     return [
         (np.array(sums[:1]), np.array([sums[1:]]))
         if len(sums) == 2
         else (np.array(sums[:2]), _symmetric(*sums[2:]))
-        for sums in of_lines
+        for sums in line_sums
     ]
 
 
-def _of_line(beta: Floats, x: Floats, count: Floats, positives: Ints) -> tuple[float, ...]:
+def _line_moments(beta: Floats, x: Floats, count: Floats, positives: Ints) -> tuple[float, ...]:
     probability = sigmoid(beta[0] + (beta[1] * x if len(beta) == 2 else x))
     residual = positives - count * probability
     curvature = count * (probability * (1 - probability))
@@ -225,8 +226,8 @@ def _moments_of(weight: Floats, x: Floats) -> tuple[float, float, float]:
     return float(weight.sum()), float((weight * x).sum()), float((weight * x**2).sum())
 
 
-def _totals(of_parts: Sequence[tuple[float, ...]]) -> list[float]:
-    return [math.fsum(column) for column in zip(*of_parts, strict=True)]
+def _totals(part_sums: Sequence[tuple[float, ...]]) -> list[float]:
+    return [math.fsum(column) for column in zip(*part_sums, strict=True)]
 
 
 def _symmetric(first: float, mixed: float, second: float) -> Floats:

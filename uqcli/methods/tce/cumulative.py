@@ -17,8 +17,8 @@ def cumulative_error(counts: ValueCounts) -> float:
         return float(steps.max()), float(steps.min()), float(steps[-1])
 
     highest = lowest = reached = 0.0
-    for most, least, last in each_part(running, len(counts.value)):
+    for greatest, least, last in each_part(running, len(counts.value)):
         # rounding is monotone: the maximum of a part stays the maximum after adding an offset
-        highest, lowest = max(highest, reached + most), min(lowest, reached + least)
+        highest, lowest = max(highest, reached + greatest), min(lowest, reached + least)
         reached += last
     return (highest - lowest) / counts.rows

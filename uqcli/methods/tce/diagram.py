@@ -82,8 +82,8 @@ def _histogram(counts: ValueCounts, start: int, stop: int, cells: int) -> Histog
     value = counts.value[start:stop]
     low, high = float(value[0]), float(value[-1])
     edges = low + (high - low) * (np.arange(1, cells) / cells)
-    at = np.concatenate([[0], np.searchsorted(value, edges), [len(value)]])
-    return Histogram(low=low, high=high, count=np.diff(sums_before(counts.count[start:stop], at)))
+    stops = np.concatenate([[0], np.searchsorted(value, edges), [len(value)]])
+    return Histogram(low=low, high=high, count=np.diff(sums_before(counts.count[start:stop], stops)))
 
 
 def reliability(bins: ScoreBins) -> Reliability:

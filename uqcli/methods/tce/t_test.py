@@ -6,7 +6,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.tce.verdicts import Verdicts, changes
-from uqcli.parts import PART
+from uqcli.parts import VALUES_PER_PART
 
 
 def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
@@ -27,10 +27,10 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
     """
     runs = []
     for number, (k, n) in enumerate(zip(positives.tolist(), rows.tolist(), strict=True)):
-        for first in range(int(start[number]), int(start[number + 1]), PART):
-            index = np.arange(first, min(first + PART, start[number + 1]))
+        for first in range(int(start[number]), int(start[number + 1]), VALUES_PER_PART):
+            index = np.arange(first, min(first + VALUES_PER_PART, start[number + 1]))
             runs.append(changes(_rejected_in_bin(score[index], k, n, alpha), index))
-    return Verdicts.of(runs, len(score))
+    return Verdicts.from_runs(runs, len(score))
 
 
 def _rejected_in_bin(score: Floats, k: int, n: int, alpha: float) -> Bools:

@@ -25,7 +25,7 @@ class Verdicts:
     rejected: Bools
 
     @classmethod
-    def of(cls, runs: Iterable[tuple[Ints, Bools]], scores: int) -> Verdicts:
+    def from_runs(cls, runs: Iterable[tuple[Ints, Bools]], scores: int) -> Verdicts:
         """Sort and merge runs.
 
         Parameters
@@ -42,7 +42,7 @@ class Verdicts:
         new[1:] = rejected[1:] != rejected[:-1]
         return cls(start=np.append(start[new], scores), rejected=rejected[new])
 
-    def at(self, index: Ints) -> Bools:
+    def take(self, index: Ints) -> Bools:
         """Whether the scores at given positions are rejected."""
         return self.rejected[self.start.searchsorted(index, side="right") - 1]
 

@@ -14,7 +14,7 @@ from uqcli.methods.bin.isotonic_error import BinError, errors_by_chance
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.positivity import positive_rate_figure
 
-_ABOUT_ERRORS: Final = (
+_ERROR_NOTES: Final = (
     "IST is one isotonic fit on the score, MIST one in each uncertainty bin; both are measured on the rows "
     "they were fitted on.",
     "By chance: the error of calibrated scores in cells of these sizes.",
@@ -74,7 +74,7 @@ class BinReport(OneResult):
         notes = (
             f"Binning: {describe(self.artifact.binning, BINNINGS)}.",
             *grid.notes,
-            *(_ABOUT_ERRORS if several and self.errors is not None else ()),
+            *(_ERROR_NOTES if several and self.errors is not None else ()),
         )
         return replace(
             grid,

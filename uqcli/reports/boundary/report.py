@@ -52,16 +52,16 @@ from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
-from uqcli.reports.boundary.compared import VERDICTS, Compared, gains_table
+from uqcli.reports.boundary.comparison import VERDICTS, UncertaintyComparison, gains_table
 from uqcli.reports.boundary.expected import expected_cells, expected_metrics
 from uqcli.reports.boundary.operating_points import frontier_figure, points_for_page, settings_of
 from uqcli.reports.positivity import Drawn, positive_rate_figure
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
-TOGETHER = "The thresholds meet the target together, not in each uncertainty bin."
+JOINT_TARGET = "The thresholds meet the target together, not in each uncertainty bin."
 _FEW_ALERTS = 30
 """Alerts below which a precision on the calibration set says little."""
-TOO_FEW = "One threshold: too few alerts to choose bins."
+TOO_FEW_ALERTS = "One threshold: too few alerts to choose bins."
 NO_GAIN = "One threshold: no clear gain from uncertainty bins."
 _CROSS_VALIDATED = (
     "Gains are cross-validated. At equal alerts they measure better ranking; at the bound they include what "
@@ -141,7 +141,7 @@ class BoundaryReport(OneResult):
     tried: tuple[BinsTried, ...] | None = None
     cautious: Optimum | None = None
     without_margin: FittedBoundary | None = None
-    compared: tuple[Compared, ...] = ()
+    compared: tuple[UncertaintyComparison, ...] = ()
     cells: Cells | None = None
     seed: int | None = None
 
@@ -341,7 +341,7 @@ class BoundaryReport(OneResult):
         """State the verdict of the comparison, with advice; empty without ``--compare``."""
         return [f"{comparison.sentence()} {self._advice(comparison)}" for comparison in self.compared[:1]]
 
-    def _advice(self, compared: Compared) -> str:
+    def _advice(self, compared: UncertaintyComparison) -> str:
         """State which rule to use after a comparison, and which is saved."""
         if self.certification is not None:
             return "The certified boundary is saved."
@@ -363,7 +363,7 @@ class BoundaryReport(OneResult):
             reason = (
                 ""
                 if self.tried is None or self.unsaved or sentences
-                else f" {NO_GAIN if self.tried else TOO_FEW}"
+                else f" {NO_GAIN if self.tried else TOO_FEW_ALERTS}"
             )
             sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
             sentences += [self.recalibrated] if self._is_raised else []
@@ -537,7 +537,7 @@ class BoundaryReport(OneResult):
 
     def _new_data_notes(self) -> list[str]:
         """Collect notes on new data, and on the seed."""
-        notes = [TOGETHER] if self.has_several_thresholds and self.certification is None else []
+        notes = [JOINT_TARGET] if self.has_several_thresholds and self.certification is None else []
         if self.chosen.expected is None and self.certification is None:
             notes.append("Recall and precision are those of the calibration set; expect less on new data.")
         notes += [_CROSS_VALIDATED, VERDICTS] if self.compared else []

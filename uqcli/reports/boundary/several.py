@@ -20,7 +20,7 @@ from uqcli.document import (
     ranges,
 )
 from uqcli.reports.boundary.expected import expected_cells
-from uqcli.reports.boundary.report import TOGETHER, UNTESTED, BoundaryReport, fit_cells
+from uqcli.reports.boundary.report import JOINT_TARGET, UNTESTED, BoundaryReport, fit_cells
 
 _KEY_NUMBERS = 3
 """Most numbers at the head of a page."""
@@ -141,7 +141,7 @@ class SeveralBoundariesReport:
         if first.certification is None:
             notes += [
                 *([UNTESTED] if any(report.is_untested for report in self.reports) else []),
-                *([TOGETHER] if any(report.has_several_thresholds for report in self.reports) else []),
+                *([JOINT_TARGET] if any(report.has_several_thresholds for report in self.reports) else []),
             ]
         return notes
 

@@ -178,7 +178,7 @@ class CalibrateReport(OneResult):
         )
         methods = [(str(tried.method), tried.compared) for tried in self.methods]
         tried = [*lowest_brier(methods, "evaluate both on a test set"), *losses_without_interval(methods)]
-        others = [] if self.methods or self.artifact.of_classes else ["--method all compares other methods."]
+        others = [] if self.methods or self.artifact.class_names else ["--method all compares other methods."]
         return [*measured, *tried, *not_applicable, *self.notes, *others, *seed]
 
     def _whose(self) -> str:

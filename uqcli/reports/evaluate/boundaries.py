@@ -89,7 +89,7 @@ class MeasuredBoundary:
         return metrics if target is None else {"target_precision": target, **metrics}
 
 
-UNSEEN = "A rule looks better on its own calibration set; pages list the digests of the inputs."
+OWN_DATA_CAUTION = "A rule looks better on its own calibration set; pages list the digests of the inputs."
 """Caution that no evaluation can check."""
 
 
@@ -378,7 +378,7 @@ class EvaluateReport(Evaluated):
         return [rates_figure(panels, self.parameters.confidence)]
 
     def _notes(self) -> list[str]:
-        return [] if self._same_counts() else [UNSEEN]
+        return [] if self._same_counts() else [OWN_DATA_CAUTION]
 
 
 def _target(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:

@@ -22,7 +22,7 @@ from uqcli.reports.comparison import (
     verdict,
 )
 from uqcli.reports.evaluate.boundaries import (
-    UNSEEN,
+    OWN_DATA_CAUTION,
     Evaluated,
     names_of,
     uncorrected_tests,
@@ -148,7 +148,14 @@ class EvaluateCalibratorReport(Evaluated):
         lowest = [] if len(named) == 2 else lowest_brier(named, "evaluate two at a time to test it")
         untested = [] if self.difference is None else self.difference.notes()
         consistent = [claim.sentence for claim in self.claims if claim.met is not False]
-        return [*sentences, *consistent, *untested, *lowest, *losses_without_interval(named), UNSEEN]
+        return [
+            *sentences,
+            *consistent,
+            *untested,
+            *lowest,
+            *losses_without_interval(named),
+            OWN_DATA_CAUTION,
+        ]
 
     def _names(self) -> list[str]:
         return names_of(self.results)

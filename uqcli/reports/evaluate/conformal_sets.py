@@ -30,7 +30,7 @@ from uqcli.document import (
     rows_of,
 )
 from uqcli.reports.evaluate.boundaries import (
-    UNSEEN,
+    OWN_DATA_CAUTION,
     Evaluated,
     intervals_in_words,
     names_of,
@@ -270,15 +270,15 @@ class EvaluateConformalReport(Evaluated):
 
     def _notes(self) -> list[str]:
         untested = [] if self.difference is None else self.difference.notes()
-        return [*untested, *_empty_set_notes(self.results), UNSEEN]
+        return [*untested, *_empty_set_notes(self.results), OWN_DATA_CAUTION]
 
 
 def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Claim:
     """Build the claim of the guarantee, for JUnit."""
     verdict, unit = measured.test.verdict, measured.test.unit
-    to = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
+    scope = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
     return Claim(
-        name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{to}",
+        name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{scope}",
         met=None if verdict is None else verdict == "kept",
         sentence=_verdict(artifact, measured),
     )
@@ -387,14 +387,14 @@ def _draw_sizes(axes: Axes, results: Results) -> list[HoverText]:
     from matplotlib.ticker import MaxNLocator
 
     width = 0.8 / len(results)
-    for at, (name, _, measured) in enumerate(results):
+    for index, (name, _, measured) in enumerate(results):
         size = np.array([int(size) for size in measured.sizes])
         rows = np.array(list(measured.sizes.values())) / measured.rows
         axes.bar(
-            size + (at + 0.5) * width - 0.4,
+            size + (index + 0.5) * width - 0.4,
             rows,
             width=width,
-            color=_COLOURS[at % 4],
+            color=_COLOURS[index % 4],
             label=printable(name, 30),
         )
     axes.set_title("Size of the sets")
@@ -419,7 +419,7 @@ def _draw_coverage(axes: Axes, results: Results) -> list[HoverText]:
     names = results[0][1].classes[:_MAX_BARS]
     labels = ["all", *(printable(name, 20) for name in names)]
     step = 0.6 / len(results)
-    for at, (_, artifact, measured) in enumerate(results):
+    for index, (_, artifact, measured) in enumerate(results):
         shares = [measured.coverage, *(measured.by_class.get(name) for name in names)]
         estimates = [
             (position, share)
@@ -428,8 +428,8 @@ def _draw_coverage(axes: Axes, results: Results) -> list[HoverText]:
         ]
         values = np.array([(share.value, share.low, share.high) for _, share in estimates])
         ends = np.maximum([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]], 0)
-        centres = np.array([position for position, _ in estimates]) + (at + 0.5) * step - 0.3
-        colour = _COLOURS[at % len(_COLOURS)]
+        centres = np.array([position for position, _ in estimates]) + (index + 0.5) * step - 0.3
+        colour = _COLOURS[index % len(_COLOURS)]
         axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
         for (position, covered), centre in zip(estimates, centres.tolist(), strict=True):
             text = f"{'class ' if position else ''}{labels[position]}: {interval(covered)}"

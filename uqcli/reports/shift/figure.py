@@ -35,9 +35,9 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
         axes = canvas.subplots()
         texts = []
         for offset, colour, marker, name in ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target")):
-            for place, of_class in enumerate(chosen):
-                estimate: Estimate = getattr(of_class, name)
-                position = place + offset
+            for index, class_result in enumerate(chosen):
+                estimate: Estimate = getattr(class_result, name)
+                position = index + offset
                 if estimate.low is not None and estimate.high is not None:
                     axes.plot(
                         [estimate.low, estimate.high], [position, position], color=colour, linewidth=1.6
@@ -49,9 +49,9 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
                     "linestyle": "",
                 }
                 value = math.nan if estimate.value is None else estimate.value
-                axes.plot([value], [position], label=name if place == 0 else None, **style)
+                axes.plot([value], [position], label=name if index == 0 else None, **style)
                 ends = (estimate.low or value, estimate.high or value)
-                text = f"class {of_class.name}, {name} data: {_in_words(estimate)}"
+                text = f"class {class_result.name}, {name} data: {_in_words(estimate)}"
                 texts.append(HoverText(axes=axes, x=ends, y=(position, position), text=text))
         label_lines(axes, [share.name for share in chosen])
         axes.set(xlabel="prior", ylabel="class")

@@ -32,9 +32,9 @@ from uqcli.reports.in_words import ESTIMATORS, describe
 from uqcli.reports.shift.figure import ClassShare, shares_figure
 
 _LEVEL = 0.05
-_UNCALIBRATED = 0.05
+_MAX_CALIBRATION_ERROR = 0.05
 _MAX_NAMED = 20
-_ILL_CONDITIONED = 100
+_MAX_CONDITION = 100
 _UNKNOWN = Estimate(value=None, low=None, high=None)
 
 
@@ -177,11 +177,11 @@ class ShiftReport(OneResult):
         if 0 < self.target_rows < MIN_CLASS_ROWS * len(self.classes):
             sentences.append(f"fewer than {MIN_CLASS_ROWS} unlabelled rows for each class: no intervals.")
         weights = self.found
-        if weights is not None and weights.condition is not None and weights.condition > _ILL_CONDITIONED:
+        if weights is not None and weights.condition is not None and weights.condition > _MAX_CONDITION:
             sentences.append(
                 f"weights are unreliable: the confusion matrix has condition {weights.condition:.3g}."
             )
-        if self.parameters.estimator == "em" and self.calibration > _UNCALIBRATED:
+        if self.parameters.estimator == "em" and self.calibration > _MAX_CALIBRATION_ERROR:
             sentences.append(
                 f"EM needs calibrated probabilities (ECE {self.calibration:.3g}): calibrate, or try bbse."
             )

@@ -53,8 +53,8 @@ class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
     on_invalid: str
 
 
-_RATE_ROWS: Final = 1000
-_FAR: Final = 2
+_MIN_RATE_ROWS: Final = 1000
+_MAX_RATE_RATIO: Final = 2
 """Rows from which an alert rate is compared, and the factor at which it is far from the usual one."""
 
 
@@ -76,14 +76,14 @@ class ApplyReport(OneResult):
 
     Attributes
     ----------
-    model
+    rule
         The applied rule; None if the command has none.
     added_from
         Source of the added columns if there is no rule.
     """
 
     command: str = "apply"
-    model: Saved | None = None
+    rule: Saved | None = None
     added_from: str = ""
 
     source: ApplySource
@@ -118,7 +118,7 @@ class ApplyReport(OneResult):
             cautions.append(f"{rows_of(self.source.dropped)} dropped.")
         cautions += self._rate_caution()
         added = f"Columns added: {', '.join(self.parameters.columns)}."
-        if self.model is None:
+        if self.rule is None:
             return Document(
                 title=title,
                 tables=[self._meanings()],
@@ -129,7 +129,7 @@ class ApplyReport(OneResult):
         return Document(
             title=title,
             tables=[],
-            lead=[f"{self.model.in_a_sentence().rstrip('.')}.", added],
+            lead=[f"{self.rule.in_a_sentence().rstrip('.')}.", added],
             cautions=cautions,
             card=self._card(title),
         )
@@ -139,7 +139,7 @@ class ApplyReport(OneResult):
         rows = self.source.rows
         numbers = [KeyNumber(label="rows written", value=count(rows))]
         if self.selected is not None and rows:
-            usual = None if self.model is None else self.model.alert_rate
+            usual = None if self.rule is None else self.rule.alert_rate
             beside = "" if usual is None else f"{percent(usual)} on the calibration set"
             numbers.append(KeyNumber(label="flagged", value=percent(self.selected / rows), interval=beside))
         numbers.append(KeyNumber(label="undecided", value=count(self.undecided)))
@@ -147,11 +147,11 @@ class ApplyReport(OneResult):
 
     def _rate_caution(self) -> list[str]:
         """Caution that the alert rate is far from that of the calibration set."""
-        rows, usual = self.source.rows, None if self.model is None else self.model.alert_rate
-        if not usual or self.selected is None or rows < _RATE_ROWS:
+        rows, usual = self.source.rows, None if self.rule is None else self.rule.alert_rate
+        if not usual or self.selected is None or rows < _MIN_RATE_ROWS:
             return []
         rate = self.selected / rows
-        if usual / _FAR <= rate <= usual * _FAR:
+        if usual / _MAX_RATE_RATIO <= rate <= usual * _MAX_RATE_RATIO:
             return []
         return [f"the alert rate is {rate / usual:.2g} times that of the calibration set."]
 

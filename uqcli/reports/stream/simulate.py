@@ -76,12 +76,12 @@ class SimulateReport(OneResult):
         return Document(
             title=f"Simulated ({kind}): {count(rows)} rows",
             tables=[table, settings],
-            notes=[_ABOUT[kind]],
+            notes=[_DESCRIPTIONS[kind]],
             figures=figures,
         )
 
 
-_ABOUT: Final = {
+_DESCRIPTIONS: Final = {
     "posterior": "A posterior network's scores and uncertainties, with labels drawn from true_positivity.",
     "gaussian": "A logistic model's scores for two Gaussian classes, with labels drawn from true_positivity.",
 }

@@ -39,7 +39,7 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
         texts: list[HoverText] = []
         rows = canvas.subfigures(len(panels), 1, squeeze=False)[:, 0]
         narrow = is_narrow(canvas)
-        mosaic, ratios = (_STACKED, _STACKED_RATIOS) if narrow else (_ABREAST, _RATIOS)
+        mosaic, ratios = (_STACKED_LAYOUT, _STACKED_RATIOS) if narrow else (_WIDE_LAYOUT, _WIDE_RATIOS)
         for row, panel in zip(rows, panels, strict=True):
             title = wrap_title(panel.title) if narrow else panel.title
             row.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
@@ -58,13 +58,13 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
         height=4.8 * len(panels),
         narrow_height=8.2 * len(panels),
         draw=draw,
-        needed=True,
+        required=True,
     )
 
 
-_ABREAST: Final = [["violins", "side", "standard"], ["bins", "none", "standard"]]
-_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9, 3.6], "height_ratios": [3, 1]}
-_STACKED: Final = [["violins", "side"], ["bins", "none"], ["standard", "standard"]]
+_WIDE_LAYOUT: Final = [["violins", "side", "standard"], ["bins", "none", "standard"]]
+_WIDE_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9, 3.6], "height_ratios": [3, 1]}
+_STACKED_LAYOUT: Final = [["violins", "side"], ["bins", "none"], ["standard", "standard"]]
 _STACKED_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9], "height_ratios": [3, 1, 3.6]}
 
 
@@ -133,8 +133,13 @@ def _violins(axes: Axes, panel: Panel, top: float, *, inside: bool) -> None:
     axes.set(ylabel="prediction", ylim=(-0.02 * top, top), xlim=(0.4, len(shapes) + 0.6))
     axes.tick_params(labelbottom=False)
     _number_bins(axes, len(shapes))
-    place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 2, "borderpad": 0}
-    axes.legend(**({"loc": "upper left"} if inside else {"frameon": False, **place}))
+    legend_style: dict[str, Any] = {
+        "loc": "lower right",
+        "bbox_to_anchor": (1, 1),
+        "ncols": 2,
+        "borderpad": 0,
+    }
+    axes.legend(**({"loc": "upper left"} if inside else {"frameon": False, **legend_style}))
 
 
 def _outline(shape: Histogram) -> tuple[Floats, Floats]:

@@ -62,7 +62,7 @@ _MEANINGS: Final = {
         "within_bin_error": "as estimation_error, mean over bins",
     },
 }
-_MAIN = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
+_TERMINAL_METRICS = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
 """Metrics on a terminal."""
 
 _PART_METRICS = ("tce", "ece", "ace", "brier", "log_loss")
@@ -103,7 +103,7 @@ class TceReport(OneResult):
 
     source: Source
     parameters: TceParameters
-    whole: GroupResult
+    overall: GroupResult
     tce_at_group_sizes: float | None
     groups: tuple[GroupResult, ...]
     warnings: tuple[str, ...]
@@ -116,15 +116,15 @@ class TceReport(OneResult):
     @property
     def metrics(self) -> Metrics:
         """Errors of all rows, by class, by group and of the worst group."""
-        metrics: dict[str, Metric] = dict(self.whole.metrics)
+        metrics: dict[str, Metric] = dict(self.overall.metrics)
         if self.multiclass:
             metrics["by_class"] = {
-                str(label_class.name): label_class.metrics for label_class in self.whole.classes
+                str(label_class.name): label_class.metrics for label_class in self.overall.classes
             }
         if self.groups:
             metrics["by_group"] = {str(group.name): group.metrics for group in self.groups}
             worst = self._worst_group
-            metrics["worst_group"] = dict.fromkeys(self.whole.metrics) if worst is None else worst.metrics
+            metrics["worst_group"] = dict.fromkeys(self.overall.metrics) if worst is None else worst.metrics
             metrics["tce_at_group_sizes"] = self.tce_at_group_sizes
         return metrics
 
@@ -138,12 +138,13 @@ class TceReport(OneResult):
         payload: dict[str, Any] = {
             **head_of("tce", self.source, self.parameters),
             "metrics": plain(self.metrics),
-            "bins": _bins_as_json(self.whole),
+            "bins": _bins_as_json(self.overall),
             "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
-        if self.whole.if_calibrated:
+        if self.overall.if_calibrated:
             payload["if_calibrated"] = {
-                name: {"mean": null.mean, "p95": null.high} for name, null in self.whole.if_calibrated.items()
+                name: {"mean": null.mean, "p95": null.high}
+                for name, null in self.overall.if_calibrated.items()
             }
         if self.groups:
             payload["worst_group"] = None if self._worst_group is None else self._worst_group.name
@@ -163,18 +164,20 @@ class TceReport(OneResult):
 
     def document(self) -> Document:
         """Return the readable form."""
-        has_draws = bool(self.whole.if_calibrated)
-        metrics = replace(_metrics_table(self.whole), brief=_main_table(self.whole))
+        has_draws = bool(self.overall.if_calibrated)
+        metrics = replace(_metrics_table(self.overall), brief=_main_table(self.overall))
         if self.multiclass:
-            tables = [_classes_table(self.whole), replace(metrics, detail=True)]
+            tables = [_classes_table(self.overall), replace(metrics, detail=True)]
         else:
             title = f"Bins ({describe(self.parameters.binning, BINNINGS)})"
-            tables = [metrics, _bins_table(title, self.whole.classes[0])]
+            tables = [metrics, _bins_table(title, self.overall.classes[0])]
         if self.groups:
             tables = [self._groups_table(), *(replace(table, detail=True) for table in tables)]
         positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
-        by_weight = "" if self.whole.rows == self.source.rows else f" ({count(self.whole.rows)} by weight)"
-        many_rejected = _value(self.whole.metrics["tce"]) > 100 * MANY_REJECTED
+        by_weight = (
+            "" if self.overall.rows == self.source.rows else f" ({count(self.overall.rows)} by weight)"
+        )
+        many_rejected = _value(self.overall.metrics["tce"]) > 100 * MANY_REJECTED
         return Document(
             title=f"Calibration test of {count(self.source.rows)} rows{by_weight}{positive}",
             lead=self._lead(),
@@ -190,7 +193,7 @@ class TceReport(OneResult):
 
     def _card(self, *, many_rejected: bool) -> HeadCard:
         """Build the head of the page: the test of all rows, or of the worst class or group."""
-        metrics = self.whole.metrics
+        metrics = self.overall.metrics
         worst = self._worst_group
         if worst is not None:
             metrics = worst.metrics
@@ -213,7 +216,7 @@ class TceReport(OneResult):
 
     def _lead(self) -> list[str]:
         """State how many predictions are rejected, of the worst class or group if there are any."""
-        worst = _worst_first(self.whole.classes)[0]
+        worst = _worst_first(self.overall.classes)[0]
         sentence, name = in_words(worst, self.parameters.alpha)[0], f"class {_part_name(worst)}"
         group = self._worst_group
         if group is not None:
@@ -229,7 +232,7 @@ class TceReport(OneResult):
         more = f" and {len(small) - _MAX_NAMED} more" if len(small) > _MAX_NAMED else ""
         subject = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
         sentences = [f"{subject} too small to test: {listed}{more}."] if small else []
-        undetected = None if self.multiclass else detection_limit(self.whole.classes[0])
+        undetected = None if self.multiclass else detection_limit(self.overall.classes[0])
         if undetected is not None:
             rare, error = undetected
             sentences.append(
@@ -239,16 +242,16 @@ class TceReport(OneResult):
 
     def _notes(self) -> list[str]:
         level = self.parameters.alpha
-        worst = _worst_first(self.whole.classes)[0]
+        worst = _worst_first(self.overall.classes)[0]
         notes = in_words(worst, level)
         if self.groups:
             notes[0] = f"All rows{f', class {_part_name(worst)}' if self.multiclass else ''}: {notes[0]}"
         else:
             del notes[0]  # the lead states it
         if self.multiclass:
-            value = _value(self.whole.metrics["tce"])
+            value = _value(self.overall.metrics["tce"])
             notes.append(
-                f"Mean over {len(self.whole.classes)} classes: {value:.1f} % of predictions rejected."
+                f"Mean over {len(self.overall.classes)} classes: {value:.1f} % of predictions rejected."
             )
         notes += advice(worst)
         if self.groups and self.parameters.group_n_min is not None:
@@ -256,32 +259,32 @@ class TceReport(OneResult):
             notes.append(
                 f"In the table of groups, tce uses bins of {least} to {most} rows, for all rows as well."
             )
-        if self.whole.if_calibrated:
-            null = self.whole.if_calibrated["ece"]
+        if self.overall.if_calibrated:
+            null = self.overall.if_calibrated["ece"]
             notes.append(
                 f"For calibrated scores ECE is {null.mean:.4f} on average, up to {null.high:.4f} in 95 % "
-                f"of draws; here it is {_value(self.whole.metrics['ece']):.4f} ({p_text(null.p_value)})."
+                f"of draws; here it is {_value(self.overall.metrics['ece']):.4f} ({p_text(null.p_value)})."
             )
             notes.append(f"Seed {self.parameters.seed} affects: the labels drawn from calibrated scores.")
         return notes
 
     def _groups_table(self) -> Table:
-        metrics = {**self.whole.metrics, "tce": self.tce_at_group_sizes}
+        metrics = {**self.overall.metrics, "tce": self.tce_at_group_sizes}
         tested = _worst_first([group for group in self.groups if group.tested])
         small = [group for group in self.groups if not group.tested]
         rows = [
-            ("(all rows)", count(self.whole.rows), *_cells(metrics)),
+            ("(all rows)", count(self.overall.rows), *_cells(metrics)),
             *((_part_name(group), count(group.rows), *_cells(group.metrics)) for group in (*tested, *small)),
         ]
         return Table(title="", header=("group", "rows", *_PART_METRICS), rows=rows)
 
     def _figure(self) -> Figure:
         if self.multiclass:
-            classes = _worst_first(self.whole.classes)[:_MAX_PANELS]
+            classes = _worst_first(self.overall.classes)[:_MAX_PANELS]
             return reliability_figure(
                 [_panel(f"Class {_part_name(label_class, 40)}", label_class) for label_class in classes]
             )
-        panels = [_panel("All rows" if self.groups else "", self.whole.classes[0])]
+        panels = [_panel("All rows" if self.groups else "", self.overall.classes[0])]
         for group in _worst_first([group for group in self.groups if group.tested])[: _MAX_PANELS - 1]:
             panels.append(_panel(f"{self.parameters.by} = {_part_name(group, 40)}", group.classes[0]))
         return reliability_figure(panels)
@@ -292,16 +295,16 @@ def _key_number(name: str, label: str, metric: Metric) -> KeyNumber:
     return KeyNumber(label=label, value=value, interval=ends.replace(", ", " to "))
 
 
-def _part_name(part: GroupResult | ClassResult, most: int = 60) -> str:
-    return printable(str(part.name), most)
+def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str:
+    return printable(str(part.name), max_characters)
 
 
 def _panel(name: str, part: ClassResult) -> Panel:
-    facts = (
+    errors = (
         f"TCE {format_metric('tce', part.metrics['tce'])}, ECE {format_metric('ece', part.metrics['ece'])}"
     )
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
-    title = f"{name}: {facts}; {rows}" if name else f"{facts}; {rows}"
+    title = f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}"
     return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram)
 
 
@@ -356,12 +359,12 @@ def _bins_table(title: str, part: ClassResult) -> Table:
     return Table(title=title, header=header, rows=rows, left=0, detail=True)
 
 
-def _classes_table(whole: GroupResult) -> Table:
+def _classes_table(overall: GroupResult) -> Table:
     lines = [
-        ("(mean)", count(whole.rows), whole.metrics),
+        ("(mean)", count(overall.rows), overall.metrics),
         *(
             (_part_name(label_class), count(label_class.positives), label_class.metrics)
-            for label_class in _worst_first(whole.classes)
+            for label_class in _worst_first(overall.classes)
         ),
     ]
     rows = [(name, rows, *_cells(metrics)) for name, rows, metrics in lines]
@@ -372,23 +375,23 @@ def _cells(metrics: Metrics) -> list[str]:
     return [format_metric(name, metrics[name]) for name in _PART_METRICS]
 
 
-def _main_table(whole: GroupResult) -> Table:
+def _main_table(overall: GroupResult) -> Table:
     """Build the table of the main metrics."""
-    nulls = whole.if_calibrated
+    nulls = overall.if_calibrated
     rows = []
-    for name in _MAIN:
+    for name in _TERMINAL_METRICS:
         more = [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
-        rows.append([name, format_metric(name, whole.metrics[name]), *(more if nulls else [])])
+        rows.append([name, format_metric(name, overall.metrics[name]), *(more if nulls else [])])
     header = ["metric", "value", *(["if calibrated", "p"] if nulls else [])]
     return Table(title="", header=header, rows=rows)
 
 
-def _metrics_table(whole: GroupResult) -> Table:
+def _metrics_table(overall: GroupResult) -> Table:
     """Build the table of all metrics, with their null distributions if labels were drawn."""
-    nulls = whole.if_calibrated
+    nulls = overall.if_calibrated
     rows = []
     for kind, name, meaning in meaning_rows(_MEANINGS):
-        cells = [kind, name, format_metric(name, whole.metrics[name])]
+        cells = [kind, name, format_metric(name, overall.metrics[name])]
         if nulls:
             cells += [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
         rows.append([*cells, meaning])

@@ -33,7 +33,9 @@ def in_words(part: ClassResult, alpha: float) -> list[str]:
         return [f"{percent}."]
     if len(where) == 1:
         return [f"{percent}, {where[0][0]} {where[0][2]}."]
-    first, second = (f"{_percent(int(rows.sum()), total)} {name} {place}" for name, rows, place in where)
+    first, second = (
+        f"{_percent(int(rows.sum()), total)} {name} {location}" for name, rows, location in where
+    )
     return [f"{percent}: {first}.", f"The others: {second}."]
 
 

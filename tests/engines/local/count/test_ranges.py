@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.engines.local.count.cached import ColumnFacts, _Store
+from uqcli.engines.local.count.cached import ColumnSummary, _Store
 from uqcli.engines.local.count.keys import keys_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.ranges import Ranges
@@ -23,9 +23,9 @@ WIDTHS = {np.float32: 32, np.float64: 64}
 )
 def test_range_numbers_follow_from_the_starts(values, most):
     keys = keys_of(values)
-    facts = ColumnFacts()
-    facts.note(keys)
-    ranges = Ranges.over(facts, most)
+    column = ColumnSummary()
+    column.note(keys)
+    ranges = Ranges.over(column, most)
     assert 1 <= ranges.size <= most
     starts = ranges.starts
     assert len(starts) == ranges.size
@@ -39,10 +39,10 @@ def test_range_numbers_follow_from_the_starts(values, most):
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_ranges_contain_about_equally_many_rows(scale):
     values = (np.random.default_rng(0).normal(5, 1, 200_000) * scale).astype(np.float32)
-    facts = ColumnFacts()
+    column = ColumnSummary()
     for part in np.split(values, 200):
-        facts.note(keys_of(part))
-    ranges = Ranges.over(facts, 1 << 12)
+        column.note(keys_of(part))
+    ranges = Ranges.over(column, 1 << 12)
     rows_per_range = np.bincount(ranges.numbers(keys_of(values)), minlength=ranges.size)
     assert ranges.size > 1 << 11
     assert np.sort(rows_per_range)[-100:].max() < 10 * len(values) / ranges.size

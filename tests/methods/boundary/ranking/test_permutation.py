@@ -59,7 +59,7 @@ def folds_by_hand(grid, count, positives):
 @settings(max_examples=30, deadline=None)
 @given(few_rows(), st.integers(1, 50))
 def test_gains_are_those_by_hand(cells, alerts):
-    grid = CrossValidatedGrid.of(cells, 0)
+    grid = CrossValidatedGrid.from_cells(cells, 0)
     if not cells.positives:
         return
     (gained,) = grid.gained(grid.count[None], grid.positives[None], alerts)
@@ -76,7 +76,7 @@ def test_gains_are_those_by_hand(cells, alerts):
 
 @given(few_rows(), st.integers(0, 99))
 def test_permutations_keep_folds_scores_labels_and_blocks(cells, seed):
-    grid = CrossValidatedGrid.of(cells, 0)
+    grid = CrossValidatedGrid.from_cells(cells, 0)
     bins = len(cells.rows)
     count, positives = grid.permutations(3, np.random.default_rng(seed))
     shape = 3, FOLDS, bins, LENGTH
@@ -96,7 +96,7 @@ def test_permutations_keep_folds_scores_labels_and_blocks(cells, seed):
 
 def test_blocks_have_enough_rows_and_permutations_move_them():
     assert permutation._blocks(np.array([5, 10, 5, 30, 19, 1, 4])).tolist() == [0, 0, 0, 1, 2, 2, 2]
-    grid = CrossValidatedGrid.of(cells_of(1, 500, True), 0)
+    grid = CrossValidatedGrid.from_cells(cells_of(1, 500, True), 0)
     count, _ = grid.permutations(20, np.random.default_rng(0))
     mean = count.mean(axis=0).sum(axis=0)
     expected = grid.cells.joined(1).rows[0].count / 2
@@ -146,12 +146,12 @@ def test_gains_under_a_utility_are_also_in_its_unit():
     cells = cells_of(1, 1000, True)
     gain = gain_of(cells, constraint_from(gain="10", cost="2.5"), 0, permutations=1)
     hits = 12.5 * cells.positives
-    for of_value, of_recall in (
+    for value_gain, recall_gain in (
         (gain.value_equal_alerts.value, gain.equal_alerts.value),
         (gain.value_equal_alerts.low, gain.equal_alerts.low),
     ):
-        assert of_value == pytest.approx(hits * of_recall)
-    grid = CrossValidatedGrid.of(cells, 0)
+        assert value_gain == pytest.approx(hits * recall_gain)
+    grid = CrossValidatedGrid.from_cells(cells, 0)
     best = [
         max(10 * t - 2.5 * (n - t) for t, n in zip(c.hits.tolist(), c.alerts.tolist(), strict=True))
         for c in (grid.by_rank, grid.by_score)

@@ -26,7 +26,7 @@ def from_the_top(cells):
 
 
 def rates_of(cells):
-    layout = Layout.of(cells)
+    layout = Layout.from_cells(cells)
     (rates,) = smoothed_rates(layout, *(counts[None] for counts in cells.flat))
     return np.split(rates, np.cumsum(layout.sizes)[:-1])
 
@@ -114,7 +114,7 @@ def test_tables_ranked_together_are_ranked_as_if_alone(rows):
     cells = as_cells(rows)
     count, positives = cells.flat
     tables = [(count, positives), (count // 2, positives // 2), (count[::-1], positives[::-1])]
-    layout = Layout.of(cells)
+    layout = Layout.from_cells(cells)
     together = nested_of_draws(layout, *(np.stack(column) for column in zip(*tables, strict=True)))
     for nested, table in zip(together, tables, strict=True):
         (alone,) = nested_of_draws(layout, *(column[None] for column in table))

@@ -20,7 +20,7 @@ from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import OpenedInput, report_reading
-from uqcli.engines.protocol import SourceFacts
+from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.repeats import WeightSummary
 from uqcli.rows import Rows
@@ -57,20 +57,20 @@ class LocalBatches:
         self.unnormalised = 0.0
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read."""
-        return SourceFacts(
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read."""
+        return SourceSummary(
             rows=self._used,
             positives=None if self.roles.label is None or self.roles.classes else self._positives,
             dropped=self.dropped,
-            columns=self.roles.named(),
+            columns=self.roles.column_by_role(),
             unlabelled=self._unlabelled,
         )
 
     def __iter__(self) -> Iterator[Rows]:
         """Iterate over batches (see with_ends)."""
         for checked, _ in self.with_ends():
-            yield checked.placed()
+            yield checked.with_positions()
 
     def with_ends(self) -> Iterator[tuple[CheckedRows, int]]:
         """Iterate over batches, each with its end position over all inputs.
@@ -117,7 +117,7 @@ class LocalBatches:
         elif sentence:
             caution(sentence)
 
-    def rest(self, start: int) -> Iterator[tuple[CheckedRows, int]]:
+    def remaining(self, start: int) -> Iterator[tuple[CheckedRows, int]]:
         """Iterate again from a position on, after all rows have been read and checked."""
         begin = start
         with opened(self._request) as (sources, _):
@@ -146,11 +146,11 @@ class LocalBatches:
 def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
     """Open the inputs, and check that each has every required column."""
     with ExitStack() as stack:
-        read = replace(request.read, needed=request.roles.requested_columns())
+        read = replace(request.read, required_columns=request.roles.requested_columns())
         sources = stack.enter_context(open_sources(origins_of(request), read))
-        roles = request.roles.expanded(sources[0].columns, sources[0].origin.shown)
+        roles = request.roles.expanded(sources[0].columns, sources[0].origin.display_name)
         for source in sources:
-            require_columns(source.columns, source.origin.shown, roles)
+            require_columns(source.columns, source.origin.display_name, roles)
         yield sources, roles
 
 

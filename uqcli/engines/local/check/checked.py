@@ -24,14 +24,14 @@ class CheckedRows:
         Raw columns of the other features.
     first_row
         Position of the batch's first row over all inputs.
-    kept : int64, shape (n,), or None
+    kept_indices : int64, shape (n,), or None
         Positions in the batch of the rows kept; None for all.
     """
 
     rows: Rows
     raw: Mapping[str, pl.Series]
     first_row: int
-    kept: Ints | None = None
+    kept_indices: Ints | None = None
 
     def usable(self) -> CheckedRows:
         """Select the valid rows."""
@@ -43,10 +43,10 @@ class CheckedRows:
             rows=self.rows.usable(),
             raw={name: column.filter(mask) for name, column in self.raw.items()},
             first_row=self.first_row,
-            kept=np.flatnonzero(valid),
+            kept_indices=np.flatnonzero(valid),
         )
 
-    def placed(self) -> Rows:
+    def with_positions(self) -> Rows:
         """Return the rows with their positions over all inputs."""
-        positions = np.arange(len(self.rows)) if self.kept is None else self.kept
+        positions = np.arange(len(self.rows)) if self.kept_indices is None else self.kept_indices
         return replace(self.rows, position=self.first_row + positions)

@@ -27,9 +27,9 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
     text = series.cast(pl.String).str.strip_chars()
     null = (without_value(text) & ~text.is_in(list(classes)).fill_null(value=False)).to_numpy()
     spellings = class_spellings(classes)
-    if spellings.folded:
+    if spellings.ignores_case:
         text = text.str.to_lowercase()
-    number = text.replace_strict(dict(spellings.of_text), default=-1, return_dtype=pl.Int64).to_numpy()
+    number = text.replace_strict(dict(spellings.index_by_text), default=-1, return_dtype=pl.Int64).to_numpy()
     return np.maximum(number, 0), null, (number < 0) & ~null
 
 

@@ -12,7 +12,7 @@ from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import FeatureRequest
 from uqcli.errors import DataError
 
-_FRACTION = {"ms": "%.3f", "us": "%.6f", "ns": "%.9f"}
+_FRACTION_FORMATS = {"ms": "%.3f", "us": "%.6f", "ns": "%.9f"}
 
 
 def texts_of(series: pl.Series, name: str) -> pl.Series:
@@ -27,7 +27,7 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
     """
     if isinstance(series.dtype, pl.Datetime):
         zone = "" if series.dtype.time_zone is None else "%z"
-        return series.dt.strftime(f"%Y-%m-%dT%H:%M:%S{_FRACTION[series.dtype.time_unit]}{zone}")
+        return series.dt.strftime(f"%Y-%m-%dT%H:%M:%S{_FRACTION_FORMATS[series.dtype.time_unit]}{zone}")
     if series.dtype == pl.Time:
         return series.dt.strftime("%H:%M:%S%.9f")
     if series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary, pl.Object):
@@ -54,9 +54,9 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
         return _level_numbers(texts_of(series, request.name), request.levels)
     number, wrong = _numbers(series, request.name)
     if (wrong & valid).any():
-        at = int(np.argmax(wrong & valid))
+        row = int(np.argmax(wrong & valid))
         raise DataError(
-            f"feature '{request.name}' holds '{series[at]}' in {batch.place(at)}",
+            f"feature '{request.name}' holds '{series[row]}' in {batch.location(row)}",
             expected="finite numbers or empty values, as in the rows of the fit",
         )
     return number

@@ -30,7 +30,7 @@ def all_rows(reader: LocalBatches) -> ReadRows:
         classes=tuple(roles.classes),
         group_names={name: names for name, (names, _) in groups.items()},
         unnormalised=reader.unnormalised,
-        facts=reader.facts,
+        summary=reader.summary,
     )
 
 

@@ -12,7 +12,7 @@ from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.defaults import MAX_ROWS
 from uqcli.engines import amounts, refusals
-from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
+from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilities
 from uqcli.engines.local.check.features import encoded, infinite_numbers, texts_of
@@ -26,7 +26,7 @@ _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
 
 @dataclass
 class _Tally:
-    """Count of one problem, and the place of its first occurrence."""
+    """Count of one problem, and the location of its first occurrence."""
 
     count: int
     first: str
@@ -206,27 +206,26 @@ class RowChecker:
         for role, column in self.roles.all_numbers().items():
             if role.startswith(PROBA):
                 value = numbers[role]
-                outside = valid & ((value < -ROUNDING) | (value > 1 + ROUNDING))
+                outside = valid & ((value < -ROUNDING_TOLERANCE) | (value > 1 + ROUNDING_TOLERANCE))
                 if outside.any():
                     text = pl.Series(value).cast(pl.String)
                     answers = "probabilities between 0 and 1", "check --proba"
                     raise unreadable(batch, column, text, outside, answers)
-        off = np.where(valid, np.abs(sum_of_probabilities(numbers) - 1), 0.0)
-        self.unnormalised = max(self.unnormalised, float(off.max(initial=0.0)))
-        if (off > SUM_TOLERANCE).any():
-            at = int(np.argmax(off))
-            raise refusals.unnormalised(
-                f"class probabilities add up to {sum_of_probabilities(numbers)[at]:g} in {batch.place(at)}"
-            )
+        deviation = np.where(valid, np.abs(sum_of_probabilities(numbers) - 1), 0.0)
+        self.unnormalised = max(self.unnormalised, float(deviation.max(initial=0.0)))
+        if (deviation > SUM_TOLERANCE).any():
+            row = int(np.argmax(deviation))
+            total = sum_of_probabilities(numbers)[row]
+            raise refusals.unnormalised(f"class probabilities add up to {total:g} in {batch.location(row)}")
 
     def _weights(self, batch: Batch, column: str, valid: Bools) -> Ints:
         value = self._finite(batch, column, valid)
         usable = np.where(np.isfinite(value), value, 0)
         wrong = (usable < 0) | (usable != np.floor(usable)) | (usable > 2**53)
         if wrong.any():
-            at = int(np.argmax(wrong))
+            row = int(np.argmax(wrong))
             raise refusals.no_counts_of_rows(
-                f"column '{column}' has weight {usable[at]:g} in {batch.place(at)}"
+                f"column '{column}' has weight {usable[row]:g} in {batch.location(row)}"
             )
         self._weight += int(usable.sum(where=valid))
         if self._weight > MAX_ROWS:
@@ -237,8 +236,10 @@ class RowChecker:
         filled = np.where(valid, value, 0.0)
         wrong = amounts.has_more_decimals(filled)
         if wrong.any():
-            at = int(np.argmax(wrong))
-            raise amounts.refuse_decimals(f"column '{column}' has {float(filled[at])!r} in {batch.place(at)}")
+            row = int(np.argmax(wrong))
+            raise amounts.refuse_decimals(
+                f"column '{column}' has {float(filled[row])!r} in {batch.location(row)}"
+            )
         size = np.abs(filled) * amounts.UNITS
         total = float((size if weight is None else size * weight).sum())
         self._amount[column] = self._amount.get(column, 0.0) + total
@@ -249,5 +250,5 @@ class RowChecker:
         count = int(mask.sum())
         if count == 0:
             return
-        tally = self._tallies.setdefault((column, kind), _Tally(0, batch.place(int(np.argmax(mask)))))
+        tally = self._tallies.setdefault((column, kind), _Tally(0, batch.location(int(np.argmax(mask)))))
         tally.count += count

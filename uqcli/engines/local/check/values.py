@@ -13,7 +13,7 @@ from uqcli.engines.local.read.source import Batch
 from uqcli.errors import DataError
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
-_LONGEST = 60
+_MAX_CHARACTERS = 60
 """Maximum characters of a value in a message."""
 
 _INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
@@ -33,7 +33,9 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
         number = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
         null = series.is_null()
     else:
-        raise DataError(f"column '{column}' of {batch.origin.shown} holds {series.dtype}", expected="numbers")
+        raise DataError(
+            f"column '{column}' of {batch.origin.display_name} holds {series.dtype}", expected="numbers"
+        )
     if number.null_count():
         number = number.fill_null(float("nan"))
     with np.errstate(invalid="ignore"):  # signalling NaNs
@@ -57,9 +59,9 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
         return series.fill_null(value=False).to_numpy(), series.is_null().to_numpy()
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars().str.to_lowercase()
-        spelled = text.replace({"true": "1", "false": "0"})
+        digits = text.replace({"true": "1", "false": "0"})
         null = without_value(text).to_numpy()
-        number = spelled.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+        number = digits.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     elif series.dtype.is_integer() and not series.null_count():
         number = series.to_numpy()
         null = np.zeros(len(number), dtype=np.bool_)
@@ -68,7 +70,7 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
         null = np.isnan(number)
     else:
         raise DataError(
-            f"label column '{column}' of {batch.origin.shown} holds {series.dtype}",
+            f"label column '{column}' of {batch.origin.display_name} holds {series.dtype}",
             expected="0/1 or true/false",
         )
     positive: Bools = number == 1
@@ -97,12 +99,12 @@ def unreadable(
 ) -> DataError:
     """Create the error for values that --on-invalid cannot drop, with what was expected and the remedy."""
     expected, remedy = answers
-    at, count = int(np.argmax(wrong)), int(wrong.sum())
-    if batch.cut and batch.first_row and at == len(wrong) - 1:  # half a value is neither null nor a label
-        remedy = refusals.CUT
+    row, count = int(np.argmax(wrong)), int(wrong.sum())
+    if batch.cut and batch.first_row and row == len(wrong) - 1:  # half a value is neither null nor a label
+        remedy = refusals.TRUNCATED_REMEDY
     return DataError(
         f"column '{column}' has {count} unreadable {'value' if count == 1 else 'values'}, "
-        f"first '{printable(str(text[at]), _LONGEST)}' in {batch.place(at)}",
+        f"first '{printable(str(text[row]), _MAX_CHARACTERS)}' in {batch.location(row)}",
         expected=expected,
         remedy=remedy,
     )

@@ -18,20 +18,20 @@ from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.count.keys import Keys, keys_of, least_keys, values_of, widened
 from uqcli.engines.local.count.part import Division, Part, joined, part_of
-from uqcli.engines.protocol import WHOLE, Partition, SourceFacts
+from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
 
 R = TypeVar("R")
 
-_PIECE = 1 << 24
+_CHUNK_VALUES = 1 << 24
 """Values per allocated chunk."""
 
-_SAMPLE = 512
+_SAMPLE_SIZE = 512
 """Values sampled per part to estimate a column's distribution."""
 
 
 @dataclass
-class ColumnFacts:
+class ColumnSummary:
     """Range, key width and sample of a column, from the first pass.
 
     Attributes
@@ -62,7 +62,7 @@ class ColumnFacts:
         self.low, self.high = min(self.low, low), max(self.high, high)
         self.width = max(self.width, keys.dtype)
         # a view would keep the part in memory
-        self._samples.append(values_of(keys[:: max(1, len(keys) // _SAMPLE)].copy()))
+        self._samples.append(values_of(keys[:: max(1, len(keys) // _SAMPLE_SIZE)].copy()))
 
 
 class _Store:
@@ -79,7 +79,7 @@ class _Store:
     def _array(self, column: int, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         free = self._free.get(column)
         if free is None or free.dtype != values.dtype or len(free) < len(values):
-            free = np.empty(max(_PIECE, len(values)), dtype=values.dtype)
+            free = np.empty(max(_CHUNK_VALUES, len(values)), dtype=values.dtype)
         array, self._free[column] = free[: len(values)], free[len(values) :]
         array[:] = values
         return array
@@ -95,19 +95,19 @@ class CachedRows:
 
     request: DataRequest
     _parts: list[Part] = field(default_factory=list)
-    _columns: dict[str, ColumnFacts] = field(default_factory=dict)
+    _columns: dict[str, ColumnSummary] = field(default_factory=dict)
     _batches: LocalBatches | None = None
     _cached: int = 0
     _beyond: int = 0
-    _by: Partition = WHOLE
+    _by: Partition = ALL_ROWS
     _let_go: bool = False
-    _facts: SourceFacts | None = None
+    _summary: SourceSummary | None = None
     _used: dict[str | None, set[int]] = field(default_factory=dict)
 
     @property
-    def facts(self) -> SourceFacts:
-        """Facts of the rows read."""
-        return self._read().facts
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read."""
+        return self._read().summary
 
     @property
     def size(self) -> int:
@@ -115,8 +115,8 @@ class CachedRows:
         self._read()
         return self._beyond + sum(part.rows for part in self._parts)
 
-    def column(self, role: str) -> ColumnFacts:
-        """Return the facts of a column."""
+    def column(self, role: str) -> ColumnSummary:
+        """Return the summary of a column's values."""
         self._read()
         return self._columns[role]
 
@@ -129,7 +129,7 @@ class CachedRows:
         """Return the number of parts of a partition."""
         return self._division(by, keep=True).groups
 
-    def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = WHOLE) -> Iterator[R]:
+    def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = ALL_ROWS) -> Iterator[R]:
         """Map a function over all parts, in row order.
 
         Parameters
@@ -163,7 +163,7 @@ class CachedRows:
                 yield undivided.pop()
 
         division = self._division(by, keep=not self._read().repeatable)
-        self._parts += parallel_map(division.of, each())
+        self._parts += parallel_map(division.sort, each())
         self._by = by
         self._let_go = self._let_go or (len(by.edges) > 0 and not division.keep)
 
@@ -183,25 +183,25 @@ class CachedRows:
         return Division(edges=keys, ranks=ranks, keep=keep)
 
     def _forget(self) -> None:
-        """Drop the cache, but keep the facts of the first pass."""
-        self._facts = self._read().facts
+        """Drop the cache, but keep the summary of the first pass."""
+        self._summary = self._read().summary
         self._parts, self._columns, self._batches = [], {}, None
         self._cached = self._beyond = 0
-        self._by, self._let_go, self._used = WHOLE, False, {}
+        self._by, self._let_go, self._used = ALL_ROWS, False, {}
 
     def _all(self, by: Partition) -> Iterator[Part]:
         """Iterate over all parts, in row order."""
         yield from self._parts if by.divides else (part.undivided() for part in self._parts)
         if not self._beyond:
             return
-        again = 0
+        rows_read = 0
         batches = self._read()
         division = self._division(by, keep=False)
-        for part, _ in self._parts_of(batches.rest(self._cached)):
-            again += part.rows
+        for part, _ in self._parts_of(batches.remaining(self._cached)):
+            rows_read += part.rows
             aligned = self._aligned(part)
-            yield division.of(aligned) if by.divides else aligned
-        if again != self._beyond:
+            yield division.sort(aligned) if by.divides else aligned
+        if rows_read != self._beyond:
             raise refusals.inputs_changed()
 
     def _read(self) -> LocalBatches:
@@ -212,7 +212,7 @@ class CachedRows:
         store = _Store()
         for part, end in self._parts_of(batches.with_ends()):
             for role, keys in part.keys.items():
-                self._columns.setdefault(role, ColumnFacts()).note(keys)
+                self._columns.setdefault(role, ColumnSummary()).note(keys)
             for key, codes in part.codes.items():
                 self._used.setdefault(key, set()).update(np.flatnonzero(np.bincount(codes)).tolist())
             used += part.bytes
@@ -223,7 +223,7 @@ class CachedRows:
                 self._beyond += part.rows
         if not self._parts and not self._beyond:
             raise refusals.no_weight()
-        if self._facts not in (None, batches.facts):
+        if self._summary not in (None, batches.summary):
             raise refusals.inputs_changed()
         self._parts = [self._aligned(part) for part in self._parts]
         self._batches = batches

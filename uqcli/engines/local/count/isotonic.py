@@ -28,10 +28,10 @@ def isotonic_by(rows: CachedRows, role: str, by: Partition) -> tuple[ValueCounts
     blocks: list[list[KeyCounts]] = [[] for _ in range(groups + (groups > 1))]
     for low, high in pairwise(_slices(rows, role)):
 
-        def of_slice(part: Part, low: int | None = low, high: int | None = high) -> list[KeyRows]:
+        def slice_rows(part: Part, low: int | None = low, high: int | None = high) -> list[KeyRows]:
             return keys_by_part(_within(part, role, low, high), role)
 
-        collected = list(rows.each(of_slice, (role,), by))
+        collected = list(rows.each(slice_rows, (role,), by))
         rows_by_group = [[by_group[number] for by_group in collected] for number in range(groups)]
         if groups > 1:  # all rows first, since this takes longest
             rows_by_group.insert(0, [key_rows for group in rows_by_group for key_rows in group])

@@ -181,7 +181,7 @@ class Division:
             number = number * (len(self.edges) + 1) + narrow_bins(part.keys["uncertainty"], self.edges)
         return number
 
-    def of(self, part: Part) -> Part:
+    def sort(self, part: Part) -> Part:
         """Sort an unpartitioned part by group, in place."""
         number = self._numbers(part)
         indices, cuts = [], [0]

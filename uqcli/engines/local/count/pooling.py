@@ -13,10 +13,10 @@ from uqcli.engines.local.count.keys import Keys, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.protocol import Partition
 
-_STEP = 1 << 17
+_KEYS_PER_STEP = 1 << 17
 """Keys per step, to stay in the cache."""
 
-_MANY = 1 << 20
+_MIN_INT32_VALUES = 1 << 20
 """Number of distinct values from which counts are 32-bit if they fit."""
 
 
@@ -101,10 +101,10 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
         return _weighted(parts)
     ordered, positive = in_order(parts, width)
     size = len(ordered) - sum(int(np.count_nonzero(~new)) for _, new in _new_keys(ordered))
-    kind = np.int32 if size > _MANY and len(ordered) < 2**31 else np.int64
+    kind = np.int32 if size > _MIN_INT32_VALUES and len(ordered) < 2**31 else np.int64
     if size == len(ordered):  # no ties: pooling would only copy large arrays
-        of_positive = _counted_at(ordered, positive, kind)
-        return KeyCounts(key=ordered, count=np.ones(size, dtype=kind), positives=of_positive)
+        positives_by_key = _counted_at(ordered, positive, kind)
+        return KeyCounts(key=ordered, count=np.ones(size, dtype=kind), positives=positives_by_key)
     key = np.empty(size, dtype=ordered.dtype)
     count: Ints = np.empty(size, dtype=kind)
     filled = 0
@@ -114,8 +114,8 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
         key[here] = ordered[start + indices]
         count[here] = start + indices  # holds the run starts until all are known
         filled = here.stop
-    for start in range(0, size, _STEP):
-        stop = min(size, start + _STEP)
+    for start in range(0, size, _KEYS_PER_STEP):
+        stop = min(size, start + _KEYS_PER_STEP)
         ends = np.append(count[start + 1 : stop], count[stop] if stop < size else len(ordered))
         count[start:stop] = ends - count[start:stop]
     return KeyCounts(key=key, count=count, positives=_counted_at(key, positive, kind))
@@ -152,8 +152,8 @@ def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
 
 def _new_keys(ordered: Keys) -> Iterator[tuple[int, Bools]]:
     """Mark, step by step, where a sorted array changes its key."""
-    for start in range(0, len(ordered), _STEP):
-        part = ordered[start : start + _STEP]
+    for start in range(0, len(ordered), _KEYS_PER_STEP):
+        part = ordered[start : start + _KEYS_PER_STEP]
         new = np.ones(len(part), dtype=np.bool_)
         np.not_equal(part[1:], part[:-1], out=new[1:])
         new[0] = start == 0 or part[0] != ordered[start - 1]
@@ -163,11 +163,11 @@ def _new_keys(ordered: Keys) -> Iterator[tuple[int, Bools]]:
 def _counted_at(key: Keys, sought: Keys, kind: type[np.signedinteger]) -> Ints:
     """Count occurrences of each distinct key in a sorted array of the same keys."""
     count = np.zeros(len(key), dtype=kind)
-    for start in range(0, len(sought), _STEP):
-        part = sought[start : start + _STEP]
+    for start in range(0, len(sought), _KEYS_PER_STEP):
+        part = sought[start : start + _KEYS_PER_STEP]
         low, high = np.searchsorted(key, part[[0, -1]])
-        at = np.searchsorted(key[low : high + 1], part)
-        count[low : high + 1] += np.bincount(at, minlength=high + 1 - low).astype(kind)
+        index = np.searchsorted(key[low : high + 1], part)
+        count[low : high + 1] += np.bincount(index, minlength=high + 1 - low).astype(kind)
     return count
 
 

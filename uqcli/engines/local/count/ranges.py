@@ -17,7 +17,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
-from uqcli.engines.local.count.cached import CachedRows, ColumnFacts
+from uqcli.engines.local.count.cached import CachedRows, ColumnSummary
 from uqcli.engines.local.count.keys import Keys, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
@@ -32,13 +32,13 @@ MIN_RANGES = 256
 MIN_PARTS = 16
 """Minimum number of subranges when a range is split."""
 
-_PARTS = 32
+_PARTS_PER_RANGE = 32
 """Average number of parts per equal-width range."""
 
-_FEW = 8
+_MAX_COMPARED_RUNS = 8
 """Number of runs of ranges up to which comparing keys is faster than computing range numbers."""
 
-_OUTER = 1e-4
+_TAIL_SHARE = 1e-4
 """Fraction of the rows at either end that share one range."""
 
 
@@ -70,12 +70,12 @@ class Ranges:
     width: np.dtype[np.signedinteger]
 
     @classmethod
-    def over(cls, column: ColumnFacts, most: int) -> Ranges:
+    def over(cls, column: ColumnSummary, most: int) -> Ranges:
         """Build at most ``most`` parts, narrow where the column's values are dense."""
-        inner = np.quantile(column.sample, [_OUTER, 1 - _OUTER], method="nearest")
+        inner = np.quantile(column.sample, [_TAIL_SHARE, 1 - _TAIL_SHARE], method="nearest")
         least, low, high = column.keys_of(np.array([column.low, *inner])).tolist()
         shift = 0
-        while ((high - low) >> shift) + 2 > max(2, most // _PARTS):
+        while ((high - low) >> shift) + 2 > max(2, most // _PARTS_PER_RANGE):
             shift += 1
         size = ((high - low) >> shift) + 2
         coarse = np.minimum(
@@ -155,7 +155,7 @@ class _Split:
     shift: Ints
 
     @classmethod
-    def of(cls, ranges: _Cut, nonempty: Bools, cut: Bools, most: int) -> _Split:
+    def from_ranges(cls, ranges: _Cut, nonempty: Bools, cut: Bools, most: int) -> _Split:
         """Split ranges into at most ``most`` parts in total.
 
         Parameters
@@ -224,7 +224,7 @@ class _Cut:
     splits: tuple[_Split, ...] = ()
 
     @classmethod
-    def of(cls, whole: Ranges) -> _Cut:
+    def from_ranges(cls, whole: Ranges) -> _Cut:
         """Return the initial ranges without splits."""
         starts = whole.starts
         greatest = np.array([np.iinfo(starts.dtype).max], dtype=starts.dtype)
@@ -292,9 +292,9 @@ class _Table:
     def selected_ranges(self, mask: Bools) -> Bools:
         """Return the closed ranges selected by a mask over ``counts``; bool, shape (ranges,)."""
         number = np.concatenate([self.closed, np.full(len(self.inside.key), -1)])[self._order]
-        named = number[mask]
+        range_numbers = number[mask]
         selected = np.zeros(self.ranges.size, dtype=np.bool_)
-        selected[named[named >= 0]] = True
+        selected[range_numbers[range_numbers >= 0]] = True
         return selected
 
     def with_open(self, more: Bools, inside: KeyCounts) -> _Table:
@@ -328,10 +328,10 @@ def count_ranges(rows: CachedRows, role: str, by: Partition, query: RangeQuery) 
     """
     parts = rows.parts(by)
     if rows.size <= max(ROWS_PER_PART, parts * MIN_RANGES):
-        return RangeCounts.of_parts(pooled_by(rows, role, by))
+        return RangeCounts.from_parts(pooled_by(rows, role, by))
     column = rows.column(role)
     total = Ranges.over(column, max(MIN_RANGES, CELLS // max(4, parts)))
-    counter = _Counter(role=role, by=by, parts=parts, ranges=_Cut.of(total))
+    counter = _Counter(role=role, by=by, parts=parts, ranges=_Cut.from_ranges(total))
     tables = _first(rows, counter)
     while True:
         counts = [table.counts() for table in tables]
@@ -377,7 +377,7 @@ class _Counter:
         runs : int64, shape (runs, 2)
             First index and end of each run of flagged ranges.
         """
-        if len(runs) <= _FEW:
+        if len(runs) <= _MAX_COMPARED_RUNS:
             part = part.select(np.flatnonzero(self._between(part.keys[self.role], runs)))
         numbers = self.ranges.numbers(part.keys[self.role])
         is_flagged = np.empty(part.rows, dtype=np.bool_)
@@ -424,13 +424,13 @@ def _first(rows: CachedRows, counter: _Counter) -> list[_Table]:
     return [
         _Table(
             ranges=counter.ranges,
-            count=of_part[0, 0],
-            positives=of_part[0, 1],
-            sums=of_part[1:].swapaxes(0, 1) if amounts else None,
+            count=part_table[0, 0],
+            positives=part_table[0, 1],
+            sums=part_table[1:].swapaxes(0, 1) if amounts else None,
             opened=np.zeros(counter.ranges.size, dtype=np.bool_),
             inside=inside,
         )
-        for of_part in (*np.moveaxis(tables, 2, 0), tables.sum(axis=2))
+        for part_table in (*np.moveaxis(tables, 2, 0), tables.sum(axis=2))
     ]
 
 
@@ -465,7 +465,7 @@ def _refined(
     rows: CachedRows, counter: _Counter, tables: Sequence[_Table], large: Bools
 ) -> tuple[_Counter, list[_Table]]:
     """Split ranges, and count their rows again."""
-    split = _Split.of(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.parts))
+    split = _Split.from_ranges(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.parts))
     finer = replace(counter, ranges=split.cut(counter.ranges))
     recounted = _first(rows, finer)
     return finer, [
@@ -477,8 +477,10 @@ def _refined(
 def _ranges_to_open(tables: Sequence[_Table], selected: Sequence[Bools]) -> tuple[Ints, Bools]:
     """Count rows in the ranges to open, and name these by group; shapes (ranges,) and (bins, ranges)."""
     *bins, _ = tables
-    *of_bins, of_whole = selected
-    flags = np.stack([(mine | of_whole) & ~table.opened for mine, table in zip(of_bins, bins, strict=True)])
+    *bin_masks, total_mask = selected
+    flags = np.stack(
+        [(mask | total_mask) & ~table.opened for mask, table in zip(bin_masks, bins, strict=True)]
+    )
     return np.where(flags, np.stack([table.count for table in bins]), 0).sum(axis=0), flags
 
 

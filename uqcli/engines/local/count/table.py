@@ -13,7 +13,7 @@ from uqcli.engines.local.count.isotonic import isotonic_by
 from uqcli.engines.local.count.keys import values_of
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
-from uqcli.engines.protocol import WHOLE, Partition, RangeQuery, SourceFacts
+from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary
 from uqcli.engines.request import DataRequest
 from uqcli.rows import Rows
 
@@ -25,22 +25,22 @@ class LocalTable:
         self._rows = CachedRows(request)
 
     @property
-    def facts(self) -> SourceFacts:
+    def summary(self) -> SourceSummary:
         """Numbers of rows read and dropped, and their columns."""
-        return self._rows.facts
+        return self._rows.summary
 
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column among rows of positive weight."""
         return self._rows.groups(column)
 
     def edges(
-        self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
+        self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each group, exact at given ranks."""
         query = partial(containing_ranks, ranks=ranks)
-        return tuple(group.counts for group in self.counted(by, query, role)[:-1])
+        return tuple(group.counts for group in self.range_counts(by, query, role)[:-1])
 
-    def counted(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
+    def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each group, then of all rows."""
         return count_ranges(self._rows, role, by, query)
 

@@ -55,8 +55,8 @@ class ColumnarSource:
             if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
 
-                with self._parquet_place() as place:
-                    return with_text_only(pq.read_schema(place))
+                with self._parquet_input() as source:
+                    return with_text_only(pq.read_schema(source))
             with self._open_arrow() as batches:
                 return with_text_only(batches.schema)
 
@@ -66,8 +66,8 @@ class ColumnarSource:
             if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
 
-                with self._parquet_place() as place:
-                    return int(pq.read_metadata(place).num_rows)
+                with self._parquet_input() as source:
+                    return int(pq.read_metadata(source).num_rows)
             if self.origin.is_remote:
                 return None
             with self._open_arrow() as batches:
@@ -107,28 +107,28 @@ class ColumnarSource:
     def _of_parquet(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
         import pyarrow.parquet as pq
 
-        far = self.origin.is_remote
+        is_remote = self.origin.is_remote
         # buffers grow with the size of a request: read part by part
-        with self._parquet_place() as place, pq.ParquetFile(place, pre_buffer=far) as parquet:
+        with self._parquet_input() as source, pq.ParquetFile(source, pre_buffer=is_remote) as parquet:
             groups = [parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups)]
             row = first = 0
             while start and first < len(groups) and row + groups[first] <= start:
                 row += groups[first]
                 first += 1
             left = list(range(first, len(groups)))
-            parts = _parts(parquet.metadata, left, columns) if far else [left if first else None]
+            parts = _parts(parquet.metadata, left, columns) if is_remote else [left if first else None]
             batches = (
                 batch
                 for part in parts
                 for batch in parquet.iter_batches(batch_size=most, row_groups=part, columns=columns)
             )
             rows = max(1, sum(groups))
-            for at, batch in _numbered(batches, row):
-                self.share = (at + len(batch)) / rows
-                yield at, batch
+            for first_row, batch in _numbered(batches, row):
+                self.share = (first_row + len(batch)) / rows
+                yield first_row, batch
 
     @contextmanager
-    def _parquet_place(self) -> Iterator[Any]:
+    def _parquet_input(self) -> Iterator[Any]:
         """Return the input of the Parquet reader."""
         if isinstance(self._content, LocalFile):
             yield self._content.path
@@ -152,7 +152,7 @@ class ColumnarSource:
 
         options = None
         if self.origin.is_remote and columns:
-            indices = [at for at, name in enumerate(self._schema.names) if name in columns]
+            indices = [index for index, name in enumerate(self._schema.names) if name in columns]
             options = pa.ipc.IpcReadOptions(included_fields=indices)
         with self._content.mapped() as mapped:
             if mapped.size() >= 6 and mapped.read(6) == b"ARROW1":
@@ -170,7 +170,7 @@ def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | No
     part_size = 0
     for row_group in groups:
         group = metadata.row_group(row_group)
-        chunks = [group.column(at) for at in range(group.num_columns)]
+        chunks = [group.column(index) for index in range(group.num_columns)]
         size = sum(
             chunk.total_compressed_size
             for chunk in chunks

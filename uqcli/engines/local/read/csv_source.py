@@ -10,7 +10,7 @@ from typing import BinaryIO
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
-from uqcli.engines.local.read.delimiter import named, recognised
+from uqcli.engines.local.read.delimiter import delimiter_name, recognised
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.partitioned import block_with_keys, dialect_with_keys, keys_beside, with_keys
 from uqcli.engines.local.read.source import Batch
@@ -48,9 +48,10 @@ class CsvSource:
                     header = self._header(stream)
             else:
                 header = self._header(self._stream)
-                self._rest = header.rest
+                self._rest = header.remainder
         if self._delimiter != self.origin.delimiter:
-            remark(f"{self.origin.shown} is read with {named(self._delimiter)} between its fields.")
+            separators = delimiter_name(self._delimiter)
+            remark(f"{self.origin.display_name} is read with {separators} between its fields.")
         return CsvDialect(
             name=self.origin.name,
             columns=header.columns,
@@ -63,7 +64,7 @@ class CsvSource:
     def _header(self, stream: BinaryIO) -> CsvHeader:
         header = read_header(stream, self.origin.name, self._delimiter)
         if self._options.delimiter is None:
-            other = recognised(header.text.decode(), self._delimiter, self._options.needed)
+            other = recognised(header.text.decode(), self._delimiter, self._options.required_columns)
             if other is not None:
                 self._delimiter = other
                 return header.split_at(other, self.origin.name)
@@ -112,4 +113,4 @@ class CsvSource:
             yield read_blocks(self._stream, self._rest, self._dialect)
             return
         with bytes_of(self.origin) as stream:
-            yield read_blocks(stream, self._header(stream).rest, self._dialect)
+            yield read_blocks(stream, self._header(stream).remainder, self._dialect)

@@ -27,8 +27,8 @@ from uqcli.errors import DataError
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 BOM: Final = b"\xef\xbb\xbf"
-LONGEST_RECORD: Final = 256 << 20
-_LONGEST_HEADER: Final = 4 << 20
+MAX_RECORD_BYTES: Final = 256 << 20
+_MAX_HEADER_BYTES: Final = 4 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,28 +124,30 @@ class CsvBlock:
         return np.minimum(begins, stops), stops
 
     def _parsed(self, names: Sequence[str], null_values: Sequence[str]) -> pl.DataFrame:
-        at = self._numbers_of(names)
+        column_indices = self._numbers_of(names)
         odd = self.short is not None or self.text.count(b"\r") > self.text.count(b"\r\n")
         odd = odd or self.text.startswith(BOM)  # polars takes it for a byte order mark
-        frame = None if odd else self._by_polars(at, null_values)
-        columns = self._cut(at, null_values) if frame is None else frame.get_columns()
-        parsed = dict(zip(sorted(set(at)), columns, strict=True))
-        return pl.DataFrame({name: parsed[number] for number, name in zip(at, names, strict=True)})
+        frame = None if odd else self._by_polars(column_indices, null_values)
+        columns = self._cut(column_indices, null_values) if frame is None else frame.get_columns()
+        parsed = dict(zip(sorted(set(column_indices)), columns, strict=True))
+        return pl.DataFrame(
+            {name: parsed[number] for number, name in zip(column_indices, names, strict=True)}
+        )
 
     def _numbers_of(self, names: Sequence[str]) -> list[int]:
         """Return the column indices of names; the first of equal names."""
         columns = self.dialect.columns
-        number = {name: len(columns) - 1 - back for back, name in enumerate(reversed(columns))}
+        number = {name: len(columns) - 1 - distance for distance, name in enumerate(reversed(columns))}
         return [number[name] for name in names]
 
-    def _by_polars(self, at: Sequence[int], null_values: Sequence[str]) -> pl.DataFrame | None:
+    def _by_polars(self, column_indices: Sequence[int], null_values: Sequence[str]) -> pl.DataFrame | None:
         """Parse columns with polars, in file order; None if polars finds other records than we do."""
         try:
             frame = pl.read_csv(
                 self.text,
                 has_header=False,
                 separator=self.dialect.delimiter,
-                columns=sorted(set(at)),
+                columns=sorted(set(column_indices)),
                 schema={f"field_{number}": pl.String for number in range(len(self.dialect.columns))},
                 null_values=list(null_values) or None,
                 raise_if_empty=False,
@@ -154,10 +156,13 @@ class CsvBlock:
             return None
         return frame if frame.height == self.rows else None
 
-    def _cut(self, at: Sequence[int], null_values: Sequence[str]) -> list[pl.Series]:
+    def _cut(self, column_indices: Sequence[int], null_values: Sequence[str]) -> list[pl.Series]:
         """Split columns field by field, in file order."""
         begins, stops = self._bounds
-        return [unquoted(_slices(self.text, begins[:, k], stops[:, k]), null_values) for k in sorted(set(at))]
+        return [
+            unquoted(_slices(self.text, begins[:, k], stops[:, k]), null_values)
+            for k in sorted(set(column_indices))
+        ]
 
 
 def unquoted(fields: pa.LargeBinaryArray, null_values: Sequence[str]) -> pl.Series:
@@ -185,7 +190,7 @@ class CsvHeader:
     text: bytes
     line_end: bytes
     columns: tuple[str, ...]
-    rest: bytes
+    remainder: bytes
 
     def split_at(self, delimiter: str, name: str) -> CsvHeader:
         """Split the header at another delimiter."""
@@ -210,7 +215,7 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
     columns = _names(text, delimiter, name)
     if b"\r" in text and b'"' not in text:
         raise DataError(f"lines of '{name}' end in bare carriage returns", expected="newlines")
-    return CsvHeader(text=text, line_end=line[len(text) :] or b"\n", columns=columns, rest=rest)
+    return CsvHeader(text=text, line_end=line[len(text) :] or b"\n", columns=columns, remainder=rest)
 
 
 def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
@@ -223,7 +228,7 @@ def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
 def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
     """Find the first non-blank record, and the bytes read beyond it."""
     text, record, size = b"", b"", 1 << 16
-    while len(text) <= _LONGEST_HEADER:
+    while len(text) <= _MAX_HEADER_BYTES:
         chunk = stream.read(size)
         text += chunk
         size = max(size, len(text))
@@ -235,9 +240,9 @@ def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
             return record[: int(ends[0]) + 1], record[int(ends[0]) + 1 :]
         if not chunk:
             break
-    if len(text) > _LONGEST_HEADER:
+    if len(text) > _MAX_HEADER_BYTES:
         raise DataError(
-            f"'{name}' has no end of line within {_LONGEST_HEADER >> 20} MiB",
+            f"'{name}' has no end of line within {_MAX_HEADER_BYTES >> 20} MiB",
             expected="a line of column names",
         )
     if not record.strip():
@@ -271,7 +276,7 @@ def _complete_records(
         ends = _record_ends(text)
         cut = int(ends[-1]) + 1 if len(ends) else 0
         carry = text[cut:]
-        if len(carry) > LONGEST_RECORD:
+        if len(carry) > MAX_RECORD_BYTES:
             raise _open_quote(carry, dialect.name)
         if cut:
             yield text[:cut], ends, False
@@ -367,9 +372,9 @@ def _count_fields(text: bytes, starts: Ints, ends: Ints, dialect: CsvDialect, fi
     bounds = np.searchsorted(delimiters, np.append(starts, len(text)))
     fields = np.diff(bounds) + 1
     if (fields > expected).any():
-        at = int(np.argmax(fields > expected))
+        index = int(np.argmax(fields > expected))
         raise DataError(
-            f"data row {first_row + at + 1} of '{dialect.name}' has {fields[at]} fields",
+            f"data row {first_row + index + 1} of '{dialect.name}' has {fields[index]} fields",
             expected=f"{expected} as in the header",
             remedy="quote fields that contain the delimiter, or give --delimiter",
         )

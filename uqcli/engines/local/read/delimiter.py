@@ -32,7 +32,7 @@ def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None
     return next(fitting, None)
 
 
-def named(delimiter: str) -> str:
+def delimiter_name(delimiter: str) -> str:
     """Name of a delimiter."""
     return _OTHERS[delimiter]
 

@@ -9,7 +9,7 @@ from uqcli.engines.inputs import InputFrame, Origin
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.streams import bytes_of, open_stream
 
-_PIECE = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 def digest_of(origins: tuple[Origin, ...]) -> str:
@@ -18,15 +18,15 @@ def digest_of(origins: tuple[Origin, ...]) -> str:
     Compressed text counts decompressed, so that a pipe and a file of the same rows are equal. Streams must be
     kept (see ``reusable_streams``). A data frame counts as its Arrow stream.
     """
-    seen = hashlib.sha256()
+    hasher = hashlib.sha256()
     for origin in origins:
         if isinstance(origin, InputFrame):
-            seen.update(origin.frame.write_ipc_stream(None).getbuffer())
+            hasher.update(origin.frame.write_ipc_stream(None).getbuffer())
             continue
         with ExitStack() as stack, reading(origin):
             stream = (
                 stack.enter_context(bytes_of(origin)) if origin.regular else open_stream(origin, stack)[1]
             )
-            while piece := stream.read(_PIECE):
-                seen.update(piece)
-    return seen.hexdigest()
+            while piece := stream.read(_CHUNK_BYTES):
+                hasher.update(piece)
+    return hasher.hexdigest()

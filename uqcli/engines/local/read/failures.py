@@ -46,10 +46,10 @@ def reading(origin: Origin) -> Iterator[None]:
             if failure is not None:
                 raise failure from error
         reason = str(error).strip().split("\n", maxsplit=1)[0].rstrip(".") or type(error).__name__
-        what, expected = _named(origin)
+        description, expected = _description(origin)
         if _lacks_memory(error):
             raise DataError(
-                f"not enough memory to read {what}: {reason}",
+                f"not enough memory to read {description}: {reason}",
                 expected="memory for a few thousand rows",
                 remedy="check that the file is complete, or allow more memory (ulimit -v)",
             ) from error
@@ -59,7 +59,7 @@ def reading(origin: Origin) -> Iterator[None]:
             expected, remedy = "numbers of at most 64 bits, strings, booleans or times", "cast to these"
         else:
             remedy = _remedy(origin)
-        raise DataError(f"cannot read {what}: {reason}", expected=expected, remedy=remedy) from error
+        raise DataError(f"cannot read {description}: {reason}", expected=expected, remedy=remedy) from error
 
 
 @contextmanager
@@ -74,9 +74,9 @@ def copying(path: Path | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        place = "a temporary file" if path is None else f"'{path.parent}'"
+        destination = "a temporary file" if path is None else f"'{path.parent}'"
         raise DataError(
-            f"cannot copy the input to {place}: {error.strerror}",
+            f"cannot copy the input to {destination}: {error.strerror}",
             expected="enough space for the whole input",
             remedy="set TMPDIR to a directory with enough space, or give a file instead of a stream",
         ) from error
@@ -99,7 +99,7 @@ def writing(origin: Origin, output_format: FileFormat) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pa.ArrowException, pl.exceptions.PanicException) as error:
         reason = str(error).strip().split("\n", maxsplit=1)[0]
         raise DataError(
-            f"cannot write rows of {origin.shown} as {output_format}: {reason}",
+            f"cannot write rows of {origin.display_name} as {output_format}: {reason}",
             expected="column types that the format supports",
             remedy="choose another --output-format",
         ) from error
@@ -111,11 +111,11 @@ def _lacks_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or wanting
 
 
-def _named(origin: Origin) -> tuple[str, str]:
+def _description(origin: Origin) -> tuple[str, str]:
     """Describe the input, and what was expected of it."""
     if isinstance(origin, InputFrame):
-        return origin.shown, "numbers, texts, truth values or times"
-    return f"{origin.shown} as {origin.format}", f"a complete {origin.format} file"
+        return origin.display_name, "numbers, texts, truth values or times"
+    return f"{origin.display_name} as {origin.format}", f"a complete {origin.format} file"
 
 
 def _remedy(origin: Origin) -> str:

@@ -51,10 +51,10 @@ class FrameSource:
         DataError
             A column has an unsupported type.
         """
-        needed = self._frame[list(dict.fromkeys(columns))]
-        self._require_types(needed)
-        for row in range(start, needed.height, most):
-            yield Batch(frame=needed[row : row + most], short=None, first_row=row, origin=self.origin)
+        frame = self._frame[list(dict.fromkeys(columns))]
+        self._require_types(frame)
+        for row in range(start, frame.height, most):
+            yield Batch(frame=frame[row : row + most], short=None, first_row=row, origin=self.origin)
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Iterate over all columns."""
@@ -70,7 +70,7 @@ class FrameSource:
         for name, kind in frame.schema.items():
             if kind in _NOT_IN_ARROW:
                 raise DataError(
-                    f"column '{name}' of {self.origin.shown} holds {kind}",
+                    f"column '{name}' of {self.origin.display_name} holds {kind}",
                     expected="numbers of at most 64 bits, strings, booleans or times",
                     remedy="cast it to one of these",
                 )

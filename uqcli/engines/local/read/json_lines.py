@@ -22,7 +22,7 @@ import pyarrow as pa
 from uqcli.counts import Ints
 from uqcli.defaults import CSV_BLOCK_BYTES
 from uqcli.engines.local.arrow import frame_of
-from uqcli.engines.local.read.csv_text import BOM, LONGEST_RECORD, require_utf8
+from uqcli.engines.local.read.csv_text import BOM, MAX_RECORD_BYTES, require_utf8
 from uqcli.errors import DataError
 
 _ESCAPED_KEY: Final = re.compile(rb'\\[^"\n]*"[ \t\r]*:')
@@ -116,8 +116,8 @@ class JsonBlock:
         if late:
             raise self._other_form(f"key '{late[0]}' is new, or its type has changed")
         if half := _LONE_SURROGATE.search(self.text):
-            at = self.text.count(b"\n", 0, half.start())
-            row = self.first_row + at + 1
+            index = self.text.count(b"\n", 0, half.start())
+            row = self.first_row + index + 1
             raise DataError(
                 f"data row {row} of '{self.name}' has half a surrogate pair ({half[0].decode()})",
                 expected="complete surrogate pairs",
@@ -147,10 +147,10 @@ class JsonBlock:
 
     def _require_single(self, frame: pl.DataFrame) -> None:
         """Refuse duplicate keys among these columns, since programs differ in which one they use."""
-        spelled = [_spelled(key) for key in frame.columns]
+        key_spellings = [_encoded_key(key) for key in frame.columns]
         suspects = [
             spelling
-            for spelling, column in zip(spelled, frame, strict=True)
+            for spelling, column in zip(key_spellings, frame, strict=True)
             if self.text.count(spelling) > len(column) - column.null_count()
         ]
         if not suspects and not _ESCAPED_KEY.search(self.text):
@@ -161,7 +161,7 @@ class JsonBlock:
             pairs[:] = found  # the outermost object is last
             return {}
 
-        for at, line in enumerate(self.text.split(b"\n")[:-1]):
+        for row, line in enumerate(self.text.split(b"\n")[:-1], start=self.first_row + 1):
             if not any(line.count(suspect) > 1 for suspect in suspects) and not _ESCAPED_KEY.search(line):
                 continue
             with suppress(ValueError):  # invalid JSON is reported where it is read
@@ -170,7 +170,7 @@ class JsonBlock:
             for key in frame.columns:
                 if names.count(key) > 1:
                     raise DataError(
-                        f"data row {self.first_row + at + 1} of '{self.name}' has the key '{key}' twice",
+                        f"data row {row} of '{self.name}' has the key '{key}' twice",
                         expected="each key once",
                     )
 
@@ -182,17 +182,18 @@ class JsonBlock:
         DataError
             A record has one.
         """
-        for at, line in enumerate(self.text.split(b"\n")[:-1] if self.may_have(keys) else ()):
+        lines = self.text.split(b"\n")[:-1] if self.may_have(keys) else []
+        for row, line in enumerate(lines, start=self.first_row + 1):
             for key in set(keys).intersection(json.loads(line) if _may_have(line, keys) else ()):
                 raise DataError(
-                    f"data row {self.first_row + at + 1} of '{self.name}' has a key '{key}', which is added",
+                    f"data row {row} of '{self.name}' has a key '{key}', which is added",
                     expected="no such key, or one in the first thousand records",
                     remedy="give --prefix P for another name",
                 )
 
-    def _other_form(self, what: str) -> DataError:
+    def _other_form(self, problem: str) -> DataError:
         return DataError(
-            f"records of '{self.name}' after data row {self.first_row} differ from the first ones: {what}",
+            f"records of '{self.name}' after data row {self.first_row} differ from the first ones: {problem}",
             expected="the keys and types of the first thousand records",
             remedy="write .jsonl, which keeps records as they are",
         )
@@ -214,11 +215,11 @@ class JsonBlock:
         raise self._no_json_lines(reason)
 
     def _require_objects(self) -> None:
-        for at, line in enumerate(self.text.splitlines()):
+        for row, line in enumerate(self.text.splitlines(), start=self.first_row + 1):
             try:
                 json.loads(line, parse_constant=_no_number)
             except (ValueError, RecursionError) as error:
-                raise self._no_json_lines(f"data row {self.first_row + at + 1}: {error}") from error
+                raise self._no_json_lines(f"data row {row}: {error}") from error
 
     def _no_json_lines(self, reason: str) -> DataError:
         return DataError(
@@ -229,10 +230,10 @@ class JsonBlock:
 
 
 def _may_have(text: bytes, keys: Sequence[str]) -> bool:
-    return _ESCAPED_KEY.search(text) is not None or any(_spelled(key) in text for key in keys)
+    return _ESCAPED_KEY.search(text) is not None or any(_encoded_key(key) in text for key in keys)
 
 
-def _spelled(key: str) -> bytes:
+def _encoded_key(key: str) -> bytes:
     return json.dumps(key, ensure_ascii=False).encode()
 
 
@@ -291,9 +292,9 @@ def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]
         if cut:
             yield carry[:cut]
             carry = carry[cut:]
-        elif len(carry) > LONGEST_RECORD:
+        elif len(carry) > MAX_RECORD_BYTES:
             raise DataError(
-                f"'{name}' has a line of more than {LONGEST_RECORD >> 20} MiB",
+                f"'{name}' has a line of more than {MAX_RECORD_BYTES >> 20} MiB",
                 expected="one JSON object per line",
             )
     if carry.strip():

@@ -24,11 +24,11 @@ from uqcli.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_RECORDS: Final = 1000
+_HEAD_RECORDS: Final = 1000
 """Number of first records whose keys define the columns."""
 
-_HEAD: Final = 1 << 20
-_MAX_HEAD: Final = 16 << 20
+_HEAD_BYTES: Final = 1 << 20
+_MAX_HEAD_BYTES: Final = 16 << 20
 
 
 class JsonSource:
@@ -59,17 +59,17 @@ class JsonSource:
     @cached_property
     def _names(self) -> tuple[str, ...]:
         with reading(self.origin):
-            return self._first.keys(_RECORDS)
+            return self._first.keys(_HEAD_RECORDS)
 
     @cached_property
     def _schema(self) -> pa.Schema:
         with reading(self.origin):
-            return self._first.beginning(_RECORDS).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+            return self._first.beginning(_HEAD_RECORDS).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
 
     @property
     def _first(self) -> JsonBlock:
         if self.is_empty:
-            raise DataError(f"{self.origin.shown} is empty", expected="one JSON object per line")
+            raise DataError(f"{self.origin.display_name} is empty", expected="one JSON object per line")
         return next(read_json_blocks(io.BytesIO(self._head), b"", self.origin.name, ()))
 
     @property
@@ -129,9 +129,9 @@ class JsonSource:
 def _beginning(stream: BinaryIO) -> bytes:
     """Read enough lines to find the columns, or a number of bytes with at least one line."""
     text = b""
-    while more := filled(stream, _HEAD):
+    while more := filled(stream, _HEAD_BYTES):
         text += more
         lines = text.count(b"\n")
-        if lines >= _RECORDS or (lines and len(text) >= _MAX_HEAD):
+        if lines >= _HEAD_RECORDS or (lines and len(text) >= _MAX_HEAD_BYTES):
             break
     return text

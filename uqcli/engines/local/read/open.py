@@ -19,7 +19,7 @@ from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.local.read.streams import copied, open_stream
 from uqcli.engines.request import ReadOptions
 from uqcli.stores.content import LocalFile, Seekable
-from uqcli.stores.limits import AT_ONCE
+from uqcli.stores.limits import MAX_PARALLEL
 
 _TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyType(
     {FileFormat.CSV: CsvSource, FileFormat.JSONL: JsonSource}
@@ -37,10 +37,10 @@ def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tu
 
 def _read_beginnings(sources: Sequence[OpenedInput]) -> None:
     """Read the beginning of all objects in parallel, since each request has latency."""
-    far = [one for one in sources if isinstance(one.origin, InputFile) and one.origin.is_remote]
-    if len(far) > 1:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(lambda source: source.columns, far))
+    remote_sources = [one for one in sources if isinstance(one.origin, InputFile) and one.origin.is_remote]
+    if len(remote_sources) > 1:
+        with ThreadPoolExecutor(MAX_PARALLEL) as pool:
+            list(pool.map(lambda source: source.columns, remote_sources))
 
 
 def _is_empty(source: OpenedInput) -> bool:
@@ -59,4 +59,4 @@ def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:
     if text is not None:
         return text(opened, options, stream)
     with reading(opened):
-        return ColumnarSource(opened, LocalFile.at(copied(stream, stack)))
+        return ColumnarSource(opened, LocalFile.from_path(copied(stream, stack)))

@@ -60,9 +60,9 @@ class Batch:
         """Return a column without its name, since polars reads a name such as ``^a$`` as a pattern."""
         return self.frame.get_column(name).alias("")
 
-    def place(self, at: int) -> str:
-        """Describe the place of a row for messages."""
-        return self.origin.place(self.first_row + at)
+    def location(self, row: int) -> str:
+        """Describe the location of a row for messages."""
+        return self.origin.location(self.first_row + row)
 
 
 def report_reading(sources: Sequence[OpenedInput], number: int, rows: int) -> None:

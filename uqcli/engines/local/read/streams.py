@@ -23,10 +23,10 @@ from uqcli.running.interruption import temporary_path
 from uqcli.stores.content import Content
 
 _PARQUET_START: Final = b"PAR1"
-_HEAD: Final = 1 << 20
-_PATIENCE: Final = 0.2
+_HEAD_BYTES: Final = 1 << 20
+_SILENCE_SECONDS: Final = 0.2
 """Seconds of silence after which the bytes received so far are processed."""
-_LOOK_UP: Final = 0.1
+_POLL_SECONDS: Final = 0.1
 """Seconds between checks whether the consumer of a silent stream has closed."""
 
 
@@ -46,20 +46,20 @@ class _Arriving:
         """Read at most ``size`` bytes; none at the end."""
         pieces: list[bytes] = []
         left = size
-        while left and not self._ended and self._has_more(_PATIENCE if pieces else math.inf):
+        while left and not self._ended and self._has_more(_SILENCE_SECONDS if pieces else math.inf):
             piece = os.read(self._descriptor, left)
             self._ended = not piece
             pieces.append(piece)
             left -= len(piece)
         return b"".join(pieces)
 
-    def _has_more(self, patience: float) -> bool:
+    def _has_more(self, timeout: float) -> bool:
         waited = 0.0
         while not is_abandoned():
-            if self._readiness.poll(_LOOK_UP * 1000):
+            if self._readiness.poll(_POLL_SECONDS * 1000):
                 return True
-            waited += _LOOK_UP
-            if waited >= patience:
+            waited += _POLL_SECONDS
+            if waited >= timeout:
                 return False
         return False
 
@@ -190,7 +190,7 @@ def copied(stream: BinaryIO, stack: ExitStack) -> Path:
     """Copy a stream to a temporary file."""
     path = _room_for_a_copy(stack)
     with path.open("wb") as copy:
-        while piece := stream.read(_HEAD):
+        while piece := stream.read(_HEAD_BYTES):
             with copying(path):
                 copy.write(piece)
         with copying(path):
@@ -210,7 +210,7 @@ def lines_expected(file: InputFile) -> int | None:
     if math.isinf(size):
         return None
     with reading(file), bytes_of(file) as stream:
-        head = stream.read(_HEAD)
+        head = stream.read(_HEAD_BYTES)
     return int(size * (head.count(b"\n") + 1) / max(len(head), 1))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import polars as pl
 import pyarrow as pa
 
-from uqcli.engines.inputs import facts_of_name, format_of
+from uqcli.engines.inputs import format_of, inferred_format
 from uqcli.engines.local.write.sinks import CsvForm, open_sink
 from uqcli.engines.protocol import Destination
 
@@ -27,9 +27,9 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: De
     DataError
         The target cannot be written.
     """
-    named = facts_of_name(output.target)
+    inferred = inferred_format(output.target)
     schema = _table(empty).schema
-    form = CsvForm(delimiter=named.delimiter, line_end=b"\n", header=None, added=0)
+    form = CsvForm(delimiter=inferred.delimiter, line_end=b"\n", header=None, added=0)
     output_format = format_of(output.target, output.file_format)
     with open_sink(output.target, output_format, schema, form, output.queue) as sink:
         for frame in frames:

@@ -54,13 +54,13 @@ class Layout:
     def table(self, source: OpenedInput, block: Block, rows: Rows, added: pl.DataFrame) -> pa.Table:
         """Convert one block of an input to the output schema."""
         part = self._arrow(source, block, rows)
-        place = {name: at for at, name in enumerate(part.schema.names)}
+        index_of = {name: index for index, name in enumerate(part.schema.names)}
         columns = []
         for field in self.schema:
             if field.name in self.added:
                 columns.append(added[field.name].to_arrow())
-            elif field.name in place:
-                column = part.column(place[field.name])
+            elif field.name in index_of:
+                column = part.column(index_of[field.name])
                 columns.append(column if self.numbers is None else _cast(column, field.type))
             else:
                 columns.append(pa.nulls(part.num_rows, field.type))
@@ -134,7 +134,7 @@ def _schema(source: OpenedInput, numbers: Roles | None) -> pa.Schema:
     repeated = {name for name, times in Counter(source.columns).items() if times > 1}
     if repeated:
         raise DataError(
-            f"column names of {source.origin.shown} are not unique: {', '.join(sorted(repeated))}",
+            f"column names of {source.origin.display_name} are not unique: {', '.join(sorted(repeated))}",
             remedy="rename them",
         )
     if isinstance(source, ColumnarSource | FrameSource) or (
@@ -159,7 +159,7 @@ def _united(
             differing = {name for name in first.names if first.field(name).type != schema.field(name).type}
         if differing:
             raise DataError(
-                f"columns of {source.origin.shown} differ from {sources[0].origin.shown}: "
+                f"columns of {source.origin.display_name} differ from {sources[0].origin.display_name}: "
                 f"{', '.join(sorted(differing))}",
                 expected="the same columns in every input",
                 remedy="give --union to fill missing ones with nulls",
@@ -202,7 +202,7 @@ def _without_viewed_levels(schema: pa.Schema) -> pa.Schema:
 
 def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
     """Decode dictionaries, which an Arrow file cannot change between batches."""
-    for at, field in enumerate(schema):
+    for index, field in enumerate(schema):
         if pa.types.is_dictionary(field.type):
-            schema = schema.set(at, field.with_type(field.type.value_type))
+            schema = schema.set(index, field.with_type(field.type.value_type))
     return schema

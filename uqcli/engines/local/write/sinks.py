@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
-from uqcli.engines.inputs import facts_of_name
+from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.json_lines import JsonBlock
@@ -78,14 +78,14 @@ class CsvSink:
         )
         self._stream.write(text.encode())
 
-    def write_block(self, block: CsvBlock, added: pl.DataFrame, kept: Bools | None) -> None:
+    def write_block(self, block: CsvBlock, added: pl.DataFrame, kept_rows: Bools | None) -> None:
         """Append records with the added fields in place.
 
         Parameters
         ----------
         added
             One row per record; nulls become empty fields.
-        kept : bool, shape (rows,), or None
+        kept_rows : bool, shape (rows,), or None
             Records to write; None for all.
         """
         new = {name: _as_bytes(added[name]) for name in added.columns}
@@ -97,7 +97,7 @@ class CsvSink:
             fields = [(old | new).get(name, empty) for name in self._names]
         lines = pc.binary_join_element_wise(*fields, self._between)
         lines = pc.binary_join_element_wise(lines, block.line_ends(), bytes_of(b""))
-        _write_bytes(self._stream, lines if kept is None else lines.filter(arrow_of(kept)))
+        _write_bytes(self._stream, lines if kept_rows is None else lines.filter(arrow_of(kept_rows)))
 
     def _record(self, names: Sequence[str]) -> bytes:
         text = io.StringIO(newline="")
@@ -136,7 +136,7 @@ class JsonSink:
         frame.write_ndjson(self._stream)
 
     def write_block(
-        self, block: JsonBlock, added: pl.DataFrame, kept: Bools | None, *, overwrite: bool
+        self, block: JsonBlock, added: pl.DataFrame, kept_rows: Bools | None, *, overwrite: bool
     ) -> None:
         """Append records with the added keys at the end, or in place of the old ones.
 
@@ -144,7 +144,7 @@ class JsonSink:
         ----------
         added
             One row per record.
-        kept : bool, shape (rows,), or None
+        kept_rows : bool, shape (rows,), or None
             Records to write; None for all.
         overwrite
             Whether records may already have these keys.
@@ -167,7 +167,7 @@ class JsonSink:
             for head, tail in zip(heads, tails, strict=True)
             if head
         )
-        self._stream.write(b"".join(lines if kept is None else compress(lines, kept.tolist())))
+        self._stream.write(b"".join(lines if kept_rows is None else compress(lines, kept_rows.tolist())))
 
 
 def _merged(record: bytes, tail: bytes, keys: Sequence[str]) -> tuple[bytes, bytes]:
@@ -229,8 +229,8 @@ class ColumnarSink:
         self._settle()
         group = everything.slice(0, rows).combine_chunks()
         self._writing = self._thread.submit(self._writer.write_table, group)
-        rest = everything.slice(rows)
-        self._waiting, self._rows = ([rest] if rest.num_rows else []), rest.num_rows
+        remainder = everything.slice(rows)
+        self._waiting, self._rows = ([remainder] if remainder.num_rows else []), remainder.num_rows
 
 
 @contextmanager
@@ -246,10 +246,10 @@ def open_sink(
     """
     with open_output(output, queue) as stream:
         if output_format is FileFormat.CSV:
-            with _compressed(stream, facts_of_name(output).compression) as text:
+            with _compressed(stream, inferred_format(output).compression) as text:
                 yield CsvSink(text, schema.names, form)
         elif output_format is FileFormat.JSONL:
-            with _compressed(stream, facts_of_name(output).compression) as text:
+            with _compressed(stream, inferred_format(output).compression) as text:
                 yield JsonSink(text)
         elif output_format is FileFormat.PARQUET:
             texts = [_path_of_texts(field) for field in schema if _holds_texts(field.type)]

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Bools
-from uqcli.engines.inputs import facts_of_name, format_of
+from uqcli.engines.inputs import format_of, inferred_format
 from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.arrow import arrow_of, frame_of
 from uqcli.engines.local.check.rows import RowChecker
@@ -24,13 +24,13 @@ from uqcli.engines.local.read.json_source import JsonSource
 from uqcli.engines.local.read.source import Batch, Block, OpenedInput, report_reading
 from uqcli.engines.local.write.layout import Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, open_sink
-from uqcli.engines.protocol import ColumnType, StreamFacts, StreamRequest
+from uqcli.engines.protocol import ColumnType, StreamRequest, StreamSummary
 from uqcli.files import STDIO
 from uqcli.rows import Rows
 from uqcli.running.rows_read import rows_read
 
 
-def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamFacts:
+def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamSummary:
     """Read, decide and write block by block, in constant memory.
 
     Raises
@@ -43,7 +43,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     output = request.output
     output_format = format_of(output.target, output.file_format)
     layout = plan_layout(sources, request, output_format)
-    facts = StreamFacts(rows=0, selected=0, dropped=0, undecided=0)
+    summary = StreamSummary(rows=0, selected=0, dropped=0, undecided=0)
     form = _csv_form(sources, request, layout)
     with open_sink(output.target, output_format, layout.schema, form, output.queue) as sink:
         first_row = 0
@@ -57,16 +57,16 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
             row = 0
             for block in ahead(source.blocks()):
                 with reading(source.origin):
-                    rows = checker.check(_needed(source, block, row, request)).placed()
+                    rows = checker.check(_needed(source, block, row, request)).with_positions()
                 part = _computed(rows, checker, request)
                 row += len(part.rows)
                 with writing(source.origin, output_format):
                     _write(sink, source, block, part, layout, overwrite=request.overwrite)
-                facts = _add(facts, part)
+                summary = _add(summary, part)
                 report_reading(sources, number, first_row + row)
             rows_read(source.origin.name, row)
             first_row += row
-    return facts
+    return summary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +77,13 @@ class _Computed:
     ----------
     added
         Columns to add; null in unusable rows.
-    kept : bool, shape (rows,), or None
+    kept_rows : bool, shape (rows,), or None
         Rows to write; None for all.
     """
 
     rows: Rows
     added: pl.DataFrame
-    kept: Bools | None
+    kept_rows: Bools | None
 
 
 def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Computed:
@@ -97,11 +97,11 @@ def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Compu
         }
     )
     if rows.valid is None:
-        return _Computed(rows=rows, added=added, kept=None)
+        return _Computed(rows=rows, added=added, kept_rows=None)
     valid = pl.lit(pl.Series(rows.valid))
     added = added.select(pl.when(valid).then(pl.col(name)).alias(name) for name in added.columns)
     kept = rows.valid if request.data.on_invalid is OnInvalid.DROP else None
-    return _Computed(rows=rows, added=added, kept=kept)
+    return _Computed(rows=rows, added=added, kept_rows=kept)
 
 
 def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.Series | np.ndarray:
@@ -133,14 +133,14 @@ def _write(
         and isinstance(block, CsvBlock)
         and block.dialect.delimiter == sink.delimiter
     ):
-        sink.write_block(block, part.added, part.kept)
+        sink.write_block(block, part.added, part.kept_rows)
         return
     if isinstance(sink, JsonSink) and isinstance(block, JsonBlock):
         added = cast(JsonSource, source).with_keys(part.added)
-        sink.write_block(block, added, part.kept, overwrite=overwrite)
+        sink.write_block(block, added, part.kept_rows, overwrite=overwrite)
         return
     table = layout.table(source, block, part.rows, part.added)
-    sink.write(table if part.kept is None else _kept_rows(table, part.kept))
+    sink.write(table if part.kept_rows is None else _kept_rows(table, part.kept_rows))
 
 
 def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
@@ -155,16 +155,16 @@ def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def _add(facts: StreamFacts, part: _Computed) -> StreamFacts:
+def _add(summary: StreamSummary, part: _Computed) -> StreamSummary:
     size, valid = len(part.rows), part.rows.valid
     invalid = 0 if valid is None else int(np.count_nonzero(~valid))
-    written = size if part.kept is None else int(np.count_nonzero(part.kept))
+    written = size if part.kept_rows is None else int(np.count_nonzero(part.kept_rows))
     dropped = size - written
-    return StreamFacts(
-        rows=facts.rows + written,
-        selected=facts.selected + _count_true(part.added),
-        dropped=facts.dropped + dropped,
-        undecided=facts.undecided + invalid - dropped,
+    return StreamSummary(
+        rows=summary.rows + written,
+        selected=summary.selected + _count_true(part.added),
+        dropped=summary.dropped + dropped,
+        undecided=summary.undecided + invalid - dropped,
     )
 
 
@@ -174,12 +174,12 @@ def _count_true(added: pl.DataFrame) -> int:
 
 def _csv_form(sources: Sequence[OpenedInput], request: StreamRequest, layout: Layout) -> CsvForm:
     """Return the form of the first CSV input, but with tabs for .tsv, and commas for .csv made from tabs."""
-    place = request.output.target
-    named = facts_of_name(place)
+    target = request.output.target
+    inferred = inferred_format(target)
     first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)
     delimiter = first.delimiter if first else ","
-    if place != STDIO and named.format is FileFormat.CSV and "\t" in (delimiter, named.delimiter):
-        delimiter = named.delimiter
+    if target != STDIO and inferred.format is FileFormat.CSV and "\t" in (delimiter, inferred.delimiter):
+        delimiter = inferred.delimiter
     line_end = first.line_end if first else b"\n"
     extends = first is not None and (*first.columns, *layout.added) == tuple(layout.schema.names)
     header = first.header if first and extends and delimiter == first.delimiter else None

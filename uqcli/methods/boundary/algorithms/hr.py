@@ -19,7 +19,7 @@ from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.rows import Rows
 
-_STEPS = 100
+_COEFFICIENT_STEPS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Recalibration:
     high: float
 
 
-def recalibrated(score: Floats, uncertainty: Floats, by: Recalibration) -> Floats:
+def recalibrated(score: Floats, uncertainty: Floats, recalibration: Recalibration) -> Floats:
     """Raise scores by their uncertainty.
 
     Parameters
@@ -44,10 +44,10 @@ def recalibrated(score: Floats, uncertainty: Floats, by: Recalibration) -> Float
     >>> recalibrated(np.array([0.2, 0.2]), np.array([0.0, 1.0]), by).tolist()
     [0.2, 0.45]
     """
-    span = by.high - by.low
-    if span == 0 or by.coefficient == 0:
+    span = recalibration.high - recalibration.low
+    if span == 0 or recalibration.coefficient == 0:
         return score
-    return score + by.coefficient * np.clip((uncertainty - by.low) / span, 0, 1)
+    return score + recalibration.coefficient * np.clip((uncertainty - recalibration.low) / span, 0, 1)
 
 
 def heuristic_recalibration(
@@ -77,16 +77,16 @@ def heuristic_recalibration(
             remedy="rescale the column",
         )
     best: tuple[FittedBoundary, Recalibration] | None = None
-    for step in range(_STEPS + 1):
-        by = Recalibration(coefficient=step / _STEPS, low=low, high=high)
-        row = distinct_cells(rows.counts(recalibrated(score, uncertainty, by)))
+    for step in range(_COEFFICIENT_STEPS + 1):
+        recalibration = Recalibration(coefficient=step / _COEFFICIENT_STEPS, low=low, high=high)
+        row = distinct_cells(rows.counts(recalibrated(score, uncertainty, recalibration)))
         cells = Cells(uncertainty_edges=np.empty(0), rows=(row,))
         tops = single_threshold(cells, constraint.goal(cells))
         if tops is None:
             continue
         boundary = boundary_at(cells, tops)
         if best is None or _rank(boundary) < _rank(best[0]):
-            best = boundary, by
+            best = boundary, recalibration
     return best
 
 

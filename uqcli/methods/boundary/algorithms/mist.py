@@ -32,9 +32,9 @@ def isotonic_single_threshold(cells: Cells, goal: Goal) -> Tops | None:
     blocks = [block for number, row in enumerate(cells.rows) for block in _blocks(number, row)]
     blocks.sort(key=cmp_to_key(_by_falling_value))
     group_ends = [
-        at + 1
-        for at, block in enumerate(blocks)
-        if at + 1 == len(blocks) or _by_falling_value(block, blocks[at + 1]) != 0
+        index + 1
+        for index, block in enumerate(blocks)
+        if index + 1 == len(blocks) or _by_falling_value(block, blocks[index + 1]) != 0
     ]
     last = np.array(group_ends, dtype=np.int64) - 1
     true_positives = np.cumsum([block.positives for block in blocks])[last]

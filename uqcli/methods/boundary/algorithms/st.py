@@ -41,8 +41,8 @@ def ranges_for_threshold(counts: RangeCounts, goal: Goal) -> Bools:
     """
     true_positives = np.cumsum(counts.positives[::-1])[::-1]
     selected = np.cumsum(counts.count[::-1])[::-1]
-    at = goal.best_of(true_positives[::-1], selected[::-1])
-    best = None if at is None else (int(true_positives[::-1][at]), int(selected[::-1][at]))
+    index = goal.best_of(true_positives[::-1], selected[::-1])
+    best = None if index is None else (int(true_positives[::-1][index]), int(selected[::-1][index]))
     start = true_positives - counts.positives, selected - counts.count
     return goal.within_reach(start, true_positives, best) & (counts.positives > 0) & ~counts.exact
 

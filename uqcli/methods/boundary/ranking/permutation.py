@@ -32,13 +32,13 @@ PERMUTATIONS: Final = 100
 _BLOCK_ROWS: Final = 20
 """Minimum rows in a block of adjacent score cells within which uncertainties are permuted."""
 
-_BATCH: Final = 25
+_BATCH_PERMUTATIONS: Final = 25
 """Permutations that are ranked in one batch."""
 
-_MAX_DRAWN_FROM: Final = 10**9 - 1
+_MAX_POPULATION: Final = 10**9 - 1
 """Maximum population from which numpy draws without replacement."""
 
-_FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
+_ALERT_FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
 """Factors on the alerts of the single threshold at which gains are averaged."""
 
 RESAMPLES: Final = 200
@@ -92,7 +92,7 @@ class CrossValidatedGrid:
     positives: Ints
 
     @classmethod
-    def of(cls, cells: Cells, seed: int) -> CrossValidatedGrid:
+    def from_cells(cls, cells: Cells, seed: int) -> CrossValidatedGrid:
         """Split the rows of a grid into folds."""
         count, positives = folds_of(cells, seed)
         return cls(cells=cells, count=count, positives=positives)
@@ -117,12 +117,12 @@ class CrossValidatedGrid:
     @cached_property
     def by_rank(self) -> Curve:
         """Curve of ranking by score and uncertainty."""
-        return Curve.of(self.shares.ravel(), self.positives.ravel(), self.count.ravel())
+        return Curve.from_counts(self.shares.ravel(), self.positives.ravel(), self.count.ravel())
 
     def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
         """Average the recall gained by permuted tables, shape (draws, FOLDS, cells), around some alerts."""
         return [
-            gain(Curve.of(shares.ravel(), p.ravel(), n.ravel()), self.by_score, alerts)
+            gain(Curve.from_counts(shares.ravel(), p.ravel(), n.ravel()), self.by_score, alerts)
             for shares, n, p in zip(self._shares(count, positives), count, positives, strict=True)
         ]
 
@@ -133,7 +133,7 @@ class CrossValidatedGrid:
             for values in (count, positives)
         ]
         shares = np.ones(train[0].shape)
-        ranked = nested_of_draws(Layout.of(self.cells), *train)
+        ranked = nested_of_draws(Layout.from_cells(self.cells), *train)
         for share, nested in zip(shares, ranked, strict=True):
             if nested.selected[-1]:
                 share[nested.order] = nested.selected / nested.selected[-1]
@@ -192,16 +192,16 @@ def _sums_by(block: Ints, rows: Ints) -> Ints:
 def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield indices and blocks of the non-empty kinds of rows, one per block at a time."""
     indices = np.flatnonzero(kinds)
-    of_block = block[indices // kinds.shape[1]]
-    turn = np.arange(len(indices)) - np.searchsorted(of_block, of_block)
+    block_numbers = block[indices // kinds.shape[1]]
+    turn = np.arange(len(indices)) - np.searchsorted(block_numbers, block_numbers)
     for number in range(int(turn.max(initial=-1)) + 1):
         here = turn == number
-        yield indices[here], of_block[here]
+        yield indices[here], block_numbers[here]
 
 
 def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
     """Draw the number of good rows in a sample (hypergeometric; approximately normal from a billion rows)."""
-    large = np.maximum(good, bad) > _MAX_DRAWN_FROM
+    large = np.maximum(good, bad) > _MAX_POPULATION
     if not large.any():
         return random.hypergeometric(good, bad, sample)
     few = [np.where(large, 1, number) for number in (good, bad, sample)]
@@ -229,7 +229,7 @@ class Curve:
     hits: Ints
 
     @classmethod
-    def of(cls, key: Floats | Ints, positives: Ints, count: Ints) -> Curve:
+    def from_counts(cls, key: Floats | Ints, positives: Ints, count: Ints) -> Curve:
         """Build the curve in ascending order of a key."""
         order = np.argsort(key, kind="stable")
         starts = run_starts(key[order])
@@ -250,15 +250,15 @@ class Curve:
 
     def recall(self, constraint: Constraint) -> float:
         """Compute the recall under a constraint, 0 if infeasible."""
-        at = self.alerts_at(constraint)
-        return 0.0 if at is None else float(self.hits[at]) / int(self.hits[-1])
+        index = self.alerts_at(constraint)
+        return 0.0 if index is None else float(self.hits[index]) / int(self.hits[-1])
 
     def value(self, constraint: Constraint) -> Fraction:
         """Compute the objective under a constraint, 0 if infeasible."""
-        at = self.alerts_at(constraint)
-        if at is None:
+        index = self.alerts_at(constraint)
+        if index is None:
             return Fraction(0)
-        return constraint.objective(int(self.hits[at]), int(self.alerts[at]))
+        return constraint.objective(int(self.hits[index]), int(self.alerts[index]))
 
     def alerts_at(self, constraint: Constraint) -> int | None:
         """Find the best number of groups under a constraint; None if infeasible."""
@@ -270,7 +270,7 @@ class Curve:
 
 def gain(own: Curve, other: Curve, alerts: int) -> float:
     """Compute the gain in recall over another curve, averaged around a number of alerts."""
-    more = own.hits_of(_FACTORS * alerts) - other.hits_of(_FACTORS * alerts)
+    more = own.hits_of(_ALERT_FACTORS * alerts) - other.hits_of(_ALERT_FACTORS * alerts)
     return float(more.mean()) / int(other.hits[-1])
 
 
@@ -285,16 +285,20 @@ def gain_of(
         At least two uncertainty bins, with shared score edges.
     """
     constraint = replace(constraint, margin=Fraction(0))  # evaluated at the bound itself
-    grid, digest = CrossValidatedGrid.of(cells, seed), digest_of(cells)
-    at = grid.by_score.alerts_at(constraint)
-    if at is None:
+    grid, digest = CrossValidatedGrid.from_cells(cells, seed), digest_of(cells)
+    index = grid.by_score.alerts_at(constraint)
+    if index is None:
         return None
-    alerts = int(grid.by_score.alerts[at])
+    alerts = int(grid.by_score.alerts[index])
     observed = gain(grid.by_rank, grid.by_score, alerts)
     draws: list[float] = []
-    for first in with_progress(range(0, permutations, _BATCH), "permutations", -(-permutations // _BATCH)):
+    for first in with_progress(
+        range(0, permutations, _BATCH_PERMUTATIONS), "permutations", -(-permutations // _BATCH_PERMUTATIONS)
+    ):
         random = generator(seed, Purpose.PLACEBO, digest, first)
-        draws += grid.gained(*grid.permutations(min(_BATCH, permutations - first), random), alerts)
+        draws += grid.gained(
+            *grid.permutations(min(_BATCH_PERMUTATIONS, permutations - first), random), alerts
+        )
     gains = np.array(draws)
     at_alerts, at_bound, *in_value = _resampled(grid, constraint, alerts, (seed, digest))
     found = Gain(

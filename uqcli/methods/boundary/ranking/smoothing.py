@@ -17,16 +17,16 @@ from uqcli.counts import Cells, Floats, Ints
 from uqcli.kernels.logistic import sigmoid
 from uqcli.kernels.pava import isotonic_means
 
-_PLACES = 200
-_STEPS = 8
-_SPREAD = 0.5
+_POOLED_BINS = 200
+_NEWTON_STEPS = 8
+_PRIOR_DEVIATION = 0.5
 """Standard deviation of the Gaussian prior on a bin's intercept and slope."""
 
 _PRIOR_ROWS = 100.0
 """Weight of the smoothed rate against a cell's own rate, in rows."""
 
-_NEAREST = 1e-9
-_MAX_PLACES = 2048
+_MIN_RATE = 1e-9
+_MAX_SMOOTHED_CELLS = 2048
 """Number of cells per row up to which each is smoothed separately."""
 
 
@@ -78,7 +78,7 @@ class Layout:
     sizes: tuple[int, ...]
 
     @classmethod
-    def of(cls, cells: Cells) -> Layout:
+    def from_cells(cls, cells: Cells) -> Layout:
         """Return the layout of given cells."""
         lower = np.concatenate([row.lower for row in cells.rows])
         return cls(lower=lower, sizes=tuple(len(row.count) for row in cells.rows))
@@ -109,7 +109,7 @@ class Layout:
 
 def nested_boundaries(cells: Cells) -> NestedBoundaries:
     """Rank the cells of a grid by smoothed rates; ties by position from the top, then by bin."""
-    (nested,) = nested_of_draws(Layout.of(cells), *(column[None] for column in cells.flat))
+    (nested,) = nested_of_draws(Layout.from_cells(cells), *(column[None] for column in cells.flat))
     return nested
 
 
@@ -165,15 +165,17 @@ def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) 
     """
     ties = int(layout.tie.max(initial=-1)) + 1
     own = _by_number(layout.tie[None].repeat(len(count), axis=0), count, ties).astype(np.int64)
-    twice = (2 * (np.cumsum(own, axis=1) - own) + own)[:, layout.tie]
-    index = np.minimum(_PLACES * twice // (2 * total), _PLACES - 1)
-    rows, hits = _by_number(index, count, _PLACES), _by_number(index, positives, _PLACES)
-    centre = (np.arange(_PLACES) + 0.5) / _PLACES
-    width = np.maximum(0.2 * total**-0.2, 1 / _PLACES)
+    twice_rank = (2 * (np.cumsum(own, axis=1) - own) + own)[:, layout.tie]
+    index = np.minimum(_POOLED_BINS * twice_rank // (2 * total), _POOLED_BINS - 1)
+    rows, hits = _by_number(index, count, _POOLED_BINS), _by_number(index, positives, _POOLED_BINS)
+    centre = (np.arange(_POOLED_BINS) + 0.5) / _POOLED_BINS
+    width = np.maximum(0.2 * total**-0.2, 1 / _POOLED_BINS)
     rate = np.clip(_local_linear(rows, hits, width), 0.3 / total, 1 - 0.3 / total)
     fitted = _isotonic(rate, rows)
     log_odds = np.log(fitted) - np.log1p(-fitted)
-    return np.stack([np.interp(r, centre, x) for r, x in zip(twice / (2 * total), log_odds, strict=True)])
+    return np.stack(
+        [np.interp(r, centre, x) for r, x in zip(twice_rank / (2 * total), log_odds, strict=True)]
+    )
 
 
 def _by_number(number: Ints, amount: Ints, size: int) -> Floats:
@@ -186,7 +188,7 @@ def _by_number(number: Ints, amount: Ints, size: int) -> Floats:
 
 def _local_linear(rows: Floats, hits: Floats, width: Floats) -> Floats:
     """Compute the local-linear regression with Gaussian weights; local means if it is degenerate."""
-    distance = np.arange(1 - _PLACES, _PLACES) / _PLACES
+    distance = np.arange(1 - _POOLED_BINS, _POOLED_BINS) / _POOLED_BINS
     weight = np.exp(-0.5 * (distance / width) ** 2)
     s0, s1, s2 = (_spread(weight * distance**power, rows) for power in range(3))
     t0, t1 = (_spread(weight * distance**power, hits) for power in range(2))
@@ -203,16 +205,16 @@ def _spread(weight: Floats, amount: Floats) -> Floats:
 
     Parameters
     ----------
-    weight : float64, shape (draws, 2 places - 1)
+    weight : float64, shape (draws, 2 positions - 1)
         Weights by distance, from the farthest below to the farthest above.
-    amount : float64, shape (draws, ..., places)
+    amount : float64, shape (draws, ..., positions)
     """
     indices = amount.shape[-1]
     spread = np.empty_like(amount)
     for draw, (w, amounts) in enumerate(zip(weight, amount, strict=True)):
-        by_place = np.lib.stride_tricks.sliding_window_view(w, indices)[::-1]
+        by_position = np.lib.stride_tricks.sliding_window_view(w, indices)[::-1]
         np.einsum(
-            "ij,...j->...i", by_place, amounts, out=spread[draw]
+            "ij,...j->...i", by_position, amounts, out=spread[draw]
         )  # fixed summation order, unlike matmul
     return spread
 
@@ -228,16 +230,16 @@ def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Flo
     """
     centred = log_odds - mean
     intercept = slope = np.zeros((*centred.shape[:2], 1))
-    penalty = 1 / _SPREAD**2
+    penalty = 1 / _PRIOR_DEVIATION**2
 
     def summed(values: Floats) -> Floats:
         total: Floats = values.sum(axis=-1, keepdims=True)
         return total
 
-    for _ in range(_STEPS):
+    for _ in range(_NEWTON_STEPS):
         rate = sigmoid(log_odds + intercept + slope * centred)
-        beyond, spread = positives - count * rate, count * rate * (1 - rate)
-        by_level, by_slope = summed(beyond) - penalty * intercept, summed(beyond * centred) - penalty * slope
+        excess, spread = positives - count * rate, count * rate * (1 - rate)
+        by_level, by_slope = summed(excess) - penalty * intercept, summed(excess * centred) - penalty * slope
         spread_centred = spread * centred
         a, b = summed(spread) + penalty, summed(spread_centred)
         c = summed(spread_centred * centred) + penalty
@@ -247,34 +249,34 @@ def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Flo
     return sigmoid(log_odds + intercept + slope * centred)
 
 
-def _correction(beyond: Floats, count: Ints, width: Floats) -> Floats:
+def _correction(excess: Floats, count: Ints, width: Floats) -> Floats:
     """Compute the local correction: residuals of nearby cells.
 
     In very long rows neighbours are pooled, since the weights grow with the square of the cells.
 
     Parameters
     ----------
-    beyond, count : shape (draws, bins, length)
+    excess, count : shape (draws, bins, length)
     width : float64, shape (draws, 1, 1)
     """
-    size = beyond.shape[-1]
-    groups = min(size, _MAX_PLACES)
+    size = excess.shape[-1]
+    groups = min(size, _MAX_SMOOTHED_CELLS)
     rows = count.astype(np.float64)
     if groups < size:
         starts = -(-np.arange(groups) * size // groups)
-        beyond, rows = (np.add.reduceat(values, starts, axis=-1) for values in (beyond, rows))
+        excess, rows = (np.add.reduceat(values, starts, axis=-1) for values in (excess, rows))
     distance = np.arange(1 - groups, groups) / groups
     weight = np.exp(-0.5 * (distance / np.maximum(width[:, 0], 1 / size)) ** 2)
-    correction: Floats = _spread(weight, beyond) / (_spread(weight, rows) + _PRIOR_ROWS)
+    correction: Floats = _spread(weight, excess) / (_spread(weight, rows) + _PRIOR_ROWS)
     if groups == size:
         return correction
-    centre, at = (np.arange(groups) + 0.5) / groups, (np.arange(size) + 0.5) / size
-    return np.apply_along_axis(lambda values: np.interp(at, centre, values), -1, correction)
+    centre, position = (np.arange(groups) + 0.5) / groups, (np.arange(size) + 0.5) / size
+    return np.apply_along_axis(lambda values: np.interp(position, centre, values), -1, correction)
 
 
 def _isotonic(rate: Floats, count: Ints | Floats) -> Floats:
     """Make rates non-decreasing along the last axis."""
-    weight = np.maximum(count.astype(np.float64), _NEAREST)
+    weight = np.maximum(count.astype(np.float64), _MIN_RATE)
     lines = (-1, rate.shape[-1])
-    value = np.clip(rate, _NEAREST, 1 - _NEAREST)
+    value = np.clip(rate, _MIN_RATE, 1 - _MIN_RATE)
     return isotonic_means(value.reshape(lines), weight.reshape(lines)).reshape(rate.shape)

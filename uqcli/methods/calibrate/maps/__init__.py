@@ -14,7 +14,7 @@ from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.maps.identity import IdentityMap
 from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
 from uqcli.methods.calibrate.maps.logistic import LogisticMap
-from uqcli.methods.calibrate.maps.of_scores import ScoreMap
+from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.maps.trees import TreesMap
 from uqcli.methods.calibrate.questions import FeatureColumn
 

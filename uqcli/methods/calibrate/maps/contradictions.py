@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-_LARGEST = 1e100
+_MAX_MAGNITUDE = 1e100
 """Magnitude beyond which coefficients and edges would overflow."""
 
 
@@ -15,7 +15,7 @@ def first(sentences: Iterable[str | None]) -> str | None:
 
 def finite(numbers: Sequence[float]) -> bool:
     """Whether all numbers are finite and cannot overflow."""
-    return all(abs(number) < _LARGEST for number in numbers)
+    return all(abs(number) < _MAX_MAGNITUDE for number in numbers)
 
 
 def not_ascending(numbers: Sequence[float], name: str) -> str | None:

@@ -10,7 +10,7 @@ import msgspec
 from uqcli.document import Table, count, printable, share
 from uqcli.methods.calibrate.maps.base import Count
 from uqcli.methods.calibrate.maps.contradictions import first
-from uqcli.methods.calibrate.maps.of_scores import ScoreMap
+from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.questions import FeatureColumn
 
 if TYPE_CHECKING:
@@ -63,14 +63,14 @@ def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
     """Tabulate the leaves, at most a limited number."""
     rows = [
         (
-            str(at),
+            str(index),
             printable(leaf.rule, 160),
             leaf.calibration.formula(),
             count(leaf.rows),
             share(leaf.positives / leaf.rows if leaf.rows else None),
             "own" if leaf.own else "larger part",
         )
-        for at, leaf in enumerate(leaves[:_MAX_ROWS])
+        for index, leaf in enumerate(leaves[:_MAX_ROWS])
     ]
     if len(leaves) > _MAX_ROWS:
         rows.append(("...", f"and {len(leaves) - _MAX_ROWS} more", "", "", "", ""))

@@ -104,8 +104,10 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         del undersampled
         several = len(self.trees) > 1
         return [
-            leaves_table(f"Leaves of tree {at} of {len(self.trees)}" if several else "Leaves", tree.leaves)
-            for at, tree in enumerate(self.trees[:_MAX_TREES], start=1)
+            leaves_table(
+                f"Leaves of tree {number} of {len(self.trees)}" if several else "Leaves", tree.leaves
+            )
+            for number, tree in enumerate(self.trees[:_MAX_TREES], start=1)
         ]
 
 

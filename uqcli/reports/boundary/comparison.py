@@ -19,7 +19,7 @@ _NOT_TESTED: Final = Estimate(value=None, low=None, high=None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class UncertaintyComparison:
     """Gain of one uncertainty column over a single threshold.
 
     Attributes
@@ -122,7 +122,7 @@ class Compared:
         return f"utility {_utility(self.gain.value_equal_alerts)}, {recall}"
 
 
-def gains_table(compared: Sequence[Compared]) -> Table:
+def gains_table(compared: Sequence[UncertaintyComparison]) -> Table:
     """Build the table of the gain of each column, the best first."""
     header = ("uncertainty", "at equal alerts", "at the bound", "permuted", "p", "verdict")
     brief = [(column.uncertainty, *column.cells) for column in compared]

@@ -9,12 +9,12 @@ from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.ranking.permutation import PERMUTATIONS, Gain, gain_of
 from uqcli.methods.multiple import holm
-from uqcli.reports.boundary.compared import Compared
+from uqcli.reports.boundary.comparison import UncertaintyComparison
 
 
-def compared(
+def compare_uncertainties(
     request: BoundaryRequest, constraint: Constraint
-) -> tuple[tuple[Compared, ...], CalibrationRows]:
+) -> tuple[tuple[UncertaintyComparison, ...], CalibrationRows]:
     """Test every uncertainty column of a request, the best first; also return the rows of the best.
 
     Raises
@@ -26,25 +26,26 @@ def compared(
         raise UsageError("--compare beside --grid", expected="the rows themselves")
     check_seed(request.seed)
     names = request.compare
-    counted = {
-        name: CalibrationRows.of(request.looking_at(name), constraint, uncertain=True) for name in names
+    rows_by_name = {
+        name: CalibrationRows.from_request(request.looking_at(name), constraint, uncertain=True)
+        for name in names
     }
     permutations = PERMUTATIONS * len(names) - 1
     gains = {
         name: gain_of(rows.compared_cells, constraint, request.seed, permutations)
-        for name, rows in counted.items()
+        for name, rows in rows_by_name.items()
     }
-    comparisons = ranked(gains)
-    return comparisons, counted[comparisons[0].uncertainty]
+    comparisons = rank_comparisons(gains)
+    return comparisons, rows_by_name[comparisons[0].uncertainty]
 
 
-def ranked(gains: dict[str, Gain | None]) -> tuple[Compared, ...]:
+def rank_comparisons(gains: dict[str, Gain | None]) -> tuple[UncertaintyComparison, ...]:
     """Adjust p-values for all columns jointly (Holm); rank by the gain in excess of the permuted gains."""
     tested = {name: test for name, test in gains.items() if test is not None}
     higher = holm({name: test.p_value for name, test in tested.items()})
     lower = holm({name: test.p_hurts for name, test in tested.items()})
     comparisons = [
-        Compared(uncertainty=name, gain=test, p_value=higher.get(name), p_hurts=lower.get(name))
+        UncertaintyComparison(uncertainty=name, gain=test, p_value=higher.get(name), p_hurts=lower.get(name))
         for name, test in gains.items()
     ]
     return tuple(sorted(comparisons, key=lambda comparison: -comparison.beyond))

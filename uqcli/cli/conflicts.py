@@ -34,7 +34,7 @@ class Reads:
     reading: InputOptions | None = None
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         *tables: Iterable[str] | None,
         rules: Iterable[str | None] = (),
@@ -70,7 +70,7 @@ class Reads:
         return tuple(files)
 
 
-def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], running: RunOptions) -> None:
+def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], running: RunOptions) -> None:
     """Refuse to read standard input twice, to overwrite an input, and to write one file twice.
 
     Redirected standard input and output count as their files.
@@ -99,13 +99,17 @@ def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], run
     for name in outputs:
         if name != STDIO and is_stdin(name):
             raise UsageError(f"'{name}' is standard input", expected="a file to write")
-        place = _identity_of_stream(1) if name == STDIO else _identity(name)
-        if place in read:
-            raise UsageError(f"'{name}' would overwrite the input '{read[place]}'", expected="another file")
-        if place in written:
-            raise UsageError(f"'{written[place]}' and '{name}' are the same file", expected="different files")
-        if place is not None:
-            written[place] = name
+        identity = _identity_of_stream(1) if name == STDIO else _identity(name)
+        if identity in read:
+            raise UsageError(
+                f"'{name}' would overwrite the input '{read[identity]}'", expected="another file"
+            )
+        if identity in written:
+            raise UsageError(
+                f"'{written[identity]}' and '{name}' are the same file", expected="different files"
+            )
+        if identity is not None:
+            written[identity] = name
 
 
 def _refuse_output_as_input(read: Mapping[Hashable, str]) -> None:
@@ -129,10 +133,10 @@ def _identity(name: str) -> Hashable | None:
     if is_address(name):
         return name.removesuffix("/")
     try:
-        facts = os.stat(name)  # noqa: PTH116  a name may be no valid path
+        status = os.stat(name)  # noqa: PTH116  a name may be no valid path
     except (OSError, ValueError):
         return _path(name)
-    return None if stat.S_ISCHR(facts.st_mode) else (facts.st_dev, facts.st_ino)
+    return None if stat.S_ISCHR(status.st_mode) else (status.st_dev, status.st_ino)
 
 
 def _path(name: str) -> str:
@@ -145,7 +149,7 @@ def _path(name: str) -> str:
 def _identity_of_stream(descriptor: int) -> Hashable | None:
     """Return the inode of the regular file behind a standard stream; None for other streams."""
     try:
-        facts = os.fstat(descriptor)
+        status = os.fstat(descriptor)
     except OSError:
         return None
-    return (facts.st_dev, facts.st_ino) if stat.S_ISREG(facts.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

@@ -8,7 +8,7 @@ import pytest
 
 import uqcli
 from uqcli.document import Estimate
-from uqcli.jobs.boundary.compared import ranked
+from uqcli.jobs.boundary.comparison import rank_comparisons
 from uqcli.methods.boundary.ranking.permutation import Gain
 
 
@@ -44,17 +44,17 @@ def gain(value, p_value, half=0.01):
 
 def test_columns_are_ranked_with_adjusted_p_values():
     gains = {"none": None, "worst": gain(-0.02, 1.0), "best": gain(0.03, 0.001), "middle": gain(0.02, 0.04)}
-    results = ranked(gains)
+    results = rank_comparisons(gains)
     assert [result.uncertainty for result in results] == ["best", "middle", "none", "worst"]
     assert [result.verdict for result in results] == ["helps", "no evidence", "no evidence", "hurts"]
     assert [result.p_value for result in results] == [pytest.approx(0.003), pytest.approx(0.08), None, 1.0]
-    assert [result.verdict for result in ranked({name: gains[name] for name in ("best", "middle")})] == [
-        "helps"
-    ] * 2
+    assert [
+        result.verdict for result in rank_comparisons({name: gains[name] for name in ("best", "middle")})
+    ] == ["helps"] * 2
 
 
 def test_a_negligible_gain_gives_no_verdict():
-    (only,) = ranked({"u": gain(0.004, 0.01)})
+    (only,) = rank_comparisons({"u": gain(0.004, 0.01)})
     assert only.verdict == "no evidence"
     sentence = only.sentence()
     assert sentence.startswith("No evidence that 'u' helps")
@@ -65,7 +65,7 @@ def test_a_negligible_gain_gives_no_verdict():
 @pytest.mark.parametrize("value", [0.02, -0.02])
 def test_a_verdict_needs_an_interval_without_0(value):
     for half, verdict in ((0.019, {True: "helps", False: "hurts"}[value > 0]), (0.021, "no evidence")):
-        (only,) = ranked({"u": gain(value, 0.01 if value > 0 else 1.0, half)})
+        (only,) = rank_comparisons({"u": gain(value, 0.01 if value > 0 else 1.0, half)})
         assert only.verdict == verdict
     assert "The interval contains 0." in only.sentence()
 
@@ -74,7 +74,7 @@ def test_a_verdict_on_utility_needs_an_interval_of_utility_without_0():
     base = gain(0.02, 0.01, 0.01)
     for low, verdict in ((5.0, "helps"), (-5.0, "no evidence")):
         value = Estimate(value=20.0, low=low, high=45.0)
-        (only,) = ranked({"u": replace(base, value=value, value_equal_alerts=value)})
+        (only,) = rank_comparisons({"u": replace(base, value=value, value_equal_alerts=value)})
         assert only.verdict == verdict
 
 
@@ -86,5 +86,5 @@ def test_permutations_that_tie_with_the_rows_count_on_both_sides():
         p_value=0.98,
         p_hurts=0.06,
     )
-    (only,) = ranked({"u": tied})
+    (only,) = rank_comparisons({"u": tied})
     assert (only.p_hurts, only.verdict) == (0.06, "no evidence")
