@@ -197,11 +197,17 @@ class HeadCard:
     ----------
     title
         The result in the reader's words.
+    action
+        What to do, if there is no command to run next: in words, or as a command line.
+    states_lead
+        Whether the title says what the lead of the report does.
     """
 
     title: str
     verdict: Verdict | None = None
     numbers: Sequence[KeyNumber] = ()
+    action: str = ""
+    states_lead: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -414,8 +420,13 @@ def share(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def percent(value: float | None) -> str:
+def percent(value: float | None, digits: int | None = None) -> str:
     """Format a proportion as a percentage for a headline, "-" if undefined.
+
+    Parameters
+    ----------
+    digits
+        Decimals; by default as many as the value needs, more near 0 and 1.
 
     Examples
     --------
@@ -424,20 +435,23 @@ def percent(value: float | None) -> str:
     """
     if value is None:
         return "-"
-    if 0.1 <= value <= 0.985 or value in (0, 1):
-        return f"{100 * value:.0f} %"
-    digits = 1 if value >= 0.01 else 1 - math.floor(math.log10(abs(100 * value)))
-    if value > 0.985:
-        digits = 1 - math.floor(math.log10(abs(100 * (1 - value)))) if value < 1 else 0
-    return f"{100 * value:.{max(digits, 1)}f} %"
+    return f"{100 * value:.{_decimals(value) if digits is None else digits}f} %"
+
+
+def _decimals(value: float) -> int:
+    """Return the decimals of a percentage with two significant digits of the share or of its complement."""
+    rarer = min(abs(value), abs(1 - value))
+    return 0 if rarer < 1e-9 or (0.1 <= value <= 0.985) else 1 - math.floor(math.log10(100 * rarer))
 
 
 def key_rate(label: str, rate: Estimate, note: str = "") -> KeyNumber:
     """Build a key number of a proportion and its interval, or a note if it has none."""
-    if rate.low is None or rate.high is None:
+    if rate.low is None or rate.high is None or rate.value is None:
         return KeyNumber(label=label, value=percent(rate.value), interval=note)
-    ends = f"{percent(rate.low).removesuffix(' %')} to {percent(rate.high)}"
-    return KeyNumber(label=label, value=percent(rate.value), interval=ends)
+    digits = max(map(_decimals, (rate.low, rate.value, rate.high)))
+    digits = min(digits, 1) if rate.high - rate.low > 0.005 else digits
+    low, value, high = (percent(end, digits) for end in (rate.low, rate.value, rate.high))
+    return KeyNumber(label=label, value=value, interval=f"{low.removesuffix(' %')} to {high}")
 
 
 def count(value: int | None) -> str:

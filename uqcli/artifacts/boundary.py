@@ -14,13 +14,31 @@ from uqcli.artifacts.saved import Bins, Count, Saved
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, OnInvalid
 from uqcli.counts import Bools
 from uqcli.defaults import LOWEST
-from uqcli.document import Document, Metrics, Table, count, number, p_text, ranges, share, share_in_range
+from uqcli.document import (
+    Document,
+    Estimate,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    Table,
+    Verdict,
+    count,
+    key_rate,
+    number,
+    p_text,
+    percent,
+    ranges,
+    rows_of,
+    share,
+    share_in_range,
+)
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.decide import decide
+from uqcli.methods.boundary.result import FitCounts
 from uqcli.rows import Rows
 
 EXPECTED: Final = "expected on new data"
@@ -231,7 +249,24 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 f"Columns: {columns}.",
                 f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped.",
             ],
+            card=self._card(),
         )
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page."""
+        verdict = Verdict(text="target met on the calibration set")
+        if self.certified is not None:
+            verdict = Verdict(text=f"certified at a risk of {100 * self.certified.delta:g} %", tone="good")
+        if self.unsealed:
+            verdict = Verdict(text="changed after it was saved", tone="bad")
+        saved: tuple[SavedRange | None, SavedRange | None] = (None, None)
+        if isinstance(self.expected, SavedExpected):
+            saved = (self.expected.precision, self.expected.recall)
+        precision, recall = (
+            None if one is None else Estimate(value=one.value, low=one.low, high=one.high) for one in saved
+        )
+        kind, value = self.constraint.kind, self.constraint.value
+        return boundary_card(kind, value, self.fit, (precision, recall), verdict)
 
     def _expected_rows(self) -> list[tuple[str, ...]]:
         if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
@@ -275,6 +310,48 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 f"data; precision there is {share(target.precision)}."
             )
         return sentences
+
+
+def boundary_card(
+    kind: ConstraintKind,
+    value: str,
+    fit: FitCounts | Fit,
+    expected: tuple[Estimate | None, Estimate | None],
+    verdict: Verdict,
+) -> HeadCard:
+    """Build the head of a page on a boundary.
+
+    Parameters
+    ----------
+    kind, value
+        Its constraint.
+    expected
+        Precision and recall expected on new rows; None if not estimated.
+    """
+    where, note = ("on new rows", "expected") if expected[0] else ("on the calibration set", "")
+    precision, recall = (
+        estimate or Estimate(value=rate, low=None, high=None)
+        for estimate, rate in zip(expected, (fit.precision, fit.recall), strict=True)
+    )
+    alert_rate = fit.selected / fit.rows
+    rows, found = f"Flag {percent(alert_rate)} of rows", f"{percent(recall.value)} of positives found"
+    titles = {
+        ConstraintKind.PRECISION: f"{rows} at precision {value}: {found}",
+        ConstraintKind.MAX_FPR: f"{rows} at a false-positive rate of {value}: {found}",
+    }
+    return HeadCard(
+        title=titles.get(kind, f"{rows}: {found} at precision {precision.value or 0:.2g}"),
+        verdict=verdict,
+        numbers=[
+            key_rate(f"precision {where}", precision, note),
+            key_rate(f"positives found {where}", recall, note),
+            KeyNumber(
+                label="flagged",
+                value=percent(alert_rate),
+                interval=f"{count(fit.selected)} of {rows_of(fit.rows)}",
+            ),
+        ],
+    )
 
 
 def threshold_table(

@@ -26,6 +26,9 @@ _MIN_SHADE: Final = 0.15
 """Strength of the shade of ranges with hardly any rows, whose rates are mostly chance."""
 
 _MAX_CURVES: Final = 6
+_MAX_GAP: Final = 0.15
+"""Largest share of the axis that a line between two points crosses."""
+
 _MAX_DRAWN_SCORE: Final = 1e300
 """Largest score for which matplotlib can compute axes."""
 
@@ -241,7 +244,11 @@ def _draw_curves(
         bounds = np.array([clopper_pearson(*pair, CONFIDENCE) for pair in pairs])
         errors = np.nan_to_num(np.maximum([rate - bounds[:, 0], bounds[:, 1] - rate], 0))
         style = {"color": colour, "linewidth": 1.6, "marker": "o", "markersize": 3, "elinewidth": 0.7}
-        axes.errorbar(level.position, rate, yerr=errors, label=names[number], **style)
+        farther = np.diff(level.position) > _MAX_GAP * (span[1] - span[0])
+        gaps = np.flatnonzero(farther) + 1  # no line where there are no rows
+        broken = (np.insert(values, gaps, np.nan, axis=-1) for values in (level.position, rate, errors))
+        position, broken_rate, broken_errors = broken
+        axes.errorbar(position, broken_rate, yerr=broken_errors, label=names[number], **style)
     axes.set(ylabel="positive rate (95 % CI)", xlim=span)
     axes.set_ylim(0, min(1.02, 1.3 * _highest(levels)))
     title = "uncertainty" if len(levels) > 1 else None

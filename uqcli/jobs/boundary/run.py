@@ -137,7 +137,7 @@ def _found(
         seed=request.seed,
         tried=calibration_set.tried if calibration_set.is_auto(algorithm) else None,
         compared=gains,
-        cells=cells if entry_of(algorithm).works_on is WorksOn.GRID else None,
+        cells=_grid_cells(calibration_set, algorithm, cells),
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
     )
@@ -205,6 +205,17 @@ def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> C
     if request.saved_grid is None:
         return CalibrationRows.from_request(request, constraint)
     return CalibrationGrid.from_grid(request, load_kind(request.saved_grid, GridArtifact), constraint)
+
+
+def _grid_cells(calibration_set: CalibrationSet, algorithm: Algorithm, cells: Cells) -> Cells | None:
+    """Return the grid that a page shows; None for recalibrated scores."""
+    match entry_of(algorithm).works_on:
+        case WorksOn.GRID:
+            return cells
+        case WorksOn.SCORES:
+            return calibration_set.one_row
+        case WorksOn.RAISED_SCORES:
+            return None
 
 
 def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Constraint) -> Optimum | None:

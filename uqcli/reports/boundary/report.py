@@ -15,6 +15,7 @@ from uqcli.artifacts.boundary import (
     EXPECTED_ON_TARGET,
     RANGES,
     BoundaryParameters,
+    boundary_card,
     recalibration_in_words,
     rule,
     threshold_table,
@@ -25,10 +26,8 @@ from uqcli.counts import Cells
 from uqcli.document import (
     Claim,
     Document,
-    Estimate,
     Figure,
     HeadCard,
-    KeyNumber,
     Metrics,
     OneResult,
     OperatingPoints,
@@ -37,10 +36,7 @@ from uqcli.document import (
     Verdict,
     count,
     head_of,
-    key_rate,
-    percent,
     plain,
-    rows_of,
     share,
     share_in_range,
 )
@@ -299,22 +295,12 @@ class BoundaryReport(OneResult):
             )
         fit = boundary.fit
         expected = expected_metrics(self.chosen.expected, self.class_weights)
-        precision = expected["precision"] or _exact(fit.precision)
-        recall = expected["recall"] or _exact(fit.recall)
-        where = "on the calibration set" if self.chosen.expected is None else "on new rows"
-        note = "on the calibration set" if self.chosen.expected is None else "expected"
-        return HeadCard(
-            title=_headline(self.constraint, fit, precision, recall),
-            verdict=self._verdict(),
-            numbers=[
-                key_rate(f"precision {where}", precision, note),
-                key_rate(f"positives found {where}", recall, note),
-                KeyNumber(
-                    label="flagged",
-                    value=percent(fit.selected / fit.rows),
-                    interval=f"{count(fit.selected)} of {rows_of(fit.rows)}",
-                ),
-            ],
+        return boundary_card(
+            self.constraint.kind,
+            self.constraint.value,
+            fit,
+            (expected["precision"], expected["recall"]),
+            self._verdict(),
         )
 
     def _verdict(self) -> Verdict:
@@ -588,25 +574,6 @@ class BoundaryReport(OneResult):
             f"no boundary with {self.constraint.text()} finds a positive row; the closest flags "
             f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
         )
-
-
-def _exact(value: float | None) -> Estimate:
-    return Estimate(value=value, low=None, high=None)
-
-
-def _headline(constraint: Constraint, fit: FitCounts, precision: Estimate, recall: Estimate) -> str:
-    """State the rule's result in the reader's words."""
-    rows, found = (
-        f"Flag {percent(fit.selected / fit.rows)} of rows",
-        f"{percent(recall.value)} of positives found",
-    )
-    match constraint.kind:
-        case ConstraintKind.PRECISION:
-            return f"{rows} at precision {constraint.value}: {found}"
-        case ConstraintKind.MAX_FPR:
-            return f"{rows} at a false-positive rate of {constraint.value}: {found}"
-        case _:
-            return f"{rows}: {found} at precision {precision.value or 0:.2g}"
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:

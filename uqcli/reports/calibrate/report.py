@@ -151,7 +151,10 @@ class CalibrateReport(OneResult):
         card = comparison_card(self._lead()[0] if self.where is not None else "", compared)
         if not card.title:
             return replace(card, title=f"Calibrated with {self.artifact.method}")
-        return replace(card, verdict=Verdict(text="best of several, not tested")) if self.methods else card
+        if not self.methods:
+            return replace(card, states_lead=True)
+        title = f"{self.artifact.method} has the lowest log loss of {len(self.methods)} methods"
+        return replace(card, title=title, verdict=Verdict(text="its lead is not tested"))
 
     def _lead(self) -> list[str]:
         """State whether calibration helped; empty if not measured."""

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from uqcli.artifacts.conformal import ConformalArtifact
+from uqcli.choices import ConformalMode
 from uqcli.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Verdict, count, head_of
 from uqcli.reports.conformal.figure import thresholds_figure
 from uqcli.reports.in_words import CONFORMAL, describe
@@ -36,6 +37,16 @@ class ConformalReport(OneResult):
             "classes": len(self.artifact.classes),
             "always_in": self._always_in,
         }
+
+    def _subject(self) -> str:
+        """Describe the rows that the guarantee is about."""
+        if self.artifact.groups is not None:
+            return "the new rows of each group"
+        subjects = {
+            ConformalMode.LABEL_CONDITIONAL: "the new rows of each class",
+            ConformalMode.LABEL_SHIFT: "the target data",
+        }
+        return subjects.get(self.artifact.mode, "new rows")
 
     @property
     def _always_in(self) -> int:
@@ -74,7 +85,7 @@ class ConformalReport(OneResult):
         artifact = self.artifact
         guaranteed = f"{100 * (1 - artifact.alpha):g} %"
         return HeadCard(
-            title=f"Prediction sets that contain the true class in {guaranteed} of new rows",
+            title=f"Prediction sets that contain the true class in {guaranteed} of {self._subject()}",
             verdict=Verdict(text=artifact.guarantee().partition(":")[0].lower(), tone="bad")
             if artifact.unsealed
             else Verdict(text="guaranteed on average", tone="good"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -231,15 +232,20 @@ class EvaluateReport(Evaluated):
             ]
             title = f"{len(self.results)} rules on {rows_of(self.results[0][2].rows)}"
             return HeadCard(title=title, verdict=verdict, numbers=numbers)
-        first, second = names_of(self.results)
         same = not direction(self.difference.selected) and not direction(self.difference.recall)
-        if verdict is None and same:
-            verdict = Verdict(text="no significant difference")
+        if verdict is None:
+            verdict = Verdict(text="no significant difference" if same else "significant difference")
+        title = "; ".join(
+            f"{name} finds {percent(measured.recall.value)} of positives at precision "
+            f"{percent(measured.precision.value)}"
+            for name, (_, _, measured) in zip(names_of(self.results), self.results, strict=True)
+        )
         precision, recall, selected = self.difference.column(brief=False)
         names = ("precision", "recall", "flagged rows")
         return HeadCard(
-            title=f"{second} compared with {first} on {rows_of(self.results[0][2].rows)}",
+            title=title,
             verdict=verdict,
+            action=self._advice()[-1],
             numbers=[
                 KeyNumber(label=f"{name}, difference", value=cell.partition(" [")[0], interval=_ends(cell))
                 for name, cell in zip(names, (precision, recall, selected), strict=True)
@@ -247,7 +253,7 @@ class EvaluateReport(Evaluated):
         )
 
     def _card_of_one(self) -> HeadCard:
-        ((_, artifact, measured),) = self.results
+        ((name, artifact, measured),) = self.results
         met = self.claims[0].met
         verdicts: dict[bool | None, Verdict] = {
             True: Verdict(text="consistent with the target", tone="good"),
@@ -264,6 +270,8 @@ class EvaluateReport(Evaluated):
         return HeadCard(
             title=f"{result}: {found}" if found else result,
             verdict=verdicts[met],
+            action=(self._advice() or [apply_command(name)])[0],
+            states_lead=True,
             numbers=[
                 key_rate(
                     f"precision (target {artifact.constraint.value})"
@@ -386,10 +394,15 @@ def _target(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
     return float(constraint.value) if constraint.kind == kind else None
 
 
+def apply_command(name: str) -> str:
+    """Return the command line that applies a rule file."""
+    return f"uqcli apply {shlex.quote(name)} NEW.csv -o applied.csv"
+
+
 def _ends(cell: str) -> str:
     """Return the interval of a table cell such as ``+0.1 [-0.2, +0.3]`` in words; empty if it has none."""
-    _, _, ends = cell.rstrip("]").partition(" [")
-    return ends.replace(", ", " to ")
+    _, _, ends = cell.partition(" [")
+    return ends.partition("]")[0].replace(", ", " to ")
 
 
 _ROWS = ("precision", "recall", "FPR", "flagged", "true positives")

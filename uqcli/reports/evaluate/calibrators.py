@@ -24,6 +24,7 @@ from uqcli.reports.comparison import (
 from uqcli.reports.evaluate.boundaries import (
     OWN_DATA_CAUTION,
     Evaluated,
+    apply_command,
     names_of,
     uncorrected_tests,
 )
@@ -108,7 +109,11 @@ class EvaluateCalibratorReport(Evaluated):
     def _card(self) -> HeadCard:
         """Build the head of the page."""
         if len(self.results) == 1:
-            return comparison_card(verdict(self.results[0][2].compared), self.results[0][2].compared)
+            name, _, measured = self.results[0]
+            card = comparison_card(verdict(measured.compared), measured.compared)
+            tone = "neutral" if card.verdict is None else card.verdict.tone
+            actions = {"good": apply_command(name), "bad": "Do not use it."}
+            return replace(card, action=actions.get(tone, "Keep the scores as they are."))
         advice = self._advice()
         best, *_ = sort_by_log_loss(
             [

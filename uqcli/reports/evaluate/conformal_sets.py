@@ -32,6 +32,7 @@ from uqcli.document import (
 from uqcli.reports.evaluate.boundaries import (
     OWN_DATA_CAUTION,
     Evaluated,
+    apply_command,
     intervals_in_words,
     names_of,
     uncorrected_tests,
@@ -195,7 +196,7 @@ class EvaluateConformalReport(Evaluated):
 
     def _card(self, sentences: Sequence[str]) -> HeadCard:
         """Build the head of the page, with the numbers of the first rule."""
-        _, artifact, measured = self.results[0]
+        name, artifact, measured = self.results[0]
         states = [measured.test.verdict for _, _, measured in self.results]
         guaranteed = f"{100 * (1 - artifact.alpha):g} %"
         if "broken" in states:
@@ -210,6 +211,7 @@ class EvaluateConformalReport(Evaluated):
             if len(self.results) == 1 and measured.test.unit != "target"
             else verdicts(self.results, sentences).rstrip("."),
             verdict=verdict,
+            action="Fit the sets again on current data." if "broken" in states else apply_command(name),
             numbers=[
                 key_rate("coverage", measured.coverage),
                 KeyNumber(label="classes in a set", value=f"{measured.mean_set_size:.2f}", interval="mean"),

@@ -104,5 +104,6 @@ def _command(points: OperatingPoints, line: str) -> tuple[str, str]:
             continue
         kept.append(word)
     start = min(2, len(kept)) if position is None else position
-    more = [word for pair in points.settings.items() for word in pair]
-    return shlex.join(kept[:start]), shlex.join([*more, *kept[start:]])
+    settings = {} if "--grid" in kept else points.settings  # a saved grid sets its bins
+    more = [word for pair in settings.items() for word in pair]
+    return shlex.join(kept[:start]), shlex.join([*more, *kept[start:], "-o", "boundary.json"])

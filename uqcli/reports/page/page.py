@@ -44,11 +44,11 @@ def to_html(
     """
     card = document.card or HeadCard(title=document.title)
     choice = "" if document.operating_points is None else operating_point_section(document, line)
-    tables = [table for table in document.tables if not table.detail]
-    details = [table for table in document.tables if table.detail]
+    tables = [_shown(table) for table in document.tables if not table.detail]
+    details = [table for table in document.tables if table.detail or _shown(table) is not table]
     body = [
         _card(card, heading, document, step),
-        "".join(f"<p>{_sentence(sentence)}</p>\n" for sentence in document.lead if sentence != card.title),
+        "" if card.states_lead else "".join(f"<p>{_sentence(sentence)}</p>\n" for sentence in document.lead),
         choice,
         *(_figure(figure, number) for number, figure in enumerate(document.figures)),
         *map(_table, tables),
@@ -64,6 +64,11 @@ def to_html(
         script=script,
         policy=f"{_POLICY}; script-src '{_hash_of(script)}'",
     )
+
+
+def _shown(table: Table) -> Table:
+    """Return the short form of a table if it has fewer rows; the details then have the whole table."""
+    return table.brief if table.brief is not None and len(table.brief.rows) < len(table.rows) else table
 
 
 @cache
@@ -88,10 +93,10 @@ def _card(card: HeadCard, heading: str, document: Document, step: str) -> str:
         for number in card.numbers
     )
     caution = f"<p>Caution: {_sentence(document.cautions[0])}</p>\n" if document.cautions else ""
-    command = step.removeprefix("Next: ")
+    command = step.removeprefix("Next: ") or card.action
     action = f"<code>{escaped(command)}</code>" if command.startswith("uqcli ") else _sentence(command)
     numbers = f'<dl class="numbers">\n{numbers}</dl>\n' if numbers else ""
-    next_step = f'<p class="action">Next: {action}</p>\n' if step else ""
+    next_step = f'<p class="action">Next: {action}</p>\n' if command else ""
     title = escaped(heading or card.title)
     return (
         f'<header class="card {tone}">\n<h1>{title}</h1>\n{answer}{badge}{numbers}{caution}{next_step}'

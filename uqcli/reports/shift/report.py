@@ -146,9 +146,14 @@ class ShiftReport(OneResult):
         changed = sorted(weights, key=lambda pair: -abs(math.log(max(pair[1].value or 0, 1e-9))))
         if not changed:
             return HeadCard(title="Class weights for the target data", verdict=verdict)
-        name, weight = changed[0]
+        name, weight = next((pair for pair in changed if _excludes_one(pair[1])), changed[0])
+        title = f"Class {printable(name, 30)} is {_times(weight.value or 0.0)} in the target data"
+        if not _excludes_one(weight) and self.shift_p is not None:
+            title = (
+                "Class priors differ" if self.shift_p < _LEVEL else "No significant change of class priors"
+            )
         return HeadCard(
-            title=f"Class {printable(name, 30)} is {_times(weight.value or 0.0)} in the target data",
+            title=title,
             verdict=verdict,
             numbers=[
                 KeyNumber(

@@ -143,7 +143,8 @@ class ApplyReport(OneResult):
             beside = "" if usual is None else f"{percent(usual)} on the calibration set"
             numbers.append(KeyNumber(label="flagged", value=percent(self.selected / rows), interval=beside))
         numbers.append(KeyNumber(label="undecided", value=count(self.undecided)))
-        return HeadCard(title=title, numbers=numbers)
+        action = "When labels arrive, check the rule with uqcli evaluate."
+        return HeadCard(title=title, numbers=numbers, action=action)
 
     def _rate_caution(self) -> list[str]:
         """Caution that the alert rate is far from that of the calibration set."""

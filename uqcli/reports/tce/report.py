@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -128,6 +129,15 @@ class TceReport(OneResult):
             metrics["tce_at_group_sizes"] = self.tce_at_group_sizes
         return metrics
 
+    def _action(self, *, many_rejected: bool) -> str:
+        """State what to do if there is no command to run next."""
+        if not many_rejected:
+            return "No need to calibrate."
+        if self.groups:
+            feature = self.parameters.by
+            return f"Calibrate with the group as a feature: --method heterogeneous --features {feature}."
+        return "Calibrate the probabilities with uqcli calibrate."
+
     @property
     def _worst_group(self) -> GroupResult | None:
         tested = _worst_first([group for group in self.groups if group.tested])
@@ -164,7 +174,6 @@ class TceReport(OneResult):
 
     def document(self) -> Document:
         """Return the readable form."""
-        has_draws = bool(self.overall.if_calibrated)
         metrics = replace(_metrics_table(self.overall), brief=_main_table(self.overall))
         if self.multiclass:
             tables = [_classes_table(self.overall), replace(metrics, detail=True)]
@@ -185,7 +194,7 @@ class TceReport(OneResult):
             cautions=self._cautions(),
             notes=self._notes(),
             next="calibrate {input} --method all"
-            if many_rejected and not (self.multiclass or self.groups or has_draws)
+            if many_rejected and not (self.multiclass or self.groups)
             else "",
             figures=[self._figure()],
             card=self._card(many_rejected=many_rejected),
@@ -207,7 +216,9 @@ class TceReport(OneResult):
             "slope": "slope (1 if calibrated)",
         }
         return HeadCard(
-            title=self._lead()[0].rstrip("."),
+            title=_headline(self._lead()[0], self.parameters.alpha),
+            states_lead=True,
+            action=self._action(many_rejected=many_rejected),
             verdict=verdict,
             numbers=[
                 _key_number(name, label, metrics[name]) for name, label in labels.items() if name in metrics
@@ -288,6 +299,16 @@ class TceReport(OneResult):
         for group in _worst_first([group for group in self.groups if group.tested])[: _MAX_PANELS - 1]:
             panels.append(_panel(f"{self.parameters.by} = {_part_name(group, 40)}", group.classes[0]))
         return reliability_figure(panels)
+
+
+def _headline(sentence: str, alpha: float) -> str:
+    """State the rejected predictions without the level of their tests."""
+    parts = re.fullmatch(
+        rf"(Worst .*: )?(.*?) of predictions are rejected \(level {alpha:g}\)(.*)\.", sentence
+    )
+    assert parts is not None
+    worst, rejected, where = parts.groups(default="")
+    return f"{worst}The labels contradict {rejected} of predictions{re.sub('^,', ':', where)}"
 
 
 def _key_number(name: str, label: str, metric: Metric) -> KeyNumber:
