@@ -439,9 +439,14 @@ def percent(value: float | None, digits: int | None = None) -> str:
 
 
 def _decimals(value: float) -> int:
-    """Return the decimals of a percentage with two significant digits of the share or of its complement."""
-    rarer = min(abs(value), abs(1 - value))
-    return 0 if rarer < 1e-9 or (0.1 <= value <= 0.985) else 1 - math.floor(math.log10(100 * rarer))
+    """Return the decimals of a percentage: two significant digits near 0, one of the rest near 1."""
+    if min(abs(value), abs(1 - value)) < 1e-9 or 0.1 <= value <= 0.985:
+        return 0
+    return (
+        -math.floor(math.log10(100 * (1 - value)))
+        if value > 0.985
+        else 1 - math.floor(math.log10(100 * value))
+    )
 
 
 def key_rate(label: str, rate: Estimate, note: str = "") -> KeyNumber:

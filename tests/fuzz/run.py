@@ -282,7 +282,9 @@ def main() -> int:
     tally = fuzz(options.runs, options.seed, folder, every=500)
     for (kind, code), times in sorted(tally.outcomes.items(), key=str):
         print(f"{kind:14} exit {code}: {times}")
-    print(f"{sum(tally.outcomes.values())} cases, {len(tally.failures)} failures, slowest {tally.slowest:.1f} s")
+    print(
+        f"{sum(tally.outcomes.values())} cases, {len(tally.failures)} failures, slowest {tally.slowest:.1f} s"
+    )
     print("\n".join(tally.failures[:50]))
     if tally.failures:
         print(f"failing inputs are in {folder}")

@@ -254,18 +254,18 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     def _card(self) -> HeadCard:
         """Build the head of the page."""
-        verdict = Verdict(text="target met on the calibration set")
+        kind, value = self.constraint.kind, self.constraint.value
+        verdict = verdict_on_calibration_set(kind)
         if self.certified is not None:
             verdict = Verdict(text=f"certified at a risk of {100 * self.certified.delta:g} %", tone="good")
         if self.unsealed:
-            verdict = Verdict(text="changed after it was saved", tone="bad")
+            verdict = Verdict(text=self.unsealed, tone="bad")
         saved: tuple[SavedRange | None, SavedRange | None] = (None, None)
         if isinstance(self.expected, SavedExpected):
             saved = (self.expected.precision, self.expected.recall)
         precision, recall = (
             None if one is None else Estimate(value=one.value, low=one.low, high=one.high) for one in saved
         )
-        kind, value = self.constraint.kind, self.constraint.value
         return boundary_card(kind, value, self.fit, (precision, recall), verdict)
 
     def _expected_rows(self) -> list[tuple[str, ...]]:
@@ -312,12 +312,20 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return sentences
 
 
+def verdict_on_calibration_set(kind: ConstraintKind) -> Verdict | None:
+    """Return the verdict on a boundary that has not been tested on other rows."""
+    if kind is ConstraintKind.UTILITY:
+        return None
+    kept = "limit kept" if kind is ConstraintKind.MAX_SELECTED else "target met"
+    return Verdict(text=f"{kept} on the calibration set")
+
+
 def boundary_card(
     kind: ConstraintKind,
     value: str,
     fit: FitCounts | Fit,
     expected: tuple[Estimate | None, Estimate | None],
-    verdict: Verdict,
+    verdict: Verdict | None,
 ) -> HeadCard:
     """Build the head of a page on a boundary.
 

@@ -19,6 +19,7 @@ from uqcli.artifacts.boundary import (
     recalibration_in_words,
     rule,
     threshold_table,
+    verdict_on_calibration_set,
 )
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
@@ -257,7 +258,7 @@ class BoundaryReport(OneResult):
         return [figure] if self.certification is not None else [figure, self.frontier()]
 
     def frontier(self, others: Sequence[Constraint] = ()) -> Figure:
-        """Build the figure of precision and recall at other operating points; ``others`` are marked, too."""
+        """Build the figure of precision and recall at other operating points, and mark ``others``."""
         marked = [self.constraint, *others]
         return frontier_figure(self.operating_points, marked)
 
@@ -303,7 +304,7 @@ class BoundaryReport(OneResult):
             self._verdict(),
         )
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self) -> Verdict | None:
         """Return the verdict on a boundary."""
         if self.certification is not None:
             return Verdict(text=f"certified at a risk of {100 * self.certification.delta:g} %", tone="good")
@@ -314,7 +315,7 @@ class BoundaryReport(OneResult):
             return Verdict(
                 text=words.get(verdict, f"uncertainty {verdict}"), tone=tones.get(verdict, "neutral")
             )
-        return Verdict(text="target met on the calibration set")
+        return verdict_on_calibration_set(self.constraint.kind)
 
     @property
     def _single(self) -> FittedBoundary | None:

@@ -41,7 +41,7 @@ def operating_point_section(document: Document, line: str) -> str:
 <label>Choose by <select>{options}</select></label>
 <label>Rule with <output></output><input type="range" min="0" max="1" step="1"></label>
 </div>
-<div class="scroll" tabindex="0" role="region" aria-label="Operating point">
+<div class="scroll" tabindex="0" role="group" aria-label="Operating point">
 <table>
 <thead><tr><td></td>{columns}</tr></thead>
 <tbody>

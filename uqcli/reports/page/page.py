@@ -148,7 +148,7 @@ def _table(table: Table, *, titled: bool = True) -> str:
     named = f' class="{" ".join(classes)}"' if classes else ""
     label = escaped(table.title or next(filter(None, table.header), "") or "Table")
     return (
-        f'{title}<div class="scroll" tabindex="0" role="region" aria-label="{label}">\n'
+        f'{title}<div class="scroll" tabindex="0" role="group" aria-label="{label}">\n'
         f"<table{named}>\n{head}<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
     )
 
