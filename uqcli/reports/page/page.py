@@ -94,7 +94,7 @@ def _card(card: HeadCard, heading: str, document: Document, step: str) -> str:
     )
     caution = f"<p>Caution: {_sentence(document.cautions[0])}</p>\n" if document.cautions else ""
     command = step.removeprefix("Next: ") or card.action
-    action = f"<code>{escaped(command)}</code>" if command.startswith("uqcli ") else _sentence(command)
+    action = f"<code>{_sentence(command)}</code>" if command.startswith("uqcli ") else _sentence(command)
     numbers = f'<dl class="numbers">\n{numbers}</dl>\n' if numbers else ""
     next_step = f'<p class="action">Next: {action}</p>\n' if command else ""
     title = escaped(heading or card.title)
