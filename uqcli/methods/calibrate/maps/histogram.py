@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="histogram"):
     """Positive rate of each bin; a score v is in bin #{edges <= v}.
 
-    An empty bin has the rate of the next non-empty bin above, and no error. With the stated confidence, all
-    rates are simultaneously within ``error`` of the truth [LS Theorem 3].
+    An empty bin has the rate of the next non-empty bin above, or of the last non-empty bin. It has no error
+    bound (None). With the stated confidence, all rates are simultaneously within ``error`` of the truth
+    [LS Theorem 3].
     """
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HISTOGRAM})
