@@ -141,7 +141,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
     Raises
     ------
     UsageError
-        No input, or standard input named twice.
+        There is no input, or standard input is named twice.
     DataError
         A file is missing, a glob or directory has no data file, a format is unknown.
     """
@@ -262,7 +262,7 @@ def format_of(name: str, requested: FileFormat | None) -> FileFormat:
     Raises
     ------
     UsageError
-        Compression of a format that is not text, or the extension of a format that is not supported.
+        A format that is not text is to be compressed, or the extension names an unsupported format.
     """
     compressed = inferred_format(name).compression is not None
     plain = Path(name).with_suffix("") if compressed else Path(name)

@@ -49,7 +49,7 @@ def require_probabilities(score: Floats, column: str, remedy: str = "calibrate t
     Raises
     ------
     DataError
-        A score below 0 or above 1.
+        A score is below 0 or above 1.
     """
     low, high = float(score.min()), float(score.max())
     if low < 0 or high > 1:

@@ -6,7 +6,7 @@ import msgspec
 
 
 class FeatureColumn(msgspec.Struct, frozen=True, kw_only=True):
-    """A feature column: numeric, or categorical with its known levels; unknown texts count as "other"."""
+    """A feature column: numeric, or categorical with its known levels; other texts are "other"."""
 
     name: str
     levels: list[str] | None = None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="groups"):
-    """One calibration per combination of levels, and one of all rows, the last, for unknown combinations."""
+    """One calibration per combination of levels; unknown ones use the last leaf, fitted to all rows."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HETEROGENEOUS})
 

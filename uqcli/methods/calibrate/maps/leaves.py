@@ -28,7 +28,7 @@ class Leaf(msgspec.Struct, frozen=True, kw_only=True):
     rule
         Condition on the features, in words.
     rows, positives
-        Calibration rows of the leaf, and the positive ones among them.
+        Rows of the leaf among those it was calibrated on.
     own
         Whether the map was fitted to the leaf's own rows; if not, to those of a larger part.
     """

@@ -39,7 +39,7 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="trees"):
-    """Heterogeneous calibration [HC Alg. 1]: one tree, the mean of many, or a sequence of boosted trees."""
+    """Heterogeneous calibration [HC Alg. 1]: one tree, the mean of many, or a sequence."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HETEROGENEOUS})
 
