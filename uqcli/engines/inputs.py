@@ -203,7 +203,7 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
     files = list(_data_files(tree, folder))
     if not files:
         raise DataError(f"directory '{folder.name}' has no data file", expected=KNOWN_SUFFIXES)
-    formats = sorted({str(inferred_format(entry.base).format) for entry in files})
+    formats = sorted({str(inferred_format(entry.basename).format) for entry in files})
     if len(formats) > 1:
         raise DataError(
             f"directory '{folder.name}' contains {' and '.join(formats)} files",
@@ -217,18 +217,18 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
 def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
     """Return the data files of a folder, sorted by name, and of its ``key=value`` subfolders."""
     entries = [entry for entry in tree.inside(folder) if not entry.is_hidden]
-    tree.prefetch(entry for entry in entries if entry.is_folder and is_partition(entry.base))
+    tree.prefetch(entry for entry in entries if entry.is_folder and is_partition(entry.basename))
     for entry in entries:
         if entry.is_folder:
-            if is_partition(entry.base):
+            if is_partition(entry.basename):
                 yield from _data_files(tree, entry)
-        elif entry.is_file and inferred_format(entry.base).format is not None:
+        elif entry.is_file and inferred_format(entry.basename).format is not None:
             yield entry
 
 
 def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
     content = tree.content(name)
-    inferred = inferred_format(content.base)
+    inferred = inferred_format(content.basename)
     if inferred.format is None and content.regular and not options.format_given:
         raise DataError(
             f"the name '{content.name}' does not show a format",
