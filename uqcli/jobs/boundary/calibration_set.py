@@ -13,7 +13,7 @@ from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning
-from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells, of_all_rows
+from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells, mask_for_all_rows
 from uqcli.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
 from uqcli.engines.protocol import ALL_ROWS, Table
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
@@ -262,7 +262,7 @@ class CalibrationRows:
                 first = min(firsts, default=np.inf)
                 if np.isfinite(first):
                     mask[np.searchsorted(total.value, first, side="right") - 1] = True
-        return of_all_rows(counts, mask & ~total.exact)
+        return mask_for_all_rows(counts, mask & ~total.exact)
 
     def _lowest_flagged(self, counted_grid: CountedGrid) -> list[list[float]]:
         """Return the lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
@@ -285,7 +285,7 @@ class CalibrationRows:
     def _query(self, counts: Sequence[RangeCounts]) -> list[Bools]:
         total = counts[-1]
         goal = self.constraint.goal(single_row(total.counts))
-        return of_all_rows(counts, ranges_for_threshold(total, goal))
+        return mask_for_all_rows(counts, ranges_for_threshold(total, goal))
 
 
 def _first_positive(counts: RangeCounts, lowest: float) -> float:

@@ -129,7 +129,7 @@ def _measured(
 ) -> list[MeasuredBoundary]:
     negatives, confidence = tally.rows - tally.positives, request.confidence
 
-    def of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
+    def share_of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
         """Estimate a share of all rows; unknown if rows that are not flagged have no labels."""
         if unlabelled and tally.rows - selected < MIN_UNFLAGGED:
             return UNKNOWN
@@ -138,8 +138,8 @@ def _measured(
     return [
         MeasuredBoundary(
             precision=proportion_estimate(true_positives, selected, confidence),
-            recall=of_all_rows(true_positives, tally.positives, selected),
-            fpr=of_all_rows(selected - true_positives, negatives, selected),
+            recall=share_of_all_rows(true_positives, tally.positives, selected),
+            fpr=share_of_all_rows(selected - true_positives, negatives, selected),
             unlabelled=unlabelled,
             selected=selected,
             true_positives=true_positives,

@@ -17,9 +17,9 @@ from uqcli.counts import (
     binned_cells,
     distinct_cells,
     indices_by_bin,
+    mask_for_all_rows,
     merge,
     narrow_bins,
-    of_all_rows,
 )
 from uqcli.defaults import MAX_CELLS, MAX_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
 from uqcli.errors import UsageError
@@ -156,7 +156,7 @@ def ranges_for_grid(
     in_total = total.containing(rule.ranks(total.rows, sizes.bins))
     # the error message about a score range quotes its exact ends
     if rule.global_score_range and not total.exact[in_total].all():
-        return of_all_rows(counts, in_total & ~total.exact)
+        return mask_for_all_rows(counts, in_total & ~total.exact)
     masks = []
     for part in parts:
         if part.rows == 0:
@@ -181,7 +181,7 @@ def _ranges_for_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_
     for part in () if counts_only else parts:
         inside = part.value[_ranges_of_edges(part, edges)]
         mask[np.searchsorted(total.value, inside, side="right") - 1] = True
-    return of_all_rows(counts, mask & ~total.exact)
+    return mask_for_all_rows(counts, mask & ~total.exact)
 
 
 def ranges_for_edges(counts: RangeCounts, edges: Floats) -> Bools:
