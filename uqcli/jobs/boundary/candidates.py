@@ -113,7 +113,10 @@ def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
 
 
 def single_threshold_beside(best: Candidate, calibration_set: CalibrationSet) -> Optimum | None:
-    """Find a single threshold on the same rows, for comparison; None if the rule is one, or without one."""
+    """Find a single threshold on the same rows, for comparison.
+
+    None if the rule is itself a single threshold, or if algorithm st does not apply.
+    """
     is_single = (
         best.found is not None and len(best.found.thresholds) == 1 and best.algorithm is not Algorithm.HR
     )

@@ -205,7 +205,7 @@ def _is_read(role: str, method: CalibrationMethod) -> bool:
 
 
 def _columns_used(rows: Rows, method: CalibrationMethod) -> Rows:
-    """Pool rows by the columns that a method uses, so that its result is the same as without the others."""
+    """Pool rows by the columns that a method uses, so that other columns do not change its result."""
     return replace(
         rows,
         numbers={role: values for role, values in rows.numbers.items() if _is_read(role, method)},

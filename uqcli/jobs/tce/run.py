@@ -239,10 +239,7 @@ def _measured_part(
     tested: bool = True,
 ) -> GroupResult:
     name, counts = group.name, group.counts
-    measured = [
-        measure(class_counts_pooled, sizes)
-        for class_counts_pooled, sizes in zip(counts, options, strict=True)
-    ]
+    measured = [measure(pooled_counts, sizes) for pooled_counts, sizes in zip(counts, options, strict=True)]
     values = [dict(result_of_class.metrics) for result_of_class in measured]
     if not tested:
         values = [{**metrics, **dict.fromkeys(_BINNED_METRICS)} for metrics in values]

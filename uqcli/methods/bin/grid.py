@@ -200,9 +200,8 @@ def _ranges_of_edges(counts: RangeCounts, edges: Floats) -> Bools:
     edge_ranges = np.flatnonzero(counts.around(edges))
     mask[edge_ranges] = True
     with_positives = np.flatnonzero(counts.positives)
-    cell_starts = np.concatenate(
-        [[0], edge_ranges, edge_ranges + 1]
-    )  # the rows of an opened range above the edge may be negative
+    # the rows of an opened range above the edge may be negative
+    cell_starts = np.concatenate([[0], edge_ranges, edge_ranges + 1])
     first = np.searchsorted(with_positives, cell_starts)
     mask[with_positives[first[first < len(with_positives)]]] = True
     return mask

@@ -157,7 +157,10 @@ def _fit(values: _Values, coefficient_counts: list[int], start: Floats | None) -
 
 
 def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
-    """Take Newton steps from nearby starting values; each pass serves all fits. None without convergence."""
+    """Take Newton steps from nearby starting values, one pass per step for all fits.
+
+    None for a fit that does not converge.
+    """
     converged: list[Floats | None] = [None] * len(starts)
     active = {fit_index: start.copy() for fit_index, start in enumerate(starts)}
     for _ in range(_MAX_ITERATIONS):

@@ -40,9 +40,8 @@ def brier_parts(brier_score: float, rows: Ints, positives: Ints) -> BrierParts:
     fitted_brier_score = float((positives * ((rows - positives) / rows)).sum()) / total
     uncertainty = total_positives / total * ((total - total_positives) / total)
     return BrierParts(
-        miscalibration=max(
-            0.0, brier_score - fitted_brier_score
-        ),  # rounding may leave -1e-17 for a perfect fit
+        # rounding may leave -1e-17 for a perfect fit
+        miscalibration=max(0.0, brier_score - fitted_brier_score),
         discrimination=max(0.0, uncertainty - fitted_brier_score),
         uncertainty=uncertainty,
     )

@@ -126,9 +126,8 @@ class CsvBlock:
     def _parsed(self, names: Sequence[str], null_values: Sequence[str]) -> pl.DataFrame:
         column_indices = self._indices_of(names)
         needs_splitting = self.short is not None or self.text.count(b"\r") > self.text.count(b"\r\n")
-        needs_splitting = needs_splitting or self.text.startswith(
-            BOM
-        )  # polars takes it for a byte order mark
+        # polars takes such bytes at the start of a block for a byte order mark
+        needs_splitting = needs_splitting or self.text.startswith(BOM)
         frame = None if needs_splitting else self._by_polars(column_indices, null_values)
         columns = self._split_fields(column_indices, null_values) if frame is None else frame.get_columns()
         parsed = dict(zip(sorted(set(column_indices)), columns, strict=True))

@@ -75,9 +75,8 @@ class Layout:
             return block
         frame = block.texts()
         if self.numeric_roles is not None:
-            role_by_column = {
-                name: role for role, name in self.numeric_roles.all_numbers().items()
-            }  # a column may have two roles
+            # a column may have two roles
+            role_by_column = {name: role for role, name in self.numeric_roles.all_numbers().items()}
             frame = frame.with_columns(
                 _numeric_column(block, name, rows.numbers[role]) for name, role in role_by_column.items()
             )

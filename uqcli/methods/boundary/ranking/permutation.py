@@ -153,9 +153,8 @@ class CrossValidatedGrid:
         shape = FOLDS, len(self.cells.rows), self.length
         observed = np.stack([self.positives, self.count - self.positives]).reshape(2, *shape)
         block = _blocks(observed.sum(axis=(0, 1, 2)))
-        kinds = (
-            observed.sum(axis=2).transpose(2, 0, 1).reshape(self.length, -1)
-        )  # by score cell, label and fold
+        # by score cell, label and fold
+        kinds = observed.sum(axis=2).transpose(2, 0, 1).reshape(self.length, -1)
         dealt = np.zeros((shape[1], draws, kinds.size), dtype=np.int64)
         left = _sums_by(block, observed.sum(axis=(0, 1)))[:, None].repeat(draws, axis=1)
         for indices, blocks in _in_turn(kinds, block):
