@@ -1,4 +1,4 @@
-"""Process entry point of ``uqcli`` and ``python -m uqcli``; the only place that exits."""
+"""Process entry point of ``uqcli`` and ``python -m uqcli``, which exits with the code of the run."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from uqcli.cli.failed_run import find_reports, write_signal_failure  # here: the
 from uqcli.errors import TERMINATION_SIGNALS
 
 
-def _end_at_once(number: int, _frame: object) -> NoReturn:
+def _end_at_once(signal_number: int, _frame: object) -> NoReturn:
     """Exit on a signal before there is anything to clean up."""
-    word = TERMINATION_SIGNALS[signal.Signals(number)]
+    outcome = TERMINATION_SIGNALS[signal.Signals(signal_number)]
     try:
-        os.write(2, f"error: {word}; no output file was changed\n".encode())
+        os.write(2, f"error: {outcome}; no output file was changed\n".encode())
         find_reports(sys.argv[1:])
-        write_signal_failure(128 + number, word)
+        write_signal_failure(128 + signal_number, outcome)
     finally:
-        os._exit(128 + number)
+        os._exit(128 + signal_number)
 
 
 for _number in TERMINATION_SIGNALS:  # installed before the slow imports

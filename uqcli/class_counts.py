@@ -40,15 +40,17 @@ class ClassCounts:
         probability : float64, shape (n, C)
         label, weight : int64, shape (n,); weight None for 1 each
         """
-        times = np.ones(len(label), dtype=np.int64) if weight is None else weight
-        present = np.flatnonzero(times > 0)
+        multiplicity = np.ones(len(label), dtype=np.int64) if weight is None else weight
+        present = np.flatnonzero(multiplicity > 0)
         order = present[np.lexsort((label[present], *probability[present].T[::-1]))]
         ordered, labels = probability[order], label[order]
-        new = np.ones(len(order), dtype=np.bool_)
-        new[1:] = (labels[1:] != labels[:-1]) | (ordered[1:] != ordered[:-1]).any(axis=1)
-        starts = np.flatnonzero(new)
+        starts_row = np.ones(len(order), dtype=np.bool_)
+        starts_row[1:] = (labels[1:] != labels[:-1]) | (ordered[1:] != ordered[:-1]).any(axis=1)
+        starts = np.flatnonzero(starts_row)
         return cls(
-            probability=ordered[starts], label=labels[starts], count=np.add.reduceat(times[order], starts)
+            probability=ordered[starts],
+            label=labels[starts],
+            count=np.add.reduceat(multiplicity[order], starts),
         )
 
     def draw_labels(self, random: np.random.Generator) -> Ints:
@@ -73,10 +75,10 @@ class ClassCounts:
         labels[np.arange(len(self.label)), self.label] = self.count
         return labels
 
-    def one_vs_rest(self, number: int, labels: Ints) -> ValueCounts:
+    def one_vs_rest(self, class_index: int, labels: Ints) -> ValueCounts:
         """Return the one-vs-rest counts of one class, pooled by its probability, for the given labels."""
-        value, inverse, count = self._columns[number]
-        positives = np.bincount(inverse, weights=labels[:, number]).astype(np.int64)
+        value, inverse, count = self._columns[class_index]
+        positives = np.bincount(inverse, weights=labels[:, class_index]).astype(np.int64)
         return ValueCounts(value=value, count=count, positives=positives)
 
     @cached_property

@@ -119,13 +119,13 @@ class RangeCounts:
         return mask
 
 
-def of_all_rows(counts: Sequence[RangeCounts], mask: Bools) -> list[Bools]:
-    """Masks for counts of parts followed by all rows: ``mask`` for all rows, no range of the parts."""
+def mask_for_all_rows(counts: Sequence[RangeCounts], mask: Bools) -> list[Bools]:
+    """Return masks for counts of parts, then of all rows: ``mask`` for all rows, no range of the parts."""
     return [*(np.zeros(len(part.value), dtype=np.bool_) for part in counts[:-1]), mask]
 
 
 def containing_ranks(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]) -> list[Bools]:
-    """Masks for counts of parts followed by all rows: the ranges of given ranks in each part, none in all."""
+    """Return masks for counts of parts, then of all rows: the ranges of given ranks in each part only."""
     *parts, total = counts
     none = np.zeros(len(total.value), dtype=np.bool_)
     return [*(part.containing(ranks(part.rows)) if part.rows else none[:0] for part in parts), none]
@@ -177,9 +177,9 @@ class Cells:
         return count, np.concatenate([row.positives for row in self.rows])
 
     def with_counts(self, count: Ints, positives: Ints) -> Cells:
-        """Copy with other counts, in the order of ``flat``."""
-        ends = np.cumsum([len(row.count) for row in self.rows])[:-1]
-        parts = zip(self.rows, np.split(count, ends), np.split(positives, ends), strict=True)
+        """Return a copy with other counts, in the order of ``flat``."""
+        row_ends = np.cumsum([len(row.count) for row in self.rows])[:-1]
+        parts = zip(self.rows, np.split(count, row_ends), np.split(positives, row_ends), strict=True)
         rows = tuple(CellRow(lower=row.lower, count=n, positives=p) for row, n, p in parts)
         return Cells(uncertainty_edges=self.uncertainty_edges, rows=rows)
 
@@ -188,17 +188,19 @@ class Cells:
 
         Requires the same score edges in all bins; drops the positions of positives within cells.
         """
-        run = len(self.rows) // bins
-        if run == 1:
+        bins_per_run = len(self.rows) // bins
+        if bins_per_run == 1:
             return self
         count, positives = (
-            np.add.reduceat([getattr(row, name) for row in self.rows], np.arange(0, len(self.rows), run))
+            np.add.reduceat(
+                [getattr(row, name) for row in self.rows], np.arange(0, len(self.rows), bins_per_run)
+            )
             for name in ("count", "positives")
         )
-        lower, pairs = self.rows[0].lower, zip(count, positives, strict=True)
+        lower, merged_counts = self.rows[0].lower, zip(count, positives, strict=True)
         return Cells(
-            uncertainty_edges=self.uncertainty_edges[run - 1 :: run],
-            rows=tuple(CellRow(lower=lower, count=n, positives=p) for n, p in pairs),
+            uncertainty_edges=self.uncertainty_edges[bins_per_run - 1 :: bins_per_run],
+            rows=tuple(CellRow(lower=lower, count=n, positives=p) for n, p in merged_counts),
         )
 
     @property
@@ -313,7 +315,7 @@ def run_starts(ordered: Numbers) -> Ints:
 
 
 def bin_of(value: Floats, edges: Floats) -> Ints:
-    """Bin of each value: the number of edges at or below it.
+    """Return the bin of each value: the number of edges at or below it.
 
     Examples
     --------
@@ -324,7 +326,7 @@ def bin_of(value: Floats, edges: Floats) -> Ints:
 
 
 def narrow_bins(value: Numbers, edges: Numbers) -> NarrowInts:
-    """Bin of each value as in ``bin_of``, for any dtype, in a small integer type if edges are few."""
+    """Return bins as ``bin_of`` does, for any dtype, in a small integer type if edges are few."""
     if len(edges) > FEW_EDGES:
         return np.searchsorted(edges, value, side="right")
     bins = np.zeros(len(value), dtype=np.int8)
@@ -333,14 +335,14 @@ def narrow_bins(value: Numbers, edges: Numbers) -> NarrowInts:
     return bins
 
 
-def indices_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
+def indices_by_bin(bin_index: NarrowInts, bins: int) -> Iterator[Ints]:
     """Return the ascending row indices of each bin, by comparison for few bins and by sorting for many."""
     if bins <= FEW_EDGES + 1:
         for bin_number in range(bins):
-            yield np.flatnonzero(number == bin_number)
+            yield np.flatnonzero(bin_index == bin_number)
         return
-    order = np.argsort(number, kind="stable")
-    cuts = np.searchsorted(number[order], np.arange(bins + 1))
+    order = np.argsort(bin_index, kind="stable")
+    cuts = np.searchsorted(bin_index[order], np.arange(bins + 1))
     for start, stop in pairwise(cuts.tolist()):
         yield order[start:stop]
 
@@ -374,11 +376,11 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
     lowest = with_positives[np.searchsorted(with_positives, starts[nonempty])]
     lowest_positive, below_positive = np.zeros(len(positives)), np.zeros(len(positives), dtype=np.int64)
     lowest_positive[nonempty] = counts.value[lowest]
-    running = _running(counts.count)
-    below_positive[nonempty] = running[lowest] - running[starts[nonempty]]
+    cumulative = _cumulative(counts.count)
+    below_positive[nonempty] = cumulative[lowest] - cumulative[starts[nonempty]]
     return CellRow(
         lower=np.concatenate([LOWEST_EDGE, edges]),
-        count=np.diff(running[starts]),
+        count=np.diff(cumulative[starts]),
         positives=positives,
         lowest_positive=lowest_positive,
         below_positive=below_positive,
@@ -387,10 +389,10 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
 
 def _sums_between(amount: Ints, starts: Ints) -> Ints:
     """Compute the exact sums between adjacent positions."""
-    return np.diff(_running(amount)[starts])
+    return np.diff(_cumulative(amount)[starts])
 
 
-def _running(amount: Ints) -> Ints:
+def _cumulative(amount: Ints) -> Ints:
     """Compute the cumulative sums, beginning with 0."""
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(amount)])
 

@@ -97,7 +97,7 @@ GAMMAS: Final = (0.01, 0.05, 0.25)
 PREVALENCE: Final = 0.5
 TRAIN_ROWS: Final = 14_000
 NOISE: Final = 0.0
-"""Label noise of simulated Gaussian classes."""
+"""Standard deviation of noise on the log-odds of simulated Gaussian scores."""
 
 MIN_GROUP_ROWS: Final = 200
 """Weight below which a group's calibration is not tested: only a gross error would be significant."""

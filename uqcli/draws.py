@@ -84,8 +84,8 @@ def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint
     uint64, shape (n,)
     """
     mixed = np.zeros(len(columns[0]), dtype=np.uint64)
-    for number in key:
-        mixed = _split_mix(mixed ^ np.uint64(number))
+    for key_part in key:
+        mixed = _split_mix(mixed ^ np.uint64(key_part))
     for column in columns:
         wide = column.astype(np.float64 if column.dtype.kind == "f" else np.int64)
         mixed = _split_mix(mixed ^ wide.view(np.uint64))
@@ -115,7 +115,7 @@ def check_seed(seed: int) -> None:
     Raises
     ------
     UsageError
-        Not a whole number from 0 to ``MAX_SEED``.
+        It is not a whole number from 0 to ``MAX_SEED``.
     """
     if not isinstance(seed, int | np.integer) or not 0 <= seed <= MAX_SEED:
         raise UsageError(f"seed {seed}", expected=f"a whole number from 0 to {MAX_SEED}")

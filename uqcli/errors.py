@@ -12,7 +12,7 @@
     └── ClosedPipeError       0   the reader closed our output: no error.
 
 A signal of ``TERMINATION_SIGNALS`` ends the run with 128 plus its number. Code below the command line
-raises; only ``uqcli.__main__`` exits.
+raises; only ``uqcli.__main__`` and ``uqcli.cli.process.signals`` exit.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ class GateError(UqcliError):
 
     exit_code = 6
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        super().__init__("; ".join(lines))
-        self.args = ("\n".join(map(_in_one_line, lines)),)
+    def __init__(self, messages: Sequence[str]) -> None:
+        super().__init__("; ".join(messages))
+        self.args = ("\n".join(map(_in_one_line, messages)),)
 
 
 class MissingExtraError(UqcliError):

@@ -43,7 +43,7 @@ def decimal(
     Raises
     ------
     UsageError
-        Not a decimal, too many digits, or out of bounds.
+        It is not a decimal, has too many digits, or is out of bounds.
 
     Examples
     --------
@@ -54,8 +54,8 @@ def decimal(
     if value is not None and _within(value, above=above, below=below, at_most=at_most):
         return value
     bounds = [
-        f"{word} {bound}"
-        for word, bound in (("above", above), ("below", below), ("at most", at_most))
+        f"{relation} {bound}"
+        for relation, bound in (("above", above), ("below", below), ("at most", at_most))
         if bound is not None
     ]
     if above is None:
@@ -80,27 +80,27 @@ def _shortened(text: str) -> str:
     return text if len(text) <= 2 * MAX_DIGITS else f"{text[:MAX_DIGITS]}..."
 
 
-def size(name: str, text: str, most: int = MAX_BINS) -> int:
+def size(name: str, text: str, maximum: int = MAX_BINS) -> int:
     """Parse a number of bins, or of rows per bin.
 
     Raises
     ------
     UsageError
-        Not a whole number from 1 to ``most``.
+        It is not a whole number from 1 to ``maximum``.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
-        raise UsageError(f"{name} '{_shortened(text)}'", expected=f"a whole number from 1 to {most}")
-    return check_size(name, int(text), most)
+        raise UsageError(f"{name} '{_shortened(text)}'", expected=f"a whole number from 1 to {maximum}")
+    return check_size(name, int(text), maximum)
 
 
-def check_size(name: str, number: int, most: int = MAX_BINS) -> int:
+def check_size(name: str, value: int, maximum: int = MAX_BINS) -> int:
     """Refuse a number of bins, or of rows per bin, beyond what a table can have.
 
     Raises
     ------
     UsageError
-        Not from 1 to ``most``.
+        It is not from 1 to ``maximum``.
     """
-    if not 1 <= number <= most:
-        raise UsageError(f"{name} {number}", expected=f"a whole number from 1 to {most}")
-    return number
+    if not 1 <= value <= maximum:
+        raise UsageError(f"{name} {value}", expected=f"a whole number from 1 to {maximum}")
+    return value

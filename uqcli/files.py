@@ -51,15 +51,15 @@ def stdin_bytes() -> BinaryIO:
 def open_missing_streams() -> None:
     """Open /dev/null in place of closed standard streams; results to it are refused (see open_output).
 
-    Otherwise a file that we open would get the number of a standard stream, and library output.
+    Otherwise a file that we open would get the number of a standard stream, and receive library output.
     """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         try:
-            os.fstat(number)
+            os.fstat(descriptor)
         except OSError:
             null = os.open(os.devnull, os.O_RDONLY if name == "stdin" else os.O_WRONLY)
-            if null != number:
-                os.dup2(null, number)
+            if null != descriptor:
+                os.dup2(null, descriptor)
                 os.close(null)
             _closed.add(name)
     for name in ("stdout", "stderr"):
@@ -80,7 +80,7 @@ class PendingOutput(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class _Replacement:
-    """Synced temporary file beside its target."""
+    """Synced temporary file in the directory of its target."""
 
     temporary: Temporary
     path: Path

@@ -100,10 +100,10 @@ def indices_of_ranks(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int6
     cumulative = np.cumsum(np.array(part_totals, dtype=np.int64))
     cuts = np.searchsorted(rank, np.concatenate([[0], cumulative]))
     indices = np.empty(len(rank), dtype=np.int64)
-    for number in np.flatnonzero(np.diff(cuts)).tolist():
-        inside, start = slice(cuts[number], cuts[number + 1]), number * VALUES_PER_PART
+    for part_index in np.flatnonzero(np.diff(cuts)).tolist():
+        inside, start = slice(cuts[part_index], cuts[part_index + 1]), part_index * VALUES_PER_PART
         running = np.cumsum(amount[start : start + VALUES_PER_PART], dtype=np.int64) + (
-            cumulative[number] - part_totals[number]
+            cumulative[part_index] - part_totals[part_index]
         )
         indices[inside] = start + np.searchsorted(running, rank[inside], side="right")
     return indices

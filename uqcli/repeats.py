@@ -49,11 +49,11 @@ def are_copies(rows: Rows) -> bool:
     count, positive = rows.weights(), rows.labels if rows.label_class is None else rows.label_class % 2 == 1
     values = list(rows.numbers.values())
     order = np.lexsort(list(reversed(values)))
-    new: Bools = np.zeros(len(order), dtype=np.bool_)
-    new[:1] = True
+    starts_value: Bools = np.zeros(len(order), dtype=np.bool_)
+    starts_value[:1] = True
     for value in values:
-        new[1:] |= value[order][1:] != value[order][:-1]
-    starts = np.flatnonzero(new)
+        starts_value[1:] |= value[order][1:] != value[order][:-1]
+    starts = np.flatnonzero(starts_value)
     size, positives = (
         np.add.reduceat(values[order], starts) for values in (count, np.where(positive, count, 0))
     )
@@ -107,25 +107,28 @@ class WeightSummary:
         weight = rows.weights()
         positive = rows if weight.all() else rows.select(weight > 0)
         label = positive.positive if positive.label_class is None else positive.label_class
-        number = np.zeros(len(positive), dtype=np.int64) if label is None else label.astype(np.int64)
+        class_index = np.zeros(len(positive), dtype=np.int64) if label is None else label.astype(np.int64)
         if len(positive):
-            self.add(list(positive.numbers.values()), number, positive.weights())
+            self.add(list(positive.numbers.values()), class_index, positive.weights())
 
-    def add(self, numbers: Sequence[Floats], label: Ints, weight: Ints) -> None:
+    def add(self, columns: Sequence[Floats], label: Ints, weight: Ints) -> None:
         """Add rows of positive weight; arrays of shape (n,)."""
         if len(self.values) <= MAX_VALUES:
             self.values.update(np.unique(weight)[: MAX_VALUES + 1].tolist())
-        for number in np.unique(label).tolist():
-            has_label = label == number
-            rows, total = self.totals_by_label.get(number, (0, 0))
-            self.totals_by_label[number] = rows + int(has_label.sum()), total + int(weight[has_label].sum())
-        key = hashes(numbers)
+        for class_index in np.unique(label).tolist():
+            has_label = label == class_index
+            rows, total = self.totals_by_label.get(class_index, (0, 0))
+            self.totals_by_label[class_index] = (
+                rows + int(has_label.sum()),
+                total + int(weight[has_label].sum()),
+            )
+        key = hashes(columns)
         if len(self.key) == MAX_SAMPLED:
             sampled = key <= self.key[-1]
-            key, label, weight, numbers = key[sampled], label[sampled], weight[sampled], [numbers[0][sampled]]
-        new = (key, numbers[0], weight, weight * (label % 2), np.ones_like(weight))
-        old = (self.key, self.value, self.size, self.odd, self.rows)
-        keys, values, *counts = (np.concatenate(pair) for pair in zip(old, new, strict=True))
+            key, label, weight, columns = key[sampled], label[sampled], weight[sampled], [columns[0][sampled]]
+        added = (key, columns[0], weight, weight * (label % 2), np.ones_like(weight))
+        stored = (self.key, self.value, self.size, self.odd, self.rows)
+        keys, values, *counts = (np.concatenate(pair) for pair in zip(stored, added, strict=True))
         self.key, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         sums = np.zeros((len(counts), len(self.key)), dtype=np.int64)
         for index, count in enumerate(counts):

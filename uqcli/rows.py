@@ -114,7 +114,7 @@ class Rows:
         return filled
 
     def scored(self, score: Floats) -> Rows:
-        """Copy with other scores."""
+        """Return a copy with other scores."""
         return replace(self, numbers={**self.numbers, "score": score})
 
     def reweighted(self, weight: Ints) -> Rows:
@@ -125,18 +125,18 @@ class Rows:
     def pooled(self) -> Rows:
         """Pool equal usable rows, adding their weights, in an order that does not depend on the row order.
 
-        Sorted by the first number, then by label, features, groups and the other numbers.
+        They are sorted by the first number, then by label, features, groups and the other numbers.
         """
         rows = self.usable()
         keys = [_comparable(column) for column in rows._columns()]
         weight = rows.weights()
         present = np.flatnonzero(weight)
         order = present[_sorted([key[present] for key in keys])]
-        new = np.zeros(len(order), dtype=np.bool_)
-        new[:1] = True
+        starts_row = np.zeros(len(order), dtype=np.bool_)
+        starts_row[:1] = True
         for key in keys:
-            new[1:] |= key[order][1:] != key[order][:-1]
-        starts = np.flatnonzero(new)
+            starts_row[1:] |= key[order][1:] != key[order][:-1]
+        starts = np.flatnonzero(starts_row)
         distinct = replace(rows, position=None).select(order[starts])
         return replace(distinct, weight=np.add.reduceat(weight[order], starts))
 
@@ -160,10 +160,10 @@ class Rows:
 
     def _columns(self) -> list[NDArray[Any]]:
         """Return the columns that define whether rows are equal."""
-        first, *others = self.numbers.values()
+        first, *other_numbers = self.numbers.values()
         labels = [label for label in (self.positive, self.label_class) if label is not None]
         features = [feature.value for feature in self.features.values()]
-        return [first, *labels, *features, *self.groups.values(), *others]
+        return [first, *labels, *features, *self.groups.values(), *other_numbers]
 
 
 def _sorted(keys: Sequence[NDArray[Any]]) -> Ints:

@@ -62,13 +62,13 @@ def is_acting(character: str) -> bool:
     """Whether a character has an effect other than being displayed."""
     if character in _JOINERS:
         return False
-    number = ord(character)
-    no_character = number & 0xFFFE == 0xFFFE or 0xFDD0 <= number <= 0xFDEF
+    code_point = ord(character)
+    no_character = code_point & 0xFFFE == 0xFFFE or 0xFDD0 <= code_point <= 0xFDEF
     return no_character or unicodedata.category(character) in _ACTING_CATEGORIES
 
 
 def _escaped(character: str) -> str:
-    number = ord(character)
-    if number <= 0xFF:
-        return repr(character)[1:-1] if number < 0x80 else f"\\x{number:02x}"
-    return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
+    code_point = ord(character)
+    if code_point <= 0xFF:
+        return repr(character)[1:-1] if code_point < 0x80 else f"\\x{code_point:02x}"
+    return f"\\u{code_point:04x}" if code_point <= 0xFFFF else f"\\U{code_point:08x}"

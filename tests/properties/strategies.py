@@ -24,7 +24,7 @@ GRIDS = [binning for binning in Binning if binning.cuts_uncertainty]
 
 def precision_constraint(precision):
     """Make the constraint of an exact precision bound."""
-    return Constraint(kind=ConstraintKind.PRECISION, value=str(precision), amounts=(precision,))
+    return Constraint(kind=ConstraintKind.PRECISION, value=str(precision), numbers=(precision,))
 
 
 @st.composite

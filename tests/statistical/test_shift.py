@@ -70,7 +70,7 @@ def evidence_of(kind, rows, unlabelled, classes):
     target = ClassCounts.from_rows(unlabelled, np.zeros(len(unlabelled), dtype=np.int64), None)
     if kind == "em":
         labels = np.bincount(label, minlength=len(classes))
-        return Likelihood(labels=labels, target=target, classes=classes)
+        return Likelihood(class_counts=labels, target=target, classes=classes)
     if kind == "soft":
         return MeanProbabilities(
             source=ClassCounts.from_rows(probability, label, None), target=target, classes=classes

@@ -49,10 +49,10 @@ class Labelled:
             LABEL: self.label,
             WEIGHT: self.weight,
         }
-        named = {name: value for name, value in columns.items() if value is not None}
-        all_columns = _with_further(named, self.more)
-        numbers: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in named}
-        return DataRequest(inputs=(), frame=table_of(all_columns), roles=_roles(named, numbers))
+        given = {name: value for name, value in columns.items() if value is not None}
+        all_columns = _with_more_columns(given, self.more)
+        numeric_roles: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in given}
+        return DataRequest(inputs=(), frame=table_of(all_columns), roles=_roles(given, numeric_roles))
 
 
 def class_rows(
@@ -70,9 +70,9 @@ def class_rows(
     classes
         Class names in the order of the columns; None for the names of a frame's columns, or numbers from 0.
     """
-    named = {LABEL: label, WEIGHT: weight}
-    columns = {name: value for name, value in named.items() if value is not None}
-    columns = _with_further(columns, more)
+    label_and_weight = {LABEL: label, WEIGHT: weight}
+    columns = {name: value for name, value in label_and_weight.items() if value is not None}
+    columns = _with_more_columns(columns, more)
     if _frame_of(probability) is not None:
         class_arrays = by_name(probability)
     else:
@@ -83,7 +83,7 @@ def class_rows(
             return Labelled(score=probability, label=label, weight=weight, more=more).request()
         if array.ndim > 2:
             raise DataError(f"probability has shape {array.shape}", expected="shape (n, C)")
-        names = classes or [str(number) for number in range(array.shape[1])]
+        names = classes or [str(column_index) for column_index in range(array.shape[1])]
         class_arrays = {
             f"{PREFIX}{name}": array[:, index] for index, name in enumerate(names[: array.shape[1]])
         }
@@ -94,7 +94,7 @@ def class_rows(
             )
     if classes is not None and len(classes) != len(class_arrays):
         raise UsageError(f"{len(classes)} classes for {len(class_arrays)} columns", expected="one for each")
-    frame = table_of(_with_further(columns, class_arrays))
+    frame = table_of(_with_more_columns(columns, class_arrays))
     names = classes if classes is not None else [name.removeprefix(PREFIX) for name in class_arrays]
     class_columns = ClassColumns(columns=",".join(class_arrays), names=tuple(names))
     roles = replace(_roles(columns, {}), class_columns=class_columns)
@@ -112,12 +112,12 @@ def by_name(columns: Mapping[Any, Column] | None) -> dict[str, Column]:
     if columns is None:
         return {}
     frame = _frame_of(columns)
-    named: dict[str, Column] = {}
+    column_by_name: dict[str, Column] = {}
     for name in columns if frame is None else frame.columns:
-        if str(name) in named:
+        if str(name) in column_by_name:
             raise DataError(f"two columns have the name '{name}'", remedy="rename one")
-        named[str(name)] = columns[name] if frame is None else frame.get_column(name)
-    return named
+        column_by_name[str(name)] = columns[name] if frame is None else frame.get_column(name)
+    return column_by_name
 
 
 def _frame_of(values: Any) -> nw.DataFrame[Any] | None:
@@ -129,7 +129,7 @@ def _frame_of(values: Any) -> nw.DataFrame[Any] | None:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _with_further(columns: dict[str, Column], more: Mapping[Any, Column] | None) -> dict[str, Column]:
+def _with_more_columns(columns: dict[str, Column], more: Mapping[Any, Column] | None) -> dict[str, Column]:
     """Add further columns; a name may not be used twice.
 
     Raises
@@ -137,16 +137,16 @@ def _with_further(columns: dict[str, Column], more: Mapping[Any, Column] | None)
     DataError
         A name refers to two different columns.
     """
-    named = by_name(more)
-    for name in columns.keys() & named.keys():
-        if columns[name] is not named[name]:
+    added = by_name(more)
+    for name in columns.keys() & added.keys():
+        if columns[name] is not added[name]:
             raise DataError(f"'{name}' names two columns", remedy="rename the feature, group or class")
-    return {**named, **columns}
+    return {**added, **columns}
 
 
-def _roles(columns: Mapping[str, Column], numbers: Mapping[str, str]) -> Roles:
+def _roles(columns: Mapping[str, Column], numeric_roles: Mapping[str, str]) -> Roles:
     label, weight = (role if role in columns else None for role in (LABEL, WEIGHT))
-    return Roles(numbers=numbers, label=label, weight=weight)
+    return Roles(numbers=numeric_roles, label=label, weight=weight)
 
 
 def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str]) -> Classes:
@@ -164,13 +164,13 @@ def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str
     """
     if _frame_of(probability) is None:
         return probability
-    named = by_name(probability)
-    plain = {name.removeprefix(PREFIX): column for name, column in named.items()}
-    for by_label, names in ((named, columns), (named, classes), (plain, classes)):
+    column_by_name = by_name(probability)
+    plain = {name.removeprefix(PREFIX): column for name, column in column_by_name.items()}
+    for by_label, names in ((column_by_name, columns), (column_by_name, classes), (plain, classes)):
         if by_label.keys() == set(names):
             return pl.DataFrame([series_of(name, by_label[name]) for name in names])
     raise DataError(
-        f"columns {', '.join(named)} of a data frame", expected=f"{', '.join(classes)}, in any order"
+        f"columns {', '.join(column_by_name)} of a data frame", expected=f"{', '.join(classes)}, in any order"
     )
 
 

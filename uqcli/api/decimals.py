@@ -25,7 +25,7 @@ def decimal_text(name: str, value: Decimal) -> str:
     Raises
     ------
     UsageError
-        A fraction without a finite decimal expansion.
+        A fraction has no finite decimal expansion.
 
     Examples
     --------

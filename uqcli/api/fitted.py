@@ -63,7 +63,7 @@ class Fitted(Generic[ModelT]):
         Raises
         ------
         DataError, ArtifactError
-            The file is missing, or a rule of another kind.
+            The file is missing, or the rule is of another kind.
         """
         return cls(artifact=load_kind(str(path), cls._saved_as))
 
@@ -74,12 +74,12 @@ class Fitted(Generic[ModelT]):
     def _input_columns(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
         """Return the score and uncertainty by the names that the rule file uses."""
         columns = self.artifact.source.columns
-        named: dict[str, Column | None] = {columns["score"]: score}
+        column_by_name: dict[str, Column | None] = {columns["score"]: score}
         if self.artifact.needs_uncertainty and columns["uncertainty"] != columns["score"]:
-            named[columns["uncertainty"]] = uncertainty
+            column_by_name[columns["uncertainty"]] = uncertainty
         elif self.artifact.needs_uncertainty and uncertainty is not None and uncertainty is not score:
             raise DataError("two columns for one", expected="the score alone, which is also the uncertainty")
-        return named
+        return column_by_name
 
     def _added(self, columns: Mapping[str, Column | None], **form: Any) -> dict[str, np.ndarray]:
         """Compute the columns that the rule adds.
@@ -122,14 +122,14 @@ class Fitted(Generic[ModelT]):
         labelled = {columns.get("label", LABEL): label, columns.get("weight", free): weight}
         present = {name: values for name, values in ({**inputs, **labelled}).items() if values is not None}
         weighted = weight is not None
-        named = ColumnOverrides(
+        overrides = ColumnOverrides(
             weight=free if weighted and "weight" not in columns else None, weighted=weighted
         )
         request = EvaluateRequest(
             data=DataRequest(inputs=(), frame=table_of(present)),
             artifacts=(str(self.artifact.kind),),
             rules=(self.artifact,),
-            columns=named,
+            columns=overrides,
             **options,
         )
         return Evaluation(report=run(request).report)

@@ -25,7 +25,7 @@ def load(path: str) -> Fitted[Any]:
     Raises
     ------
     DataError, ArtifactError
-        The file is missing, or is no rule file.
+        The file is missing or is not a rule file.
     """
     artifact = load_unedited(str(path))
     module, name = _CLASSES.get(artifact.kind, ("fitted", "Fitted"))

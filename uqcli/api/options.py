@@ -19,7 +19,7 @@ def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:
     Raises
     ------
     UsageError
-        It is no valid choice.
+        It is not a valid choice.
     """
     try:
         return kind(value)

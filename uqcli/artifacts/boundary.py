@@ -87,8 +87,8 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def adds_up(self) -> bool:
         """Whether the rates agree with the counts up to rounding."""
-        pairs = ((self.precision, self.selected), (self.recall, self.positives))
-        return all(abs(rate * rows - self.true_positives) <= 1e-9 * rows for rate, rows in pairs)
+        rates_with_rows = ((self.precision, self.selected), (self.recall, self.positives))
+        return all(abs(rate * rows - self.true_positives) <= 1e-9 * rows for rate, rows in rates_with_rows)
 
 
 class SavedTarget(msgspec.Struct, frozen=True, kw_only=True):
@@ -264,7 +264,10 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if isinstance(self.expected, SavedExpected):
             saved = (self.expected.precision, self.expected.recall)
         precision, recall = (
-            None if one is None else Estimate(value=one.value, low=one.low, high=one.high) for one in saved
+            None
+            if saved_range is None
+            else Estimate(value=saved_range.value, low=saved_range.low, high=saved_range.high)
+            for saved_range in saved
         )
         return boundary_card(kind, value, self.fit, (precision, recall), verdict)
 

@@ -40,17 +40,17 @@ def encode(artifact: Saved) -> bytes:
 
 def encode_object(content: dict[str, Any]) -> bytes:
     """Encode a JSON object, one line per top-level key; NaN and infinity are refused."""
-    lines = (
+    entries = (
         f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False, ensure_ascii=False)}"
         for key, value in content.items()
     )
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "backslashreplace")
+    return ("{\n" + ",\n".join(entries) + "\n}\n").encode("utf-8", "backslashreplace")
 
 
 def digest_of(content: dict[str, Any]) -> str:
     """Compute the SHA-256 of a rule without its digest, as hexadecimal digits.
 
-    Independent of key order, white space and number format, which other programs change.
+    It does not depend on key order, white space and number format, which other programs may change.
     """
     text = json.dumps(
         _plain(_without_digest(content)), sort_keys=True, separators=(",", ":"), allow_nan=False
@@ -103,7 +103,7 @@ def load(name: str) -> Saved:
     DataError
         The file or object is missing or cannot be read.
     ArtifactError
-        It is no rule file, or of a newer format.
+        It is not a rule file, or has a newer format.
     """
     try:
         content = stdin_bytes().read() if is_stdin(name) else read_bytes(name)
@@ -147,7 +147,7 @@ def decode(content: bytes, name: str) -> Saved:
     Raises
     ------
     ArtifactError
-        Not JSON, not a rule file, of a newer format, or inconsistent.
+        It is not JSON or not a rule file, has a newer format, or is inconsistent.
     """
     header = _header(content, name)
     kind = _kind_of(header, name)
@@ -179,9 +179,9 @@ def _seal(header: dict[str, Any]) -> Seal | msgspec.UnsetType:
     digest = header.get("digest")
     if digest is not None:
         return msgspec.UNSET if digest == digest_of(header) else Seal.EDITED
-    numbers = re.match(r"(\d+)\.(\d+)", str(header.get("uqcli_version")))
-    old = numbers is not None and (int(numbers[1]), int(numbers[2])) <= _LAST_WITHOUT_DIGEST
-    return msgspec.UNSET if old else Seal.MISSING
+    version = re.match(r"(\d+)\.(\d+)", str(header.get("uqcli_version")))
+    may_lack_digest = version is not None and (int(version[1]), int(version[2])) <= _LAST_WITHOUT_DIGEST
+    return msgspec.UNSET if may_lack_digest else Seal.MISSING
 
 
 _LAST_WITHOUT_DIGEST: Final = (0, 2)
@@ -190,10 +190,10 @@ _LAST_WITHOUT_DIGEST: Final = (0, 2)
 def _header(content: bytes, name: str) -> Any:
     """Parse strict JSON; duplicate keys are refused, since programs differ in which one they use."""
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        fields = dict(pairs)
-        if len(fields) < len(pairs):
-            names = [key for key, _ in pairs]
+    def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields = dict(items)
+        if len(fields) < len(items):
+            names = [key for key, _ in items]
             duplicate = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"the key '{duplicate}' stands in it twice")
         return fields

@@ -81,10 +81,10 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     def contradiction(self) -> str | None:
         """See Saved."""
         classes = self.classes
-        lines = [self.thresholds] + ([] if self.groups is None else self.groups.thresholds)
-        if any(len(line) != len(classes) for line in lines) or len(set(classes)) < len(classes):
+        threshold_rows = [self.thresholds] + ([] if self.groups is None else self.groups.thresholds)
+        if any(len(row) != len(classes) for row in threshold_rows) or len(set(classes)) < len(classes):
             return "it does not have a threshold for each class"
-        if not all(0 <= threshold <= 1 for line in lines for threshold in line):
+        if not all(0 <= threshold <= 1 for row in threshold_rows for threshold in row):
             return "a threshold is not between 0 and 1"
         if self.calibration_rows is not None and len(self.calibration_rows) != len(classes):
             return "it does not have calibration rows for each class"
@@ -141,7 +141,9 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         no_empty
             Whether empty sets get the most probable class (the first of ties); this never lowers coverage.
         """
-        lines = np.array([*(self.groups.thresholds if self.groups is not None else ()), self.thresholds])
+        threshold_rows = np.array(
+            [*(self.groups.thresholds if self.groups is not None else ()), self.thresholds]
+        )
         randomised = self.parameters.randomize and self.method is ConformalMethod.APS
 
         def sets(rows: Rows) -> np.ndarray:
@@ -150,7 +152,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             if randomised:
                 uniform = uniforms(positions_of(rows), self.parameters.seed, Purpose.APPLY)
             group = self.group_of(rows)
-            threshold = lines if group is None else lines[group]
+            threshold = threshold_rows if group is None else threshold_rows[group]
             inside = SCORES[self.method].sets(probability, threshold, uniform)
             if no_empty:
                 empty = ~inside.any(axis=1)
@@ -160,11 +162,11 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return sets
 
     def group_of(self, rows: Rows) -> Ints | None:
-        """Group index of each row, the last one for unknown groups; None without groups."""
+        """Return the group index of each row, the last one for unknown groups; None without groups."""
         if self.groups is None:
             return None
-        number = rows.features[self.groups.column].value.astype(np.int64)
-        return np.where(number < 0, len(self.groups.names), number)
+        level_index = rows.features[self.groups.column].value.astype(np.int64)
+        return np.where(level_index < 0, len(self.groups.names), level_index)
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: a list of classes, or one column per class, and the set size."""
@@ -240,10 +242,14 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             Calibration rows of each class, by weight, as a further column.
         """
         if self.groups is not None:
-            lines = zip(self.groups.names, self.groups.thresholds, strict=True)
-            groups = [(printable(name), f"{line[0]:.6f}") for name, line in lines][:_MAX_ROWS]
-            other = ("(any other)", f"{self.thresholds[0]:.6f}")
-            return [Table(title="", header=(str(self.groups.column), "threshold"), rows=[*groups, other])]
+            thresholds_by_group = zip(self.groups.names, self.groups.thresholds, strict=True)
+            groups = [(printable(name), f"{thresholds[0]:.6f}") for name, thresholds in thresholds_by_group][
+                :_MAX_ROWS
+            ]
+            other_groups = ("(any other)", f"{self.thresholds[0]:.6f}")
+            return [
+                Table(title="", header=(str(self.groups.column), "threshold"), rows=[*groups, other_groups])
+            ]
         if self.mode is ConformalMode.MARGINAL:
             rows = None if rows_of_class is None else sum(rows_of_class)
             return [_one_threshold(len(self.classes), self.thresholds[0], rows)]

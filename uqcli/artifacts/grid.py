@@ -65,8 +65,8 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         return self._in_counts() or self.missing_columns()
 
     def _in_counts(self) -> str | None:
-        pairs = zip(self.count, self.positives, strict=True)
-        if any(p > n for counts, positives in pairs for n, p in zip(counts, positives, strict=True)):
+        counts_by_row = zip(self.count, self.positives, strict=True)
+        if any(p > n for counts, positives in counts_by_row for n, p in zip(counts, positives, strict=True)):
             return "a cell has more positives than rows"
         if not 0 < sum(map(sum, self.count)) <= MAX_ROWS:
             return f"it does not count between 1 and {MAX_ROWS} rows"
@@ -151,11 +151,11 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
     def _by_uncertainty(self, names: Sequence[str]) -> Table:
         """Return the rows and positive rate of each uncertainty bin."""
         sums = [(sum(rows), sum(hits)) for rows, hits in zip(self.count, self.positives, strict=True)]
-        lines = [
+        rows_of_table = [
             (name, count(rows), share(hits / rows if rows else None))
             for name, (rows, hits) in zip(names, sums, strict=True)
         ]
-        return Table(title="", header=("uncertainty", "rows", "positive rate"), rows=lines)
+        return Table(title="", header=("uncertainty", "rows", "positive rate"), rows=rows_of_table)
 
     def in_a_sentence(self) -> str:
         """See Saved: its title names its rows."""
@@ -170,10 +170,10 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
     def table_groups(self) -> Sequence[range]:
         """Return the score bins that share a line, for each line."""
         width = len(self.count[0])
-        lines = min(width, _SHOWN_BINS)
-        least, longer = divmod(width, lines)
-        starts = [line * least + min(line, longer) for line in range(lines + 1)]
-        return [range(*ends) for ends in pairwise(starts)]
+        n_lines = min(width, _SHOWN_BINS)
+        min_size, n_longer = divmod(width, n_lines)
+        starts = [line_index * min_size + min(line_index, n_longer) for line_index in range(n_lines + 1)]
+        return [range(*bounds) for bounds in pairwise(starts)]
 
     def _line(self, group: range, *, alike: bool) -> tuple[str, ...]:
         first, last = group[0], group[-1]
@@ -227,12 +227,12 @@ def grid_artifact(cells: Cells, source: Source, parameters: GridParameters) -> G
 
 def _place_in(cells: Cells, rows: Rows) -> tuple[Ints, Ints]:
     """Return the uncertainty bin and score bin of each row."""
-    column = np.zeros(len(rows.score), dtype=np.int64)
+    score_bin = np.zeros(len(rows.score), dtype=np.int64)
     if rows.uncertainty is None:
-        row = np.zeros(len(rows.score), dtype=np.int64)
+        uncertainty_bin = np.zeros(len(rows.score), dtype=np.int64)
     else:
-        row = bin_of(rows.uncertainty, cells.uncertainty_edges)
-    for number_of, cells_of_row in enumerate(cells.rows):
-        inside = row == number_of
-        column[inside] = bin_of(rows.score[inside], cells_of_row.lower[1:])
-    return row, column
+        uncertainty_bin = bin_of(rows.uncertainty, cells.uncertainty_edges)
+    for bin_index, cells_of_row in enumerate(cells.rows):
+        inside = uncertainty_bin == bin_index
+        score_bin[inside] = bin_of(rows.score[inside], cells_of_row.lower[1:])
+    return uncertainty_bin, score_bin

@@ -177,7 +177,7 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
 
 
 def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: bool) -> Roles:
-    """For a single rule, since two rules may have their classes in different orders."""
+    """Return the columns to read for a rule of classes; two rules may order their classes differently."""
     overrides.refuse(
         ("score", "uncertainty"), f"with a rule file of kind {artifact.kind} for class probabilities"
     )

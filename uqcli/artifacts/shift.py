@@ -68,14 +68,16 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         products = zip(self.weights, self.source_prior, self.target_prior, strict=True)
         if any(abs(weight * source - target) > 1e-9 for weight, source, target in products):
             return "its weights are not the ratios of its priors"
-        for ends in (self.interval, self.target_interval):
-            if ends is not None and (len(ends) != len(classes) or any(len(pair) != 2 for pair in ends)):
+        for intervals in (self.interval, self.target_interval):
+            if intervals is not None and (
+                len(intervals) != len(classes) or any(len(bounds) != 2 for bounds in intervals)
+            ):
                 return "it does not have an interval for each class"
         return self._in_draws() or columns_of_classes(self.columns, classes)
 
     def _in_draws(self) -> str | None:
         classes = len(self.classes)
-        fine = all(len(line) == classes and all(map(math.isfinite, line)) for line in self.draws or ())
+        fine = all(len(draw) == classes and all(map(math.isfinite, draw)) for draw in self.draws or ())
         return None if fine else "a draw is not a finite weight for each class"
 
     def weights_for(self, classes: Sequence[str]) -> list[float]:
@@ -112,18 +114,20 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
 
     def target_shares(self) -> list[Estimate]:
         """Return the prior of each class in the target data, with its interval if known."""
-        ends: Sequence[Sequence[float | None]] = self.target_interval or [(None, None)] * len(self.classes)
-        pairs = zip(self.target_prior, ends, strict=True)
-        return [Estimate(value=share, low=low, high=high) for share, (low, high) in pairs]
+        intervals: Sequence[Sequence[float | None]] = self.target_interval or [(None, None)] * len(
+            self.classes
+        )
+        priors_with_intervals = zip(self.target_prior, intervals, strict=True)
+        return [Estimate(value=share, low=low, high=high) for share, (low, high) in priors_with_intervals]
 
     def estimates(self) -> dict[str, Metric]:
         """Return the weight of each class, with its interval if known."""
-        pairs = zip(self.classes, self.weights, strict=True)
+        classes_with_weights = zip(self.classes, self.weights, strict=True)
         if self.interval is None:
-            return dict(pairs)
+            return dict(classes_with_weights)
         return {
             name: Estimate(value=weight, low=low, high=high)
-            for (name, weight), (low, high) in zip(pairs, self.interval, strict=True)
+            for (name, weight), (low, high) in zip(classes_with_weights, self.interval, strict=True)
         }
 
     def metrics(self) -> Metrics:

@@ -50,10 +50,12 @@ def record_line(
     options = _options(by_name, typed)
     if any(argument.startswith("-") and argument != "-" for argument in arguments):
         options, arguments = [], [*options, "--", *arguments]  # names that look like options
-    words = ["uqcli", command, *arguments, *options]
+    shell_words = ["uqcli", command, *arguments, *options]
     _line.set(
         CommandLine(
-            command=command, typed=shlex.join(words), configured=shlex.join(_options(by_name, configured))
+            command=command,
+            typed=shlex.join(shell_words),
+            configured=shlex.join(_options(by_name, configured)),
         )
     )
 
@@ -64,13 +66,13 @@ def current_line() -> CommandLine:
 
 
 def _options(by_name: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
-    words = []
+    shell_words = []
     for name, value in values.items():
         option = by_name[name]
         if option.param_type_name == "option" and name not in _OMITTED:
             flag = next(name for name in option.opts if name.startswith("--"))
-            words += [flag] if option.is_flag else [w for text in _texts(value) for w in (flag, text)]
-    return words
+            shell_words += [flag] if option.is_flag else [w for text in _texts(value) for w in (flag, text)]
+    return shell_words
 
 
 def _texts(value: Any) -> list[str]:

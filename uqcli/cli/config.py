@@ -64,16 +64,16 @@ def read_layers(context: typer.Context, typed: Mapping[str, Any]) -> list[Settin
     Raises
     ------
     UsageError
-        An unknown command or option in a file or the environment, or ``--config`` with ``--no-config``.
+        A file or the environment names an unknown command or option, or both flags exclude each other.
     DataError
         A configuration file cannot be read.
     """
     environment = _from_environment(context)
-    named = _file_options(typed) or _file_options(environment)
+    chosen = _file_options(typed) or _file_options(environment)
     settings = [{name: value for name, value in environment.items() if name not in _FILE_OPTIONS}]
-    if named.get("no_config"):
+    if chosen.get("no_config"):
         return settings
-    return settings + _from_file(context, named.get("config"))
+    return settings + _from_file(context, chosen.get("config"))
 
 
 def parse_flag(name: str, value: Any) -> bool:
@@ -117,8 +117,8 @@ def _from_file(context: typer.Context, config: str | None) -> list[Settings]:
                 raise UsageError(
                     f"unknown command '{name}' in '{path}'", expected=f"one of {', '.join(sorted(COMMANDS))}"
                 )
-        own = _settings(context, tables.get(context.info_name or "", {}), f"'{path}'")
-        return [own, _shared_columns(context, content, path)]
+        command_options = _settings(context, tables.get(context.info_name or "", {}), f"'{path}'")
+        return [command_options, _shared_columns(context, content, path)]
     return []
 
 
@@ -128,7 +128,7 @@ def _require_trust(path: Path, content: Settings) -> None:
     Raises
     ------
     UsageError
-        Names the file, and the option that accepts it.
+        The message names the file, and the option that accepts it.
     """
     status = path.stat()
     if status.st_mode & stat.S_IWOTH:

@@ -85,7 +85,7 @@ def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], 
     Raises
     ------
     UsageError
-        One of these conflicts.
+        There is one of these conflicts.
     """
     if sum(map(is_stdin, (*reads.tables, *reads.rules))) > 1:
         raise UsageError(

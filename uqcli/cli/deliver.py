@@ -69,7 +69,7 @@ def check_outputs(
     Raises
     ------
     UsageError
-        Two outputs with one name, an unknown kind of report, or an invalid check.
+        Two outputs have one name, a kind of report is unknown, or a check is invalid.
     DataError
         An output cannot be written.
     MissingExtraError
@@ -248,8 +248,8 @@ def _rules_to_save(result: Result[Report, Saved | None], output: str | None) -> 
     """Return the rules to save, by file name."""
     if output is None:
         return {}
-    named = {output.replace(PLACEHOLDER, text): model for text, model in result.several.items()}
-    return named if result.artifact is None else {output: result.artifact, **named}
+    rules_by_name = {output.replace(PLACEHOLDER, text): model for text, model in result.several.items()}
+    return rules_by_name if result.artifact is None else {output: result.artifact, **rules_by_name}
 
 
 def _with_outputs(

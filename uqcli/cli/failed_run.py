@@ -32,7 +32,7 @@ class _Run:
 
     Attributes
     ----------
-    words
+    possible_names
         Arguments and option values that may name a file.
     written
         Whether the reports of this run have been written.
@@ -41,7 +41,7 @@ class _Run:
     command: str = ""
     reports: tuple[str, ...] = ()
     json: bool = False
-    words: tuple[str, ...] = ()
+    possible_names: tuple[str, ...] = ()
     written: bool = False
 
 
@@ -54,18 +54,18 @@ def find_reports(arguments: Sequence[str]) -> None:
     command = next((argument for argument in arguments if not argument.startswith("-")), "")
     variable = os.environ.get(f"UQCLI_{command}_REPORT".upper().replace("-", "_"))
     reports = [] if variable is None else [variable]
-    words, json, remaining = [], False, iter(arguments)
-    for word in remaining:
-        name, _, value = word.partition("=")
-        if word == "--report":
+    possible_names, json, remaining = [], False, iter(arguments)
+    for token in remaining:
+        name, _, value = token.partition("=")
+        if token == "--report":
             reports.append(next(remaining, ""))
         elif name == "--report":
             reports.append(value)
-        elif word == "--json":
+        elif token == "--json":
             json = True
         else:
-            words += [word, value]
-    _run = _Run(command=command, reports=tuple(reports), json=json, words=tuple(words))
+            possible_names += [token, value]
+    _run = _Run(command=command, reports=tuple(reports), json=json, possible_names=tuple(possible_names))
 
 
 def record_options(command: str, typed: Mapping[str, Any], configured: Mapping[str, Any]) -> None:
@@ -78,7 +78,9 @@ def record_options(command: str, typed: Mapping[str, Any], configured: Mapping[s
     _run.json = str(options.get("json", "")).strip().lower() in ("1", "true", "t", "yes", "y", "on")
     if str(options.get("output", "")) == "-":  # standard output has the results
         _run.json = False
-    _run.words += tuple(word for name, value in options.items() if name != "report" for word in _texts(value))
+    _run.possible_names += tuple(
+        text for name, value in options.items() if name != "report" for text in _texts(value)
+    )
 
 
 def _texts(value: Any) -> list[str]:
@@ -113,9 +115,9 @@ def write_failure(error: UqcliError) -> bool:
     return True
 
 
-def write_signal_failure(exit_code: int, word: str) -> None:
+def write_signal_failure(exit_code: int, outcome: str) -> None:
     """Write the reports of a run that a signal ends; safe to call from another thread."""
-    failure = Failure(command=_run.command, exit_code=exit_code, found=f"the run was {word}")
+    failure = Failure(command=_run.command, exit_code=exit_code, found=f"the run was {outcome}")
     with suppress(Exception):
         if _run.reports:
             _write(failure, stores=False)
@@ -127,7 +129,7 @@ def write_signal_failure(exit_code: int, word: str) -> None:
 
 
 def _write(failure: Failure, *, stores: bool) -> None:
-    other_files = _other_files(_run.words)
+    other_files = _other_files(_run.possible_names)
     for name in dict.fromkeys(_run.reports):
         suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122  names may be any bytes
         if suffix not in _SUFFIXES:
@@ -135,7 +137,7 @@ def _write(failure: Failure, *, stores: bool) -> None:
         content = failed_report(failure, suffix).encode("utf-8", "backslashreplace")
         with suppress(OSError, ValueError, UqcliError):
             if "://" in name:
-                if stores and name.rstrip("/") not in _run.words:
+                if stores and name.rstrip("/") not in _run.possible_names:
                     from uqcli.stores.output import write_bytes
 
                     write_bytes(name, content)
@@ -143,13 +145,13 @@ def _write(failure: Failure, *, stores: bool) -> None:
                 _replace(os.path.realpath(name), content)
 
 
-def _other_files(words: Iterable[str]) -> set[Hashable]:
+def _other_files(possible_names: Iterable[str]) -> set[Hashable]:
     """Return the identities of all files that other arguments may name."""
-    names = set(words)
-    for word in words:
-        if glob.has_magic(word):
+    names = set(possible_names)
+    for name_or_pattern in possible_names:
+        if glob.has_magic(name_or_pattern):
             with suppress(OSError, ValueError):
-                names.update(glob.glob(word, recursive=True))  # noqa: PTH207
+                names.update(glob.glob(name_or_pattern, recursive=True))  # noqa: PTH207
     identities = {identity for name in names if name for identity in _identities(name)}
     for stream in (0, 1):  # the shell may redirect an input
         with suppress(OSError):

@@ -58,7 +58,7 @@ def labelled_data(
     Raises
     ------
     UsageError
-        Options that exclude each other, such as class probabilities and a positive label.
+        Options exclude each other, for example class probabilities and a positive label.
     """
     from uqcli.engines.request import Roles
 
@@ -103,7 +103,7 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
     Raises
     ------
     UsageError
-        ``--classes`` without ``--proba``.
+        ``--classes`` is given without ``--proba``.
     """
     from uqcli.engines.request import ClassColumns
 
@@ -148,7 +148,7 @@ def column_overrides(
     Raises
     ------
     UsageError
-        Options that exclude each other.
+        Options exclude each other.
     """
     from uqcli.artifacts.columns import ColumnOverrides
 
@@ -174,7 +174,7 @@ def parse_names(option: str, text: str | None) -> tuple[str, ...]:
     Raises
     ------
     UsageError
-        A duplicate or empty name.
+        A name is repeated or empty.
     """
     names = () if text is None else tuple(name.strip() for name in text.split(","))
     if not all(names) or len(set(names)) < len(names):

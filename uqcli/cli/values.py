@@ -69,7 +69,7 @@ def _simple_value(value: Any, annotation: Any) -> Any:
         return None
     if issubclass(annotation, StrEnum):
         return next((choice for choice in annotation if choice == value), None)
-    number = _NUMBERS.get(annotation)
-    if number is None or not number.fullmatch(value):
+    pattern = _NUMBERS.get(annotation)
+    if pattern is None or not pattern.fullmatch(value):
         return None
     return int(value) if annotation is int else float(value)

@@ -52,7 +52,7 @@ def refuse_decimals(found: str) -> DataError:
 
 
 def refuse_sum(column: str) -> DataError:
-    """Amounts whose sum would not be exact."""
+    """Create the error for amounts whose sum would not be exact."""
     return DataError(
         f"the amounts in column '{column}' add up to more than 4.6e14", expected="smaller amounts"
     )

@@ -29,9 +29,9 @@ class Spellings:
 
 
 def class_spellings(classes: Sequence[str]) -> Spellings:
-    """Accepted texts of each class; the classes 0 and 1, or false and true, accept each other's spellings."""
-    index_by_text = {name: number for number, name in enumerate(classes)}
-    index_by_spelling = {_other_spelling(name): number for name, number in index_by_text.items()}
+    """Return the accepted texts of classes; 0 and 1, or false and true, accept each other's spellings."""
+    index_by_text = {name: index for index, name in enumerate(classes)}
+    index_by_spelling = {_other_spelling(name): index for name, index in index_by_text.items()}
     truths = {"false": 0, "0": 0, "true": 1, "1": 1}
     is_binary = {truths.get(name.lower()) for name in classes} == {0, 1} and len(classes) == 2
     if is_binary:

@@ -141,7 +141,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
     Raises
     ------
     UsageError
-        No input, or standard input named twice.
+        There is no input, or standard input is named twice.
     DataError
         A file is missing, a glob or directory has no data file, a format is unknown.
     """
@@ -203,7 +203,7 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
     files = list(_data_files(tree, folder))
     if not files:
         raise DataError(f"directory '{folder.name}' has no data file", expected=KNOWN_SUFFIXES)
-    formats = sorted({str(inferred_format(entry.base).format) for entry in files})
+    formats = sorted({str(inferred_format(entry.basename).format) for entry in files})
     if len(formats) > 1:
         raise DataError(
             f"directory '{folder.name}' contains {' and '.join(formats)} files",
@@ -217,18 +217,18 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
 def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
     """Return the data files of a folder, sorted by name, and of its ``key=value`` subfolders."""
     entries = [entry for entry in tree.inside(folder) if not entry.is_hidden]
-    tree.prefetch(entry for entry in entries if entry.is_folder and is_partition(entry.base))
+    tree.prefetch(entry for entry in entries if entry.is_folder and is_partition(entry.basename))
     for entry in entries:
         if entry.is_folder:
-            if is_partition(entry.base):
+            if is_partition(entry.basename):
                 yield from _data_files(tree, entry)
-        elif entry.is_file and inferred_format(entry.base).format is not None:
+        elif entry.is_file and inferred_format(entry.basename).format is not None:
             yield entry
 
 
 def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
     content = tree.content(name)
-    inferred = inferred_format(content.base)
+    inferred = inferred_format(content.basename)
     if inferred.format is None and content.regular and not options.format_given:
         raise DataError(
             f"the name '{content.name}' does not show a format",
@@ -262,7 +262,7 @@ def format_of(name: str, requested: FileFormat | None) -> FileFormat:
     Raises
     ------
     UsageError
-        Compression of a format that is not text, or the extension of a format that is not supported.
+        A format that is not text is to be compressed, or the extension names an unsupported format.
     """
     compressed = inferred_format(name).compression is not None
     plain = Path(name).with_suffix("") if compressed else Path(name)

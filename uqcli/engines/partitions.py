@@ -28,5 +28,7 @@ def partition_keys(folders: Sequence[str]) -> dict[str, str | None]:
     >>> partition_keys(["scores", "day=2026-11-01", "shop=a%20b"])
     {'day': '2026-11-01', 'shop': 'a b'}
     """
-    pairs = (folder.split("=", 1) for folder in folders if is_partition(folder))
-    return {unquote(key): None if value == _NULL_PARTITION else unquote(value) for key, value in pairs}
+    keys_with_values = (folder.split("=", 1) for folder in folders if is_partition(folder))
+    return {
+        unquote(key): None if value == _NULL_PARTITION else unquote(value) for key, value in keys_with_values
+    }

@@ -38,7 +38,7 @@ def probabilities(rows: Rows, roles: Roles) -> Matrix:
     return np.stack([1 - score, score], axis=1)
 
 
-def label_numbers(rows: Rows) -> Ints:
+def label_indices(rows: Rows) -> Ints:
     """Return the class index of each row's label."""
     return rows.labels.astype(np.int64) if rows.label_class is None else rows.label_class
 
@@ -49,7 +49,7 @@ def require_probabilities(score: Floats, column: str, remedy: str = "calibrate t
     Raises
     ------
     DataError
-        A score below 0 or above 1.
+        A score is below 0 or above 1.
     """
     low, high = float(score.min()), float(score.max())
     if low < 0 or high > 1:

@@ -164,7 +164,7 @@ class Expected:
 
 
 RangeQuery = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
-"""Query: from range counts to one mask each, of the ranges that may still contain the answer."""
+"""Function from range counts to one mask each: the ranges that may still contain the answer."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -241,7 +241,7 @@ class Table(Protocol):
         Parameters
         ----------
         query
-            Query; called with the counts so far until it names no more ranges, which are then exact.
+            Called with the counts so far until it selects no more ranges; what it selected is then exact.
         """
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
@@ -288,7 +288,7 @@ class CheckedBatches(Protocol):
 
 
 class Engine(Protocol):
-    """Reads and counts."""
+    """Reads and counts rows."""
 
     def expected(self, request: DataRequest) -> Expected | None:
         """Estimate the size of the inputs; None if unknown before reading, or if another machine has them."""

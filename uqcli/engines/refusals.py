@@ -23,7 +23,7 @@ def unlabelled(rows: int) -> str:
 
 
 def no_weight() -> DataError:
-    """All rows weigh nothing."""
+    """Create the error if every row has weight 0."""
     return DataError("every row has weight 0", expected="a positive weight in at least one row")
 
 
@@ -52,7 +52,7 @@ def unusable_values(found: str, *, cut: bool = False) -> DataError:
 
 
 def unnormalised(found: str) -> DataError:
-    """Class probabilities do not add up to 1, as ``found`` says."""
+    """Create the error for class probabilities that do not add up to 1, as ``found`` describes."""
     return DataError(
         found, expected="a sum of 1 in every row", remedy="give the columns of all classes with --proba"
     )

@@ -36,7 +36,7 @@ class ReadOptions:
     delimiter
         Field separator of CSV inputs; None for what the name implies, a comma by default.
     null_values
-        Texts in CSV that mean null, beside the empty field.
+        Texts in CSV that mean null, in addition to the empty field.
     required_columns
         Column names or patterns, by which a wrong delimiter is detected.
     """
@@ -86,14 +86,14 @@ class ClassColumns:
     names: tuple[str, ...] | None = None
 
     def found_in(self, columns: Sequence[str], source: str) -> dict[str, str]:
-        """Map classes to columns, in class order; ``display_name`` is the input's name for messages.
+        """Map classes to columns, in class order; ``source`` is the input's name for messages.
 
         Raises
         ------
         DataError
             The pattern matches fewer than two columns.
         UsageError
-            Duplicate names, or not one per column.
+            Names repeat, or there is not one per column.
         """
         if "*" in self.columns:
             matched = _matched(self.columns, columns)
@@ -122,7 +122,7 @@ class ClassColumns:
         Raises
         ------
         UsageError
-            Not one column per class, or names of other classes.
+            There is not one column per class, or names are of other classes.
         """
         if "*" in self.columns:
             if self.columns.count("*") > 1 or self.names is not None:
@@ -146,8 +146,8 @@ def _matched(pattern: str, columns: Sequence[str]) -> dict[str, str]:
     if pattern.count("*") > 1:
         raise UsageError(f"--proba '{pattern}'", expected="one *, or names separated by commas")
     before, after = map(re.escape, pattern.split("*"))
-    hits = [(re.fullmatch(f"{before}(.+){after}", column, re.DOTALL), column) for column in columns]
-    class_names = {hit[1].strip(): column for hit, column in hits if hit}
+    matches = [(re.fullmatch(f"{before}(.+){after}", column, re.DOTALL), column) for column in columns]
+    class_names = {match[1].strip(): column for match, column in matches if match}
     integers = all(re.fullmatch(r"-?\d+", name) for name in class_names)
     return {name: class_names[name] for name in sorted(class_names, key=int if integers else str)}
 
@@ -194,7 +194,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return _in_order(self) == _in_order(other) if isinstance(other, Roles) else NotImplemented
 
     def expanded(self, columns: Sequence[str], source: str) -> Roles:
-        """Resolve patterns with the columns of an input; ``display_name`` is its name for messages.
+        """Resolve patterns with the columns of an input; ``source`` is its name for messages.
 
         Raises
         ------
@@ -219,10 +219,10 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
 
     def column_by_role(self) -> dict[str, str]:
         """Return the column names of the required roles."""
-        others = (("label", self.label), ("weight", self.weight))
+        label_and_weight = (("label", self.label), ("weight", self.weight))
         return {
             **self.all_numbers(),
-            **{role: name for role, name in others if name is not None},
+            **{role: name for role, name in label_and_weight if name is not None},
             **{f"by.{name}": name for name in self.keys if name != INPUT},
             **{f"features.{feature.name}": feature.name for feature in self.features},
         }
@@ -242,7 +242,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return list(dict.fromkeys(self.column_by_role().values()))
 
     def without(self, role: str) -> Roles:
-        """Copy without a numeric role."""
+        """Return a copy without a numeric role."""
         return replace(self, numbers={key: name for key, name in self.numbers.items() if key != role})
 
 
@@ -267,7 +267,7 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     engine
         Engine that reads them.
     spark
-        Address of the cluster, for the Spark engine; None for the environment's.
+        Address of the cluster for the Spark engine; None for ``SPARK_REMOTE``, or a local server.
     frame
         Data frame, read instead of the inputs like a Parquet file.
     """
@@ -282,15 +282,15 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     frame: pl.DataFrame | None = field(default=None, compare=False)
 
     def without(self, role: str) -> DataRequest:
-        """Copy without a numeric role."""
+        """Return a copy without a numeric role."""
         return replace(self, roles=self.roles.without(role))
 
     def grouped_by(self, column: str | None) -> DataRequest:
-        """Copy with a key column, if one is given."""
+        """Return a copy with a key column, if one is given."""
         return replace(self, roles=replace(self.roles, keys=() if column is None else (column,)))
 
     def on(self, inputs: Inputs) -> DataRequest:
-        """Copy for other inputs."""
+        """Return a copy for other inputs."""
         if isinstance(inputs, tuple):
             return replace(self, inputs=inputs, frame=None)
         return replace(self, inputs=(), frame=inputs)

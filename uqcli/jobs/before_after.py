@@ -31,7 +31,7 @@ def panels(
         Leaf of each row, if the map has one partition.
     """
     parts = [("All rows", np.arange(len(rows))), *_parts(map_, rows.uncertainty, leaf)]
-    weighty = [
+    nonempty = [
         (name, indices)
         for name, indices in parts
         if (len(indices) if rows.weight is None else rows.weight[indices].any())
@@ -42,13 +42,13 @@ def panels(
             before=_reliability(rows.counts(before, indices)),
             after=_reliability(rows.counts(after, indices)),
         )
-        for name, indices in weighty[:_MAX_PANELS]
+        for name, indices in nonempty[:_MAX_PANELS]
     )
 
 
-def panel_of_classes(pairs: PairedClassCounts) -> ReliabilityPanel:
+def panel_of_classes(paired_counts: PairedClassCounts) -> ReliabilityPanel:
     """Build one panel for all classes, each one-vs-rest."""
-    before, after = (_reliability(_of_all_classes(side)) for side in pairs.sides)
+    before, after = (_reliability(_of_all_classes(side)) for side in paired_counts.sides)
     return ReliabilityPanel(title="Each class against the rest", before=before, after=after)
 
 
@@ -62,7 +62,7 @@ def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) 
     parts = map_.parts(uncertainty, leaf)
     if parts is None:
         return []
-    return [(name, np.flatnonzero(parts.number == number)) for number, name in enumerate(parts.names)]
+    return [(name, np.flatnonzero(parts.index == index)) for index, name in enumerate(parts.names)]
 
 
 def _reliability(counts: ValueCounts) -> Reliability:

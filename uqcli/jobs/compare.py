@@ -37,40 +37,40 @@ _METRICS_WITH_INTERVALS = ("auc", "log_loss", "brier")
 """Metrics without upward bias from noise; no valid interval exists for the others."""
 
 
-Pairs = PairedCounts | PairedClassCounts
+AnyPairedCounts = PairedCounts | PairedClassCounts
 
 
-def compare(pairs: Pairs, plan: ResamplingPlan) -> Comparison:
+def compare(paired_counts: AnyPairedCounts, plan: ResamplingPlan) -> Comparison:
     """Measure both sets of probabilities, on the same bootstrap resamples."""
-    if isinstance(pairs, PairedClassCounts):
-        before, after = _metrics_of_classes(pairs)
+    if isinstance(paired_counts, PairedClassCounts):
+        before, after = _metrics_of_classes(paired_counts)
     else:
-        before, after = map(metrics_of, pairs.counts())
+        before, after = map(metrics_of, paired_counts.counts())
     difference = {name: minus(after[name], before[name]) for name in before}
     values = dict(zip(SIDES, (before, after, difference), strict=True))
-    intervals = _intervals(pairs, plan) if plan.replicates else {}
-    parts = {side: _with_intervals(side, values[side], intervals) for side in SIDES}
-    return Comparison(before=parts["before"], after=parts["after"], difference=parts["difference"])
+    intervals = _intervals(paired_counts, plan) if plan.replicates else {}
+    metrics = {side: _with_intervals(side, values[side], intervals) for side in SIDES}
+    return Comparison(before=metrics["before"], after=metrics["after"], difference=metrics["difference"])
 
 
-def minus(one: float | None, other: float | None) -> float | None:
+def minus(first: float | None, second: float | None) -> float | None:
     """Compute the difference; None if either value is undefined."""
-    return None if one is None or other is None else one - other
+    return None if first is None or second is None else first - second
 
 
 Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 """Interval by side and metric; None if no valid interval exists."""
 
 
-def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
-    estimates = pairs.with_errors()
+def _intervals(paired_counts: AnyPairedCounts, plan: ResamplingPlan) -> Intervals:
+    estimates = paired_counts.with_errors()
     keys = [(side, name) for side in SIDES for name in _METRICS_WITH_INTERVALS if name in estimates]
-    if pairs.min_class_rows < MIN_CLASS_ROWS:
+    if paired_counts.min_class_rows < MIN_CLASS_ROWS:
         return dict.fromkeys(keys)
     replicates = max(plan.replicates, min_replicates(plan.confidence))
     draws = [
-        pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, number)).with_errors()
-        for number in with_progress(range(replicates), "resampling", replicates)
+        paired_counts.resampled(generator(plan.seed, Purpose.BOOTSTRAP, resample_index)).with_errors()
+        for resample_index in with_progress(range(replicates), "resampling", replicates)
     ]
     return {
         (side, name): studentised_interval(
@@ -89,23 +89,25 @@ def _with_intervals(side: str, values: Values, intervals: Intervals) -> dict[str
     return metrics
 
 
-def _in_range(side: str, name: str, ends: tuple[float, float] | None) -> tuple[float | None, float | None]:
+def _in_range(
+    side: str, name: str, interval: tuple[float, float] | None
+) -> tuple[float | None, float | None]:
     """Transform an interval to the metric's scale and clip it to its range."""
-    if ends is None:
+    if interval is None:
         return None, None
     if side == "difference":
-        return ends
+        return interval
     if name == "auc":
-        low, high = (1 / (1 + math.exp(-end)) for end in ends)
+        low, high = (1 / (1 + math.exp(-limit)) for limit in interval)
         return low, high
-    most = 1.0 if name == "brier" else math.inf
-    return max(0.0, ends[0]), min(most, ends[1])
+    upper_limit = 1.0 if name == "brier" else math.inf
+    return max(0.0, interval[0]), min(upper_limit, interval[1])
 
 
-def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
+def _metrics_of_classes(paired_counts: PairedClassCounts) -> list[Values]:
     """Compute the losses over all classes jointly, and class means of one-vs-rest calibration errors."""
     metrics: list[Values] = []
-    for counts, losses in zip(pairs.sides, pairs.losses().values(), strict=True):
+    for counts, losses in zip(paired_counts.sides, paired_counts.losses().values(), strict=True):
         labels = counts.observed_labels()
         by_class = [
             metrics_of(counts.one_vs_rest(class_index, labels))

@@ -27,14 +27,14 @@ def grid_parts(
     table: Table,
     edges: Floats,
     spec: GridSpec,
-    further: RangeQuery | None = None,
+    additional_query: RangeQuery | None = None,
     thresholds: RangeQuery | None = None,
 ) -> tuple[RangeCounts, ...]:
     """Return the scores of each uncertainty bin, then of all rows, as exact as the grid requires.
 
     Parameters
     ----------
-    further
+    additional_query
         Query for additional ranges to open.
     thresholds
         Query for the ranges with the thresholds of a shared grid, after its cells are exact. Without it, the
@@ -48,8 +48,8 @@ def grid_parts(
         masks = ranges_for_grid(counts, spec, counts_only=thresholds is not None)
         if thresholds is not None and not any(mask.any() for mask in masks):
             masks = list(thresholds(counts))
-        if further is None:
+        if additional_query is None:
             return masks
-        return [mask | other for mask, other in zip(masks, further(counts), strict=True)]
+        return [mask | additional for mask, additional in zip(masks, additional_query(counts), strict=True)]
 
     return table.range_counts(by, query)

@@ -25,7 +25,7 @@ def check_bootstrap(replicates: int | None) -> None:
     Raises
     ------
     UsageError
-        1 or negative.
+        It is 1 or negative.
     """
     if replicates is not None and (replicates < 0 or replicates == 1):
         raise UsageError(f"{replicates} bootstrap replicates", expected="2 or more, or 0 for none")
@@ -37,7 +37,7 @@ def check_confidence(confidence: float) -> None:
     Raises
     ------
     UsageError
-        Not strictly between 0 and 1.
+        It is not strictly between 0 and 1.
     """
     if not 0 < confidence < 1:
         raise UsageError(f"confidence {confidence:g}", expected="a number between 0 and 1")

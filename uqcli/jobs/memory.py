@@ -80,7 +80,7 @@ LIKELIHOOD: Final = Need(
 
 
 def require_memory(data: DataRequest, need: Need) -> None:
-    """Refuse a job that exceeds the free memory, instead of being killed midway.
+    """Refuse a job that needs more memory than is free, before the system kills it midway.
 
     Raises
     ------
@@ -120,5 +120,5 @@ def _distinct_expected(data: DataRequest) -> int:
     if first is None:
         return 0
     scores = first.numbers["score"]
-    meetings = len(scores) - len(np.unique(scores))
-    return len(scores) ** 2 // (2 * meetings) if meetings else (2**53)
+    collisions = len(scores) - len(np.unique(scores))
+    return len(scores) ** 2 // (2 * collisions) if collisions else (2**53)

@@ -25,12 +25,14 @@ def show_one(artifact: str) -> Result[ShowReport, None]:
     Raises
     ------
     DataError, ArtifactError
-        It is missing, or is no rule file.
+        The file is missing or is not a rule file.
     """
     return Result(report=ShowReport(rule=load(artifact)), artifact=None)
 
 
-def show_two(artifact: str, other: str | None, data: DataRequest | None) -> Result[ShowTwoReport, None]:
+def show_two(
+    artifact: str, second_artifact: str | None, data: DataRequest | None
+) -> Result[ShowTwoReport, None]:
     """Load two rule files, and count the rows on which they decide differently.
 
     Parameters
@@ -45,17 +47,19 @@ def show_two(artifact: str, other: str | None, data: DataRequest | None) -> Resu
     DataError, ArtifactError
         Files cannot be read.
     """
-    if other is None:
+    if second_artifact is None:
         raise UsageError("--on with one rule file", expected="two rule files, or apply for one")
-    rules = load(artifact), load(other)
+    rules = load(artifact), load(second_artifact)
     first, second = rules
     if first.kind != second.kind:
         raise UsageError(
-            f"'{artifact}' is of kind {first.kind}, '{other}' of kind {second.kind}",
+            f"'{artifact}' is of kind {first.kind}, '{second_artifact}' of kind {second.kind}",
             expected="two rule files of one kind",
         )
     changed = None if data is None else _count(rules, data)
-    return Result(report=ShowTwoReport(names=(artifact, other), rules=rules, changed=changed), artifact=None)
+    return Result(
+        report=ShowTwoReport(names=(artifact, second_artifact), rules=rules, changed=changed), artifact=None
+    )
 
 
 def _count(rules: tuple[Saved, Saved], data: DataRequest) -> ChangedRows:

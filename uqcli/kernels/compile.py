@@ -66,9 +66,9 @@ class Kernel(Generic[*Ts, R]):
             for value in arguments
         ]
         result = self.python(*lists)
-        for value, numbers in zip(arguments, lists, strict=True):
-            if value is not numbers and isinstance(value, np.ndarray) and value.flags.writeable:
-                value[:] = numbers
+        for value, values in zip(arguments, lists, strict=True):
+            if value is not values and isinstance(value, np.ndarray) and value.flags.writeable:
+                value[:] = values
         return result
 
     def loaded(self, args: tuple[Any, ...]) -> Callable[[*Ts], R]:
@@ -106,7 +106,7 @@ class Kernel(Generic[*Ts, R]):
 
 
 def cache_directory(folder: Path) -> str | None:
-    """Choose the directory of compiled kernels: '' for beside their sources, None if none can be trusted.
+    """Choose the directory of compiled kernels: '' if it is next to their sources, None if none is trusted.
 
     A cache is pickled code. It is therefore only read from an absolute directory that we own and nobody else
     may write. Candidates: NUMBA_CACHE_DIR if set, else the directory beside the sources, else one in the home
@@ -123,24 +123,25 @@ def cache_directory(folder: Path) -> str | None:
     if _is_ours(folder) and os.access(folder, os.W_OK):
         return ""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")  # noqa: PTH118
-    own = Path(home) / "uqcli" / "kernels"
-    return str(own) if _is_ours(own) else None
+    user_cache = Path(home) / "uqcli" / "kernels"
+    return str(user_cache) if _is_ours(user_cache) else None
 
 
 def _is_ours(directory: Path) -> bool:
     """Whether a directory is absolute, exists (or was created here), and only we may write or replace it."""
     if not directory.is_absolute():
         return False
-    user, others = os.geteuid(), stat.S_IWGRP | stat.S_IWOTH
+    user, others_may_write = os.geteuid(), stat.S_IWGRP | stat.S_IWOTH
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         owner_and_mode = directory.stat()
         above = [parent.stat() for parent in directory.resolve().parents]
     except OSError:
         return False
-    is_private = owner_and_mode.st_uid == user and not owner_and_mode.st_mode & others
+    is_private = owner_and_mode.st_uid == user and not owner_and_mode.st_mode & others_may_write
     return is_private and all(
-        status.st_uid in (0, user) and (not status.st_mode & others or status.st_mode & stat.S_ISVTX)
+        status.st_uid in (0, user)
+        and (not status.st_mode & others_may_write or status.st_mode & stat.S_ISVTX)
         for status in above
     )
 

@@ -29,10 +29,10 @@ def bin_frontier(gains: Ints) -> Ints:
     work = width * (rows * (rows - 1) // 2 * bins + rows)  # iterations of the inner loop
     max_plus_convolution.run(work, np.ascontiguousarray(gains), total, choices)
     chosen = np.empty((rows, rows * bins + 1), dtype=np.int32)
-    left = np.arange(rows * bins + 1)
+    remaining = np.arange(rows * bins + 1)
     for row in range(rows - 1, -1, -1):
-        chosen[row] = choices[row, left]
-        left = left - chosen[row]
+        chosen[row] = choices[row, remaining]
+        remaining = remaining - chosen[row]
     return chosen
 
 
@@ -43,17 +43,17 @@ def max_plus_convolution(
     """Fill, row by row, the best total for every number of bins and the bins that the row takes for it."""
     rows, width = gains.shape
     bins = width - 1
-    before = np.empty_like(total)
+    previous = np.empty_like(total)
     reach = 0
     for row in range(rows):
         for m in range(reach + 1):
-            before[m] = total[m]
+            previous[m] = total[m]
         for m in range(reach + bins + 1):
             total[m] = -(2**62)
         for j in range(width):
             gain = gains[row, j]
             for m in range(reach + 1):
-                candidate = before[m] + gain
+                candidate = previous[m] + gain
                 if candidate > total[m + j]:
                     total[m + j] = candidate
                     choices[row, m + j] = j

@@ -53,8 +53,8 @@ def least_solution(matrix: Matrix, right: Floats) -> Floats:
     """
     rotated, vectors = matrix.copy(), np.eye(len(matrix))
     for _ in range(_MAX_SWEEPS):
-        pairs = [(i, j) for i in range(len(rotated)) for j in range(i)]
-        if not any([_rotate(rotated, vectors, i, j) for i, j in pairs]):  # noqa: C419
+        index_pairs = [(i, j) for i in range(len(rotated)) for j in range(i)]
+        if not any([_rotate(rotated, vectors, i, j) for i, j in index_pairs]):  # noqa: C419
             break
     values = np.diag(rotated)
     nonzero = np.abs(values) > _EIGENVALUE_TOLERANCE * np.abs(values).max()

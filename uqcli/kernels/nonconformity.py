@@ -11,10 +11,10 @@ from uqcli.kernels.compile import kernel
 Matrix = NDArray[np.float64]
 
 FEW_CLASSES = 16
-"""Number of classes up to which insertion is faster than a call of sort."""
+"""Number of classes up to which insertion sort is faster than calling sort."""
 
 _SCORE_STEPS, _SET_STEPS, _SORTED_SET_STEPS = 5, 16, 5
-"""Python steps per probability: matrices stay arrays, whose elements are slow to index."""
+"""Estimated cost per probability in Python, in steps of ``Kernel.run``: matrices are slow to index."""
 
 
 def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
@@ -97,15 +97,15 @@ def fill_sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: B
     """Fill the sets, class by class in descending order of probability."""
     rows, classes = probability.shape
     descending = np.empty(classes, dtype=np.int64)
-    lines = len(threshold)
+    threshold_rows = len(threshold)
     for i in range(rows):
-        line = i if lines == rows else 0
+        threshold_row = i if threshold_rows == rows else 0
         top = -1.0  # no higher score is in the set, except for classes that always are
         for j in range(classes):
-            if threshold[line, j] >= 1.0:
+            if threshold[threshold_row, j] >= 1.0:
                 inside[i, j] = True
-            elif threshold[line, j] > top:
-                top = threshold[line, j]
+            elif threshold[threshold_row, j] > top:
+                top = threshold[threshold_row, j]
         if classes > FEW_CLASSES:
             descending[:] = np.argsort(-probability[i])  # ties share a score, so their order does not matter
         else:
@@ -123,7 +123,7 @@ def fill_sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: B
                 break
             score = min(1.0, mass + uniform[i] * largest)
             while position < classes and probability[i, descending[position]] == largest:
-                if score <= threshold[line, descending[position]]:
+                if score <= threshold[threshold_row, descending[position]]:
                     inside[i, descending[position]] = True
                 mass += largest
                 position += 1

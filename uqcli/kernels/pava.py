@@ -105,8 +105,8 @@ def bounded_blocks(positives: Ints, count: Ints, n_min: int, n_max: int) -> Ints
     Returns
     -------
     int64, shape (blocks,)
-        Position of the first element of each block, ascending. A forced merge, the last elements or
-        one large element may exceed n_max.
+        Position of the first element of each block, ascending. A block may exceed n_max after a forced merge,
+        with the last elements, or with one large element.
     """
     starts = np.empty(len(count), dtype=np.int64)
     stacks = np.empty_like(starts), np.empty_like(starts)
@@ -163,28 +163,32 @@ def isotonic_means(value: Floats, weight: Floats) -> Floats:
 
     Parameters
     ----------
-    value, weight : float64, shape (lines, m)
+    value, weight : float64, shape (rows, m)
         Weights above 0.
 
     Returns
     -------
-    float64, shape (lines, m)
+    float64, shape (rows, m)
     """
     if len(value) >= _MIN_ROWS:
-        return _means_of_lines(value, weight)
+        return _means_of_rows(value, weight)
     fitted = np.empty_like(value)
-    for line, amount, times in zip(fitted, value, weight, strict=True):
-        stacks = np.empty_like(amount), np.empty_like(amount), np.empty(len(amount), dtype=np.int64)
-        fill_means.run(4 * len(amount), amount, times, line, *stacks)
+    for fitted_row, row_values, row_weights in zip(fitted, value, weight, strict=True):
+        stacks = (
+            np.empty_like(row_values),
+            np.empty_like(row_values),
+            np.empty(len(row_values), dtype=np.int64),
+        )
+        fill_means.run(4 * len(row_values), row_values, row_weights, fitted_row, *stacks)
     return fitted
 
 
-def _means_of_lines(value: Floats, weight: Floats) -> Floats:
+def _means_of_rows(value: Floats, weight: Floats) -> Floats:
     """Run ``fill_means`` vectorised: one step of all rows at a time."""
-    lines, size = value.shape
-    base = np.arange(lines) * (size + 1)  # sentinel below the first block of each row, never merged
-    sums, total, mean = (np.zeros(lines * (size + 1)) for _ in range(3))
-    start = np.zeros(lines * (size + 1), dtype=np.int64)
+    rows, size = value.shape
+    base = np.arange(rows) * (size + 1)  # sentinel below the first block of each row, never merged
+    sums, total, mean = (np.zeros(rows * (size + 1)) for _ in range(3))
+    start = np.zeros(rows * (size + 1), dtype=np.int64)
     mean[base] = -np.inf
     top = base.copy()
     for column in range(size):
@@ -201,12 +205,12 @@ def _means_of_lines(value: Floats, weight: Floats) -> Floats:
             mean[below] = sums[below] / total[below]
             top[falls] = below
             falls = falls[mean[below - 1] > mean[below]]
-    blocks = np.repeat(base + 1, top - base) + _numbers_from(top - base)
-    begins = start[blocks] + np.repeat(np.arange(lines) * size, top - base)
-    return np.repeat(mean[blocks], np.diff(begins, append=lines * size)).reshape(lines, size)
+    blocks = np.repeat(base + 1, top - base) + _ranges_below(top - base)
+    begins = start[blocks] + np.repeat(np.arange(rows) * size, top - base)
+    return np.repeat(mean[blocks], np.diff(begins, append=rows * size)).reshape(rows, size)
 
 
-def _numbers_from(sizes: Ints) -> Ints:
+def _ranges_below(sizes: Ints) -> Ints:
     """Concatenate the ranges 0, 1, ... below each size."""
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
@@ -231,6 +235,6 @@ def fill_means(
             block_sum[blocks - 1] += block_sum[blocks]
             block_weight[blocks - 1] += block_weight[blocks]
     for block in range(blocks):
-        end = start[block + 1] if block + 1 < blocks else len(value)
-        for i in range(start[block], end):
+        stop = start[block + 1] if block + 1 < blocks else len(value)
+        for i in range(start[block], stop):
             fitted[i] = block_sum[block] / block_weight[block]

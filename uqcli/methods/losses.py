@@ -36,7 +36,7 @@ LOSSES: Final[Mapping[str, Loss]] = MappingProxyType({"brier": squared_error, "l
 def is_bounded(name: str, probability: Floats) -> bool:
     """Whether no single row can dominate the mean loss; the log loss at 0 or 1 only depends on the clipping.
 
-    Intervals are invalid if this affects one row in many, since most samples do not contain it.
+    Otherwise intervals are invalid: most bootstrap samples lack the rare row that dominates.
     """
     return name != "log_loss" or bool(probability.min() > CLIP and probability.max() < 1 - CLIP)
 

@@ -39,7 +39,7 @@ def wilson(share: float, trials: int, z: float) -> tuple[float, float]:
     trials
         At least 1.
     z
-        Half its width in standard errors.
+        Half the width of the interval in standard errors.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def wilson(share: float, trials: int, z: float) -> tuple[float, float]:
     >>> round(low, 3), round(high, 3)
     (0.419, 0.581)
     """
-    shrunk = 1 + z * z / trials
-    centre = (share + z * z / (2 * trials)) / shrunk
-    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / shrunk
+    denominator = 1 + z * z / trials
+    centre = (share + z * z / (2 * trials)) / denominator
+    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / denominator
     return max(0.0, centre - half), min(1.0, centre + half)

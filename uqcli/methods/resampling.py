@@ -60,7 +60,8 @@ def mean_with_error(value: Floats, count: Ints | Floats) -> WithError:
     Parameters
     ----------
     value : float64, shape (m,)
-    Multiplicities, as int64 or the same numbers as float64, shape (m,).
+    count : int64, or float64 with whole values, shape (m,)
+        Multiplicities.
     """
     total = int(count.sum())
     mean = float((value * count).sum()) / total

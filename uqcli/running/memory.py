@@ -13,12 +13,12 @@ _STATM: Final = Path("/proc/self/statm")
 
 
 def available_bytes() -> int | None:
-    """Return the least that machine, control group and ``ulimit -v`` leave; None if none is known."""
-    limits = [limit for limit in (_of_machine(), _of_group(), _of_shell()) if limit is not None]
+    """Return the smallest amount that machine, control group and ``ulimit -v`` leave; None if unknown."""
+    limits = [limit for limit in (_machine_bytes(), _container_bytes(), _shell_bytes()) if limit is not None]
     return min(limits) if limits else None
 
 
-def _of_machine() -> int | None:
+def _machine_bytes() -> int | None:
     with suppress(OSError, ValueError):
         for line in _MEMINFO.read_text().splitlines():
             name, _, value = line.partition(":")
@@ -27,7 +27,7 @@ def _of_machine() -> int | None:
     return None
 
 
-def _of_group() -> int | None:
+def _container_bytes() -> int | None:
     """Return the free memory of the container (cgroup versions 2 and 1), file cache not counted as used."""
     for limit, used, cache in (
         ("memory.max", "memory.current", "inactive_file"),
@@ -41,7 +41,7 @@ def _of_group() -> int | None:
     return None
 
 
-def _of_shell() -> int | None:
+def _shell_bytes() -> int | None:
     with suppress(OSError, ValueError):
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:

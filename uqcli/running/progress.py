@@ -42,6 +42,6 @@ def with_progress(items: Iterable[T], task: str, total: int, unit: str = "draws"
     >>> list(with_progress("ab", "drawing", 2))
     ['a', 'b']
     """
-    for number, item in enumerate(items, start=1):
+    for done, item in enumerate(items, start=1):
         yield item
-        report_progress(task, number, unit, number / max(total, 1))
+        report_progress(task, done, unit, done / max(total, 1))

@@ -35,7 +35,7 @@ def is_web(name: str) -> bool:
 
 
 def safe_address(name: str) -> str:
-    """Remove from an address user, password and query, which only the server should see.
+    """Remove user, password and query from an address; only the server should see them.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def refuse_user(name: str) -> None:
     Raises
     ------
     DataError
-        The address has one.
+        The address contains one of them.
     """
     if "@" in name.partition("://")[2].partition("/")[0]:
         raise DataError(
@@ -125,7 +125,7 @@ class Address:
         return self.path.partition("/")[0]
 
     @property
-    def base(self) -> str:
+    def basename(self) -> str:
         """Last part of the path."""
         return self.path.rpartition("/")[2]
 
@@ -134,9 +134,9 @@ class Address:
         """Parts of the path before the last."""
         return tuple(self.path.split("/")[:-1])
 
-    def beside(self, base: str) -> Address:
+    def beside(self, basename: str) -> Address:
         """Return another address in the same folder."""
-        return Address(scheme=self.scheme, path="/".join((*self.folders, base)))
+        return Address(scheme=self.scheme, path="/".join((*self.folders, basename)))
 
     def with_path(self, path: str) -> Address:
         """Return another address in the same store."""

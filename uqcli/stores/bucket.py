@@ -49,7 +49,7 @@ class StoreTree:
             with store_errors(folder.name):
                 infos = self._store.get_file_info(pf.FileSelector(address.path, allow_not_found=True))
             entries = (_entry(address.with_path(info.path), info) for info in infos)
-            listings[folder.name] = tuple(sorted(entries, key=lambda entry: entry.base))
+            listings[folder.name] = tuple(sorted(entries, key=lambda entry: entry.basename))
         self._files.update(entry.name for entry in listings[folder.name] if entry.is_file)
         return listings[folder.name]
 
@@ -98,7 +98,9 @@ class StoreTree:
         if has_magic(part):
             fits = re.compile(translate(part)).match
             return [
-                entry for entry in self._in_all(folders) if fits(entry.base) and _matches_hidden(entry, part)
+                entry
+                for entry in self._in_all(folders)
+                if fits(entry.basename) and _matches_hidden(entry, part)
             ]
         addresses = [Address.parse(f"{folder.name}/{part}") for folder in folders]
         if not last:
@@ -126,7 +128,7 @@ def _is_there(entry: Entry) -> bool:
 
 def _matches_hidden(entry: Entry, part: str) -> bool:
     """Whether a pattern matches hidden names: as in a shell, only a leading dot matches a dot."""
-    return not entry.base.startswith(".") or part.startswith(".")
+    return not entry.basename.startswith(".") or part.startswith(".")
 
 
 def _entry(address: Address, info: pf.FileInfo) -> Entry:
@@ -134,11 +136,11 @@ def _entry(address: Address, info: pf.FileInfo) -> Entry:
 
     return Entry(
         name=str(address),
-        base=address.base,
+        basename=address.basename,
         is_folder=info.type == pf.FileType.Directory,
         is_file=info.type == pf.FileType.File,
     )
 
 
 def _folder(address: Address) -> Entry:
-    return Entry(name=str(address), base=address.base, is_folder=True, is_file=False)
+    return Entry(name=str(address), basename=address.basename, is_folder=True, is_file=False)

@@ -21,7 +21,7 @@ class Content(Protocol):
         """Name for messages."""
 
     @property
-    def base(self) -> str:
+    def basename(self) -> str:
         """Last part of the name, which implies the format."""
 
     @property
@@ -70,7 +70,7 @@ class LocalFile:
         return str(self.path)
 
     @property
-    def base(self) -> str:
+    def basename(self) -> str:
         """File name."""
         return self.path.name
 

@@ -17,21 +17,21 @@ class Entry:
     ----------
     name
         Name within its tree.
-    base
+    basename
         Last part of the name.
     is_folder, is_file
         Both are False for a device.
     """
 
     name: str
-    base: str
+    basename: str
     is_folder: bool
     is_file: bool
 
     @property
     def is_hidden(self) -> bool:
         """Whether it is skipped unless named: other programs' metadata and unfinished files."""
-        return self.base[:1] in (".", "_")
+        return self.basename[:1] in (".", "_")
 
 
 class Tree(Protocol):

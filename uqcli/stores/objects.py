@@ -32,9 +32,9 @@ class StoredObject:
         return str(self.address)
 
     @property
-    def base(self) -> str:
+    def basename(self) -> str:
         """Last part of the key."""
-        return self.address.base
+        return self.address.basename
 
     @property
     def folders(self) -> tuple[str, ...]:

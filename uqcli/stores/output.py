@@ -68,7 +68,7 @@ def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[Binar
 
     directory = Path(tempfile.gettempdir())
     with writing_errors(target, f"in '{directory}'"):
-        temporary = Temporary(directory, f"uqcli-{address.base}")
+        temporary = Temporary(directory, f"uqcli-{address.basename}")
         with filled(temporary) as stream:
             yield stream
     settle(Upload(temporary=temporary, address=address, target=target), queue)

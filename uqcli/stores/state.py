@@ -42,7 +42,7 @@ def locked(name: str) -> Iterator[State]:
     Raises
     ------
     UsageError
-        An address, a stream or a device: only a local file can be locked.
+        The name is an address, a stream or a device; only a local file can be locked.
     DataError
         It cannot be read or written, or another run holds the lock.
     """

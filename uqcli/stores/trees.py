@@ -49,15 +49,15 @@ class LocalTree:
 def _local(path: Path) -> Entry:
     leads_nowhere = path.is_symlink() and not path.exists()  # fails on reading
     is_file = path.is_file() or leads_nowhere
-    return Entry(name=str(path), base=path.name, is_folder=path.is_dir(), is_file=is_file)
+    return Entry(name=str(path), basename=path.name, is_folder=path.is_dir(), is_file=is_file)
 
 
 class WebTree:
     """Files of web servers, by name only: there are no listings."""
 
     def entry(self, name: str) -> Entry | None:
-        """Assume that it exists; reading it shows."""
-        return Entry(name=name, base=WebFile(url=name).base, is_folder=False, is_file=True)
+        """Assume that the file exists; only reading it shows whether it does."""
+        return Entry(name=name, basename=WebFile(url=name).basename, is_folder=False, is_file=True)
 
     def inside(self, folder: Entry) -> list[Entry]:
         """Return nothing: no listing exists."""

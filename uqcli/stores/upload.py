@@ -5,7 +5,7 @@ under a hidden name in the target's folder. After a complete upload the store co
 atomically for readers, and the hidden object is deleted. No multipart upload ever has the final name, since
 pyarrow cannot abort one: it completes even a failed upload.
 
-It needs space in the directory of temporary files. Above 4 MiB it also needs the right to read, copy and
+Writing needs space in the directory of temporary files. Above 4 MiB it also needs the right to read, copy and
 delete in the folder. S3 copies at most 5 GiB, so larger files are refused. A killed run may leave
 the hidden object (``.uqcli-*.tmp``, skipped when folders are read) or an unfinished upload. A life-cycle rule
 of the bucket can remove them. After deleting, pyarrow leaves an empty S3 object in place of the folder.
@@ -114,7 +114,9 @@ def _upload(path: Path, address: Address, target: str) -> None:
 def _put(content: bytes, store: pf.FileSystem, address: Address, target: str) -> None:
     """Write a small object in one request, which is atomic."""
     with store_errors(target, "write"), changing, replacing(target):
-        sink = store.open_output_stream(address.path, compression=None, metadata=_content_type(address.base))
+        sink = store.open_output_stream(
+            address.path, compression=None, metadata=_content_type(address.basename)
+        )
         sink.write(content)
         sink.close()
 
@@ -125,7 +127,7 @@ def _send_and_copy(path: Path, store: pf.FileSystem, address: Address, target: s
     _register_hidden(hidden, store)
     try:
         with store_errors(target, "write"):
-            _send(path, store, hidden, _content_type(address.base))
+            _send(path, store, hidden, _content_type(address.basename))
             arrived = store.get_file_info(hidden).size
             if arrived != size:
                 raise DataError(
@@ -146,9 +148,9 @@ def _send(path: Path, store: pf.FileSystem, hidden: str, kind: dict[str, str] | 
             sink.write(piece)
 
 
-def _content_type(base: str) -> dict[str, str] | None:
+def _content_type(basename: str) -> dict[str, str] | None:
     """Return the content type of the object."""
-    kind, encoding = mimetypes.guess_type(base)
+    kind, encoding = mimetypes.guess_type(basename)
     return {"Content-Type": kind} if kind is not None and encoding is None else None
 
 

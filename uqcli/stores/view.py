@@ -27,7 +27,7 @@ _views: list[View] = []  # not a context variable, since all threads of the run 
 
 
 def current_view() -> View:
-    """Return the cache of the current run; an empty one outside a run."""
+    """Return the view of the current run; an empty one outside a run."""
     return _views[-1] if _views else View()
 
 

@@ -41,7 +41,7 @@ class WebFile:
         return safe_address(self.url)
 
     @property
-    def base(self) -> str:
+    def basename(self) -> str:
         """Last part of the path."""
         return self._path[-1]
 
@@ -73,19 +73,19 @@ class WebFile:
         if response.status != http.HTTPStatus.OK:  # partial content, for example
             response.close()
             raise _refused(self.name, response.status)
-        with response, io.BufferedReader(_Answer(response, self.name), 1 << 20) as stream:
+        with response, io.BufferedReader(_ResponseBody(response, self.name), 1 << 20) as stream:
             yield cast(BinaryIO, stream)
 
 
-class _Answer(io.RawIOBase):
+class _ResponseBody(io.RawIOBase):
     """Response body; its length must match the header."""
 
-    def __init__(self, answer: http.client.HTTPResponse, name: str) -> None:
-        self._answer = answer
+    def __init__(self, response: http.client.HTTPResponse, name: str) -> None:
+        self._response = response
         self._name = name
-        length = answer.headers.get("Content-Length")
+        length = response.headers.get("Content-Length")
         self._expected = int(length) if length and length.isdigit() else None
-        self._read = 0
+        self._bytes_read = 0
 
     def readable(self) -> bool:
         return True
@@ -93,18 +93,18 @@ class _Answer(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read some bytes; none at the end."""
         with _web_errors(self._name):
-            size = self._answer.readinto(buffer)
-        self._read += size
-        if not size and self._expected is not None and self._read < self._expected:
+            size = self._response.readinto(buffer)
+        self._bytes_read += size
+        if not size and self._expected is not None and self._bytes_read < self._expected:
             raise DataError(
-                f"cannot read '{self._name}': the answer ends after {self._read} bytes",
+                f"cannot read '{self._name}': the answer ends after {self._bytes_read} bytes",
                 expected=f"{self._expected} bytes",
                 remedy="check the network, and try again",
             )
         return size
 
 
-class _ElsewhereError(ValueError):
+class _RedirectSchemeError(ValueError):
     """A redirection to a scheme other than http(s)."""
 
 
@@ -122,7 +122,7 @@ def _web_errors(name: str) -> Iterator[None]:
 
 
 def _refused(name: str, code: int) -> DataError:
-    """Create the error for another status; the server's own message may contain anything."""
+    """Create the error for a status other than 200; the server's own message may contain anything."""
     phrase = http.HTTPStatus(code).phrase if code in http.HTTPStatus._value2member_map_ else ""
     return DataError(
         f"cannot read '{name}': the server answered {code} {phrase}".rstrip(),
@@ -137,8 +137,10 @@ def _reason(error: Exception) -> str:
     for kind, sentence in _REASONS.items():
         if isinstance(inner, kind):
             return sentence.format(seconds=limits.REQUEST_SECONDS)
-    number = getattr(inner, "errno", None)
-    return os.strerror(number) if isinstance(number, int) and number > 0 else "no valid answer"
+    error_number = getattr(inner, "errno", None)
+    return (
+        os.strerror(error_number) if isinstance(error_number, int) and error_number > 0 else "no valid answer"
+    )
 
 
 _REASONS: Final[Mapping[type[BaseException], str]] = MappingProxyType(
@@ -150,7 +152,7 @@ _REASONS: Final[Mapping[type[BaseException], str]] = MappingProxyType(
         socket.gaierror: "there is no such host",
         ssl.SSLCertVerificationError: "its certificate cannot be verified",
         ssl.SSLError: "no secure connection",
-        _ElsewhereError: "it leads to a place that is not on the web",
+        _RedirectSchemeError: "it leads to a place that is not on the web",
     }
 )
 
@@ -174,7 +176,7 @@ class _Redirections(urllib.request.HTTPRedirectHandler):
         target = urljoin(req.full_url, headers.get("location") or headers.get("uri") or "")
         if not is_web(target):
             fp.close()
-            raise _ElsewhereError
+            raise _RedirectSchemeError
         return super().http_error_302(req, fp, code, msg, headers)
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302

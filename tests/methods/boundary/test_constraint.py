@@ -30,7 +30,7 @@ MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
 )
 def test_a_constraint_is_exact_and_states_its_target(kind, text, amounts, target):
     constraint = parse_constraint(kind, text)
-    assert (constraint.kind, constraint.value, constraint.amounts) == (kind, text, amounts)
+    assert (constraint.kind, constraint.value, constraint.numbers) == (kind, text, amounts)
     assert constraint.text() == target
     assert constraint.relative == text.endswith("%")
 

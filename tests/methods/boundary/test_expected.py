@@ -146,7 +146,7 @@ def test_folds_add_up_to_all_rows_and_draws_contain_each_row_once_on_average():
 )
 def test_margins_are_exact(hits, false_alerts, target, errors):
     selected = hits + false_alerts
-    met = Margin(target=target, errors=errors).is_met(np.array([hits]), np.array([selected]))[0]
+    met = Margin(target=target, standard_errors=errors).is_met(np.array([hits]), np.array([selected]))[0]
     surplus = Fraction(hits) - target * selected
     assert met == (surplus >= 0 and surplus**2 >= errors**2 * target * (1 - target) * selected)
 
@@ -155,5 +155,6 @@ def test_a_margin_that_is_just_met_counts_as_met():
     """70 + 1 standard error of exactly 21/10 * 10: precision 7/10, 2,100 rows."""
     target, rows = Fraction(7, 10), 2100
     just = 1470 + 21
-    met = Margin(target=target, errors=Fraction(1)).is_met(np.array([just - 1, just]), np.array([rows] * 2))
+    margin = Margin(target=target, standard_errors=Fraction(1))
+    met = margin.is_met(np.array([just - 1, just]), np.array([rows] * 2))
     assert met.tolist() == [False, True]

@@ -85,11 +85,11 @@ def test_parts_are_levels_or_leaves():
     uncertainty, leaf = np.array([0.5, 1.0, 2.0]), np.array([1, 0, 1])
     levels = LEVELS.parts(uncertainty, None)
     assert levels.names == ("uncertainty level 1", "uncertainty level 2")
-    assert levels.number.tolist() == [0, 1, 1]
+    assert levels.index.tolist() == [0, 1, 1]
     for saved_map in (GROUPS, TREES):
         parts = saved_map.parts(uncertainty, leaf)
         assert parts.names == ("leaf 0: a = x", "leaf 1: any other")
-        assert parts.number.tolist() == [1, 0, 1]
+        assert parts.index.tolist() == [1, 0, 1]
         assert saved_map.parts(uncertainty, None) is None
     assert LEVELS.parts(None, leaf) is None
     assert LOGISTIC.parts(uncertainty, leaf) is None

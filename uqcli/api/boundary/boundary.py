@@ -96,7 +96,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         label : 0 and 1, or bool, shape (n,)
         weight : non-negative integers, shape (n,), optional
         shift
-            Class weights of target data, for the precision there as well.
+            Class weights of target data, to measure the precision there also.
 
         Raises
         ------

@@ -74,7 +74,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         **fitted
             Attributes of ``CalibrationOptions``: method, n_bins, uncertainty_bins, leaf_method, min_leaf,
             partitioner, max_depth, split, confidence, seed. ``method="all"`` tries every applicable method
-            and keeps that of the lowest cross-validated log loss; ``notes`` name it.
+            and keeps the one with the lowest cross-validated log loss; ``notes`` name it.
 
         Raises
         ------

@@ -90,7 +90,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             Class names or class indices.
         weight : non-negative integers, shape (n,), optional
         shift
-            Class weights of target data, for the coverage there as well.
+            Class weights of target data, to measure the coverage there also.
 
         Raises
         ------

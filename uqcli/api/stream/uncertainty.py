@@ -34,7 +34,7 @@ def uncertainty_of(
     Raises
     ------
     UsageError, DataError
-        Both or neither are given, or a value is out of range.
+        Not exactly one of the two is given, or a value is out of range.
 
     Examples
     --------

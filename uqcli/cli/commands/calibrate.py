@@ -84,12 +84,12 @@ def calibrate(
     *,
     inputs: LabelledInputs = None,
     columns: FitColumns,
-    methods: MapOptions,
+    map_options: MapOptions,
     written: ArtifactOutput,
     plotting: PlotOutput,
     reporting: ReportOptions,
     probabilities: ClassProbabilities,
-    parts: PartOptions,
+    part_options: PartOptions,
     test: Annotated[
         list[str] | None,
         typer.Option(
@@ -106,7 +106,9 @@ def calibrate(
     provenance = check_outputs(
         reporting,
         written.output,
-        reads=Reads.from_options(inputs, test, parts.tree_data, rules=[methods.shift], reading=reading),
+        reads=Reads.from_options(
+            inputs, test, part_options.tree_data, rules=[map_options.shift], reading=reading
+        ),
         running=running,
         plot=plotting.plot,
         has_figures=True,
@@ -115,18 +117,20 @@ def calibrate(
     from uqcli.jobs.calibrate.fitted import CalibrateRequest
     from uqcli.jobs.calibrate.run import run
 
-    method = _method(methods, probabilities)
-    _refuse_unused(method, methods, parts)
+    method = _method(map_options, probabilities)
+    _refuse_unused(method, map_options, part_options)
     if method not in (None, CalibrationMethod.HETEROGENEOUS):
-        parts = PartOptions()  # drop configured values for heterogeneous
+        part_options = PartOptions()  # drop configured values for heterogeneous
     request = CalibrateRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
-        calibration=_calibration(method or defaults.CALIBRATION_METHOD, methods, parts, resampling),
-        features=parse_names("--features", parts.features),
-        partition=parse_names("--partition", parts.partition),
+        calibration=_calibration(
+            method or defaults.CALIBRATION_METHOD, map_options, part_options, resampling
+        ),
+        features=parse_names("--features", part_options.features),
+        partition=parse_names("--partition", part_options.partition),
         test=tuple(test) if test else None,
-        tree_data=tuple(parts.tree_data) if parts.tree_data else None,
-        shift=methods.shift,
+        tree_data=tuple(part_options.tree_data) if part_options.tree_data else None,
+        shift=map_options.shift,
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
     )
@@ -134,19 +138,22 @@ def calibrate(
     deliver(result, reporting, provenance=provenance, output=written.output, plot=plotting.plot)
 
 
-def _method(methods: MapOptions, probabilities: ClassProbabilities) -> CalibrationMethod | None:
+def _method(map_options: MapOptions, probabilities: ClassProbabilities) -> CalibrationMethod | None:
     """Return the calibration method; None for all."""
-    if probabilities.proba is not None and methods.method is CalibrationChoice.ALL:
+    if probabilities.proba is not None and map_options.method is CalibrationChoice.ALL:
         raise UsageError("--proba with --method all", expected=f"--method {CalibrationMethod.TEMPERATURE}")
-    if probabilities.proba is not None and methods.method is None:
+    if probabilities.proba is not None and map_options.method is None:
         return CalibrationMethod.TEMPERATURE
-    if methods.method is not None:
-        return None if methods.method is CalibrationChoice.ALL else CalibrationMethod(methods.method)
-    return defaults.CALIBRATION_METHOD if methods.undersampled is None else CalibrationMethod.PRIOR
+    if map_options.method is not None:
+        return None if map_options.method is CalibrationChoice.ALL else CalibrationMethod(map_options.method)
+    return defaults.CALIBRATION_METHOD if map_options.undersampled is None else CalibrationMethod.PRIOR
 
 
 def _calibration(
-    method: CalibrationMethod, methods: MapOptions, parts: PartOptions, resampling: OptionalResampling
+    method: CalibrationMethod,
+    map_options: MapOptions,
+    part_options: PartOptions,
+    resampling: OptionalResampling,
 ) -> CalibrationOptions:
     from uqcli.jobs.calibrate.fit import CalibrationOptions
     from uqcli.methods.calibrate.scale import Scale
@@ -154,36 +161,39 @@ def _calibration(
     return CalibrationOptions(
         method=method,
         scale=Scale(
-            real=methods.logit, undersampled=1.0 if methods.undersampled is None else methods.undersampled
+            real=map_options.logit,
+            undersampled=1.0 if map_options.undersampled is None else map_options.undersampled,
         ),
-        n_bins=size("--n-bins", methods.n_bins or str(defaults.SINGLE_SCORE_BINS)),
+        n_bins=size("--n-bins", map_options.n_bins or str(defaults.SINGLE_SCORE_BINS)),
         uncertainty_bins=size(
-            "--uncertainty-bins", methods.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
+            "--uncertainty-bins", map_options.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
         ),
-        leaf_method=parts.leaf_method or defaults.LEAF_METHOD,
-        min_leaf=size("--min-leaf", parts.min_leaf or str(defaults.MIN_LEAF)),
-        partitioner=parts.partitioner or defaults.PARTITIONER,
-        max_depth=size("--max-depth", parts.max_depth or str(defaults.MAX_DEPTH)),
-        split=parts.split or defaults.SPLIT,
-        trees=parts.partition is None,
+        leaf_method=part_options.leaf_method or defaults.LEAF_METHOD,
+        min_leaf=size("--min-leaf", part_options.min_leaf or str(defaults.MIN_LEAF)),
+        partitioner=part_options.partitioner or defaults.PARTITIONER,
+        max_depth=size("--max-depth", part_options.max_depth or str(defaults.MAX_DEPTH)),
+        split=part_options.split or defaults.SPLIT,
+        trees=part_options.partition is None,
         confidence=resampling.confidence,
         seed=resampling.seed,
     )
 
 
-def _refuse_unused(method: CalibrationMethod | None, methods: MapOptions, parts: PartOptions) -> None:
+def _refuse_unused(
+    method: CalibrationMethod | None, map_options: MapOptions, part_options: PartOptions
+) -> None:
     """Refuse options that the method does not use; ``all`` uses every option."""
     tree_options = {
-        "--partitioner": parts.partitioner,
-        "--max-depth": parts.max_depth,
-        "--split": parts.split,
-        "--tree-data": parts.tree_data,
+        "--partitioner": part_options.partitioner,
+        "--max-depth": part_options.max_depth,
+        "--split": part_options.split,
+        "--tree-data": part_options.tree_data,
     }
-    partition_options = {"--features": parts.features, "--partition": parts.partition}
-    partition_options |= {"--leaf-method": parts.leaf_method, "--min-leaf": parts.min_leaf}
+    partition_options = {"--features": part_options.features, "--partition": part_options.partition}
+    partition_options |= {"--leaf-method": part_options.leaf_method, "--min-leaf": part_options.min_leaf}
     options_by_method: dict[CalibrationMethod, dict[str, Any]] = {
-        CalibrationMethod.HISTOGRAM: {"--n-bins": methods.n_bins},
-        CalibrationMethod.MIST: {"--uncertainty-bins": methods.uncertainty_bins},
+        CalibrationMethod.HISTOGRAM: {"--n-bins": map_options.n_bins},
+        CalibrationMethod.MIST: {"--uncertainty-bins": map_options.uncertainty_bins},
         CalibrationMethod.HETEROGENEOUS: {**partition_options, **tree_options},
     }
     for owner, options in options_by_method.items():
@@ -191,9 +201,9 @@ def _refuse_unused(method: CalibrationMethod | None, methods: MapOptions, parts:
             if value and method not in (None, owner) and is_typed(name):
                 raise UsageError(f"{name} with --method {method}", expected=f"--method {owner}")
     for name, value in tree_options.items():
-        if value and parts.features is None and is_typed(name):
+        if value and part_options.features is None and is_typed(name):
             raise UsageError(f"{name} without --features", expected="the columns that trees split by")
     if method not in (None, CalibrationMethod.MIST):
         refuse_typed(("uncertainty",), f"with --method {method}", f"--method {CalibrationMethod.MIST}")
-    if method is CalibrationMethod.PRIOR and methods.undersampled is None:
+    if method is CalibrationMethod.PRIOR and map_options.undersampled is None:
         raise UsageError("--method prior without --undersampled", expected="--undersampled TAU")

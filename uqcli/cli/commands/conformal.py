@@ -86,7 +86,7 @@ def conformal(
         method=sets.method,
         mode=sets.mode,
         alpha=sets.alpha,
-        alpha_by_class=_pairs(sets.alpha_by_class),
+        alpha_by_class=_parsed_alphas(sets.alpha_by_class),
         randomize=not sets.no_randomize,
         seed=sets.seed,
         by=sets.by,
@@ -96,12 +96,12 @@ def conformal(
     deliver(run(request), reporting, provenance=provenance, output=written.output)
 
 
-def _pairs(text: str | None) -> dict[str, str]:
+def _parsed_alphas(text: str | None) -> dict[str, str]:
     """Parse ``CLASS=A,...`` to a mapping."""
-    pairs: dict[str, str] = {}
-    for part in () if text is None else text.split(","):
-        name, equals, value = part.rpartition("=")
-        if not equals or name.strip() in pairs:
+    alpha_by_class: dict[str, str] = {}
+    for item in () if text is None else text.split(","):
+        name, equals, value = item.rpartition("=")
+        if not equals or name.strip() in alpha_by_class:
             raise UsageError(f"--alpha-by-class '{text}'", expected="CLASS=A,... with each class once")
-        pairs[name.strip()] = value.strip()
-    return pairs
+        alpha_by_class[name.strip()] = value.strip()
+    return alpha_by_class

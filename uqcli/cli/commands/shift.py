@@ -52,7 +52,7 @@ def shift(
         list[str] | None,
         typer.Argument(metavar="SOURCE...", help="Labelled files, globs, directories, or -."),
     ] = None,
-    estimate: EstimateOptions,
+    estimation: EstimateOptions,
     probabilities: ClassProbabilities,
     columns: FitColumns,
     written: ArtifactOutput,
@@ -63,18 +63,18 @@ def shift(
     running: RunOptions,
 ) -> None:
     """Estimate how class priors differ in unlabelled new data."""
-    reads = Reads.from_options(inputs, estimate.target, reading=reading)
+    reads = Reads.from_options(inputs, estimation.target, reading=reading)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.shift.run import ShiftRequest, run
 
     refuse_typed(("uncertainty",), "with shift", "class probabilities only")
-    uses_prior = estimate.estimator is ShiftEstimator.KNOWN or is_typed("prior")
+    uses_prior = estimation.estimator is ShiftEstimator.KNOWN or is_typed("prior")
     request = ShiftRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
-        target=tuple(estimate.target) if estimate.target else None,
-        estimator=estimate.estimator,
-        confusion=estimate.confusion,
-        prior=parse_numbers("--prior", estimate.prior) if uses_prior else None,
+        target=tuple(estimation.target) if estimation.target else None,
+        estimator=estimation.estimator,
+        confusion=estimation.confusion,
+        prior=parse_numbers("--prior", estimation.prior) if uses_prior else None,
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
         seed=resampling.seed,

@@ -60,8 +60,8 @@ def check_limits() -> None:
         )
 
 
-def _is_below(limit: int, least: int) -> bool:
-    return limit != resource.RLIM_INFINITY and limit < least
+def _is_below(limit: int, minimum: int) -> bool:
+    return limit != resource.RLIM_INFINITY and limit < minimum
 
 
 def limit_threads(threads: int | None) -> int | None:

@@ -1,7 +1,8 @@
 """Signals that end a run at once, without leaving temporary files.
 
-A Python-level handler would wait for the running kernel. The interpreter therefore writes the signal's number
-to a wake-up file descriptor. A daemon thread reads it, removes temporary files and ends the process.
+A Python-level handler would wait until the compiled (numba or polars) call returns. The interpreter therefore
+writes the signal's number to a wake-up file descriptor. A daemon thread reads it, removes temporary files and
+ends the process.
 """
 
 from __future__ import annotations
@@ -34,10 +35,15 @@ def install_handlers() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)  # lose none while handlers change
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(read_end,), daemon=True, name="signals").start()
-    handled = {number for number in TERMINATION_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN}
-    for number in handled:
-        signal.signal(number, _do_nothing)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)  # polars replaces "ignore" by its own handler
+    handled = {
+        signal_number
+        for signal_number in TERMINATION_SIGNALS
+        if signal.getsignal(signal_number) is not signal.SIG_IGN
+    }
+    for signal_number in handled:
+        signal.signal(signal_number, _do_nothing)
+    # ignored signals stay blocked, since polars replaces SIG_IGN with its own handler
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
 
 
 def mark_ended() -> None:
@@ -48,8 +54,8 @@ def mark_ended() -> None:
 
 def ignore_signals() -> None:
     """Ignore signals while the interpreter exits; it would restore the defaults, which kill silently."""
-    for number in TERMINATION_SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+    for signal_number in TERMINATION_SIGNALS:
+        signal.signal(signal_number, signal.SIG_IGN)
 
 
 def _do_nothing(_number: int, _frame: object) -> None:
@@ -58,20 +64,20 @@ def _do_nothing(_number: int, _frame: object) -> None:
 
 def _watch(read_end: int) -> None:
     while True:
-        number = os.read(read_end, 1)[0]
-        if number in TERMINATION_SIGNALS:
-            _end(128 + number, TERMINATION_SIGNALS[signal.Signals(number)])
+        signal_number = os.read(read_end, 1)[0]
+        if signal_number in TERMINATION_SIGNALS:
+            _end(128 + signal_number, TERMINATION_SIGNALS[signal.Signals(signal_number)])
 
 
-def _end(code: int, word: str) -> None:
+def _end(code: int, outcome: str) -> None:
     """Clean up and end the process, while no file is renamed and no other error is printed."""
     changing.acquire(timeout=_TIMEOUT_SECONDS)
     if _ended.is_set():
         time.sleep(_TIMEOUT_SECONDS)  # the process ends by itself unless something blocks it
     else:
         remove_temporaries()
-        os.write(2, f"error: {word}; {_what_changed()}\n".encode("utf-8", "backslashreplace"))
-        write_signal_failure(code, word)
+        os.write(2, f"error: {outcome}; {_what_changed()}\n".encode("utf-8", "backslashreplace"))
+        write_signal_failure(code, outcome)
         run_cleanup()
     os._exit(code)
 

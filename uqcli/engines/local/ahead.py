@@ -17,7 +17,7 @@ R = TypeVar("R")
 _QUEUE_SIZE: Final = 2
 _MAX_THREADS: Final = 8
 _POLL_SECONDS: Final = 0.1
-"""Seconds between checks of a blocked reader whether its consumer has closed."""
+"""Seconds between checks, while a reader is blocked, whether its consumer has closed."""
 
 
 _abandoned: ContextVar[Event | None] = ContextVar("abandoned", default=None)
@@ -73,7 +73,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
 
 
 def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """Map in parallel, results in order; only a few are in memory at a time."""
+    """Map in parallel and yield the results in order; only a few are in memory at a time."""
     workers = threads()
     waiting: deque[Future[R]] = deque()
     with ThreadPoolExecutor(workers) as pool:

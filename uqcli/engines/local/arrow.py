@@ -29,7 +29,7 @@ def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
     Raises
     ------
     DataError
-        polars lacks the type of a column; converting it may panic.
+        polars lacks the type of a column, and might panic when it converts it.
     """
     for index, field in enumerate(rows.schema):
         if pa.types.is_decimal256(field.type):
@@ -59,6 +59,6 @@ def _is_foreign(kind: pa.DataType) -> bool:
         pa.types.is_large_list_view,
         pa.types.is_interval,
     )
-    return any(is_it(kind) for is_it in foreign) or any(
-        _is_foreign(kind.field(number).type) for number in range(kind.num_fields)
+    return any(is_type(kind) for is_type in foreign) or any(
+        _is_foreign(kind.field(index).type) for index in range(kind.num_fields)
     )

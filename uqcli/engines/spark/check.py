@@ -93,7 +93,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     Raises
     ------
     UsageError
-        Columns that this engine does not support.
+        This engine does not support a column.
     DataError
         An input or a value is unusable, or no row is left.
     """
@@ -102,8 +102,8 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         raise UsageError("features with --engine spark", expected="--engine polars")
     check = Check(request=request, roles=roles)
     with spark_errors("check the rows"):
-        frame = together([check.read(frame_of_input) for frame_of_input in inputs])
-        answers = frame.agg(*check.questions()).toArrow().to_pylist()[0]
+        frame = together([check.read(cluster_input) for cluster_input in inputs])
+        answers = frame.agg(*check.aggregations()).toArrow().to_pylist()[0]
     check.judge(answers)
     result = check.result(frame, answers)
     if result.summary.unlabelled:
@@ -165,8 +165,8 @@ class Check:
 
         columns: list[Column] = []
         for role, name in self.roles.all_numbers().items():
-            number = number_of(source, name)
-            columns += [number.value.alias(self.names[role]), number.wrong.alias(f"b{self.names[role]}")]
+            parsed = number_of(source, name)
+            columns += [parsed.value.alias(self.names[role]), parsed.wrong.alias(f"b{self.names[role]}")]
         if self.roles.label is not None:
             if self.roles.classes:
                 label = class_of(source, self.roles.label, list(self.roles.classes))
@@ -187,8 +187,8 @@ class Check:
 
     def _numbers(self) -> dict[str, str]:
         """Return the user's column name by internal name, for numeric columns."""
-        named = {self.names[role]: name for role, name in self.roles.all_numbers().items()}
-        return named if self.roles.weight is None else {**named, "w": self.roles.weight}
+        column_by_name = {self.names[role]: name for role, name in self.roles.all_numbers().items()}
+        return column_by_name if self.roles.weight is None else {**column_by_name, "w": self.roles.weight}
 
     def usable(self) -> Column:
         """Whether a row is usable."""
@@ -214,7 +214,7 @@ class Check:
             first = first + column
         return F.abs(first - F.lit(1.0))
 
-    def questions(self) -> list[Column]:
+    def aggregations(self) -> list[Column]:
         """Return the aggregations over all rows."""
         from pyspark.sql import functions as F  # noqa: N812
 
@@ -254,7 +254,7 @@ class Check:
             size = F.abs(nearest) if self.roles.weight is None else F.abs(nearest) * F.col("w")
             amounts[f"sum_{name}"] = F.sum(F.when(present, size))
         conditions["there"] = present
-        least = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
+        unreadable_texts = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
         spans: dict[str, Column] = {}
         for name in [] if self.roles.classes else self.names.values():
             value = F.when(present, F.col(name))
@@ -268,7 +268,7 @@ class Check:
                 F.sum(F.when(mask, 1).otherwise(0)).cast("long").alias(name)
                 for name, mask in conditions.items()
             ),
-            *(text.alias(f"said_{name}") for name, text in least.items()),
+            *(text.alias(f"said_{name}") for name, text in unreadable_texts.items()),
             *(amount.alias(name) for name, amount in (amounts | spans).items()),
         ]
 
@@ -351,13 +351,17 @@ class Check:
             return
         kinds = (("null", "null"), ("nan", "NaN"), ("infinite", "infinite"))
         tallies = [
-            (name, answers[f"{kind}_{key}"], word) for key, name in columns.items() for kind, word in kinds
+            (name, answers[f"{kind}_{key}"], description)
+            for key, name in columns.items()
+            for kind, description in kinds
         ]
         tallies.append((self.roles.label or "", answers["null_y"] if self.roles.label else 0, "null"))
         if self.roles.weight is not None:
-            tallies += [(self.roles.weight, answers[f"{kind}_w"], word) for kind, word in kinds]
+            tallies += [(self.roles.weight, answers[f"{kind}_w"], description) for kind, description in kinds]
         tallies += [(key, answers[f"null_{name}"], "without a text") for key, name in self.keys.items()]
-        problems = ", ".join(f"column '{name}' has {count} {word}" for name, count, word in tallies if count)
+        problems = ", ".join(
+            f"column '{name}' has {count} {description}" for name, count, description in tallies if count
+        )
         if problems:
             raise refusals.unusable_values(problems)
 

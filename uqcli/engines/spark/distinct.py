@@ -33,21 +33,19 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
 
     names = [*checked.names.values(), "y", *checked.keys.values()]
     grouped = checked.frame.groupBy(*names).agg(F.sum("w").alias("w"))
-    most = MAX_NUMBERS // (len(names) + 1)
+    max_rows = MAX_NUMBERS // (len(names) + 1)
     with spark_errors("bring rows together"):
-        if checked.rows > most:
+        if checked.rows > max_rows:
             size = int(grouped.agg(F.count(F.lit(1)).alias("rows")).toArrow().to_pylist()[0]["rows"])
-            _refuse_many(size, most)
+            _refuse_many(size, max_rows)
         table = grouped.toArrow()
     columns = {name: table.column(name).to_numpy() for name in (*checked.names.values(), "y", "w")}
     levels: dict[str, dict[str, int]] = {}
     groups: dict[str, Ints] = {}
     for key, name in checked.keys.items():
-        texts, numbers = np.unique(
-            np.array(table.column(name).to_pylist(), dtype=object), return_inverse=True
-        )
-        levels[key] = {text: number for number, text in enumerate(texts.tolist())}
-        groups[key] = numbers.astype(np.int64)
+        texts, codes = np.unique(np.array(table.column(name).to_pylist(), dtype=object), return_inverse=True)
+        levels[key] = {text: code for code, text in enumerate(texts.tolist())}
+        groups[key] = codes.astype(np.int64)
     rows = _rows(checked, columns, groups)
     require_same(checked, rows.size)
     return rows, levels
@@ -67,11 +65,11 @@ def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str
     ).select(order)
 
 
-def _refuse_many(size: int, most: int) -> None:
-    if size > most:
+def _refuse_many(size: int, max_rows: int) -> None:
+    if size > max_rows:
         raise DataError(
             f"there are {size:,} distinct rows to collect",
-            expected=f"at most {most:,} from a cluster",
+            expected=f"at most {max_rows:,} from a cluster",
             remedy="read the files with --engine polars",
         )
 
@@ -84,7 +82,7 @@ def read_rows(request: DataRequest) -> ReadRows:
         rows=rows,
         summary=frame.summary,
         classes=tuple(frame.roles.classes),
-        group_names={key: tuple(numbers) for key, numbers in levels.items()},
+        group_names={key: tuple(index_by_text) for key, index_by_text in levels.items()},
         unnormalised=frame.unnormalised,
     )
 

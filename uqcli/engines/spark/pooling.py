@@ -28,25 +28,25 @@ def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
     """Select the columns v (values of the role), y, w, amounts, and part (partition index of each row)."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    frame, number = checked.frame, F.lit(0).cast("long")
+    frame, part_index = checked.frame, F.lit(0).cast("long")
     for index, column in enumerate(by.groups):
         names = groups_of(checked, column)
         levels = frame.sparkSession.createDataFrame(
             pa.table({f"text{index}": list(names), f"number{index}": range(len(names))})
         )
         frame = frame.join(F.broadcast(levels), F.col(checked.keys[column]) == F.col(f"text{index}"))
-        number = number * F.lit(len(names)) + F.col(f"number{index}")
+        part_index = part_index * F.lit(len(names)) + F.col(f"number{index}")
     if by.classes:
-        number = number * F.lit(len(checked.roles.classes)) + F.col("y")
+        part_index = part_index * F.lit(len(checked.roles.classes)) + F.col("y")
     if len(by.edges):
         uncertainty = F.col(checked.names["uncertainty"])
-        number = number * F.lit(len(by.edges) + 1) + _bin_of(uncertainty, by.edges)
+        part_index = part_index * F.lit(len(by.edges) + 1) + _bin_of(uncertainty, by.edges)
     positive = F.lit(0).cast("long") if checked.roles.classes else F.col("y")
     return frame.select(
         F.col(checked.names[role]).alias("v"),
         positive.alias("y"),
         "w",
-        number.cast("long").alias("part"),
+        part_index.cast("long").alias("part"),
         *checked.amounts,
     )
 
@@ -138,10 +138,12 @@ def pooled(rows: Frame, parts: int, amounts: Sequence[str], max_values: int) -> 
                 remedy="read the files with --engine polars",
             )
     table = grouped.toArrow()
-    number, value, count, positives = (table.column(name).to_numpy() for name in ("part", "value", "n", "p"))
+    part_index, value, count, positives = (
+        table.column(name).to_numpy() for name in ("part", "value", "n", "p")
+    )
     sums = sums_of(table, amounts)
-    order = np.lexsort([value, number])
-    cuts = np.searchsorted(number[order], np.arange(1, parts))
+    order = np.lexsort([value, part_index])
+    cuts = np.searchsorted(part_index[order], np.arange(1, parts))
     return tuple(
         ValueCounts(
             value=value[rows].astype(np.float64),

@@ -112,17 +112,17 @@ def count_ranges(
     expressions
         Whether workers cannot run Python functions.
     """
-    number = parts_of(checked, by)
-    if checked.rows <= max(ROWS_PER_PART, number * MIN_CELLS):
+    n_parts = parts_of(checked, by)
+    if checked.rows <= max(ROWS_PER_PART, n_parts * MIN_CELLS):
         return RangeCounts.from_parts(pooled_by(checked, role, by))
-    size = max(MIN_CELLS, CELLS // number)
+    size = max(MIN_CELLS, CELLS // n_parts)
     counter: Counter = (ExpressionCounter if expressions else FunctionCounter).over(
-        checked.spans[role], size, number, list(checked.amounts)
+        checked.spans[role], size, n_parts, list(checked.amounts)
     )
-    distinct = int(_SAFETY_FACTOR * checked.spans[role].distinct) * number
+    distinct = int(_SAFETY_FACTOR * checked.spans[role].distinct) * n_parts
     with spark_errors("count the rows"):
         rows = counting_frame(checked, role, by)
-        parts = _first(rows, counter, number)
+        parts = _first(rows, counter, n_parts)
         require_same(checked, sum(int(part.count.sum()) for part in parts))
         while True:
             counts = [part.counts() for part in (*parts, _sum_of_parts(parts))]
@@ -206,14 +206,17 @@ def _opened(
     # pass, since its last cell exceeds it
     rounds = np.cumsum(size) // (MAX_VALUES // 2) if distinct > MAX_VALUES else np.zeros_like(size)
     opened = list(parts)
-    for number in np.unique(rounds[size > 0]).tolist():
-        now = [cells[rounds[cells] == number] for cells in flags]
+    for round_index in np.unique(rounds[size > 0]).tolist():
+        cells_of_round = [cells[rounds[cells] == round_index] for cells in flags]
         flagged = np.zeros((len(parts), counter.size), dtype=np.bool_)
-        for mask, cells in zip(flagged, now, strict=True):
+        for mask, cells in zip(flagged, cells_of_round, strict=True):
             mask[cells] = True
-        max_keys = min(distinct, int(size[rounds == number].sum()))
+        max_keys = min(distinct, int(size[rounds == round_index].sum()))
         pooled_keys = pooled(
             counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, max_values=max_keys
         )
-        opened = [part.with_open(*opening) for part, *opening in zip(opened, now, pooled_keys, strict=True)]
+        opened = [
+            part.with_open(*opening)
+            for part, *opening in zip(opened, cells_of_round, pooled_keys, strict=True)
+        ]
     return opened

@@ -71,8 +71,8 @@ def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterIn
         raise UsageError("no INPUT given", expected="files or directories that the cluster can see")
     inputs = tuple(_input(session, name, request.read) for name in request.inputs)
     roles = request.roles.expanded(inputs[0].columns, inputs[0].display_name)
-    for frame_of_input in inputs:
-        require_columns(frame_of_input.columns, frame_of_input.display_name, roles)
+    for cluster_input in inputs:
+        require_columns(cluster_input.columns, cluster_input.display_name, roles)
     return inputs, roles
 
 
@@ -125,7 +125,7 @@ def quoted(name: str) -> str:
 
 def together(frames: Sequence[Frame]) -> Frame:
     """Concatenate frames with the same columns."""
-    first, *others = frames
-    for column in others:
-        first = first.unionAll(column)
+    first, *other_frames = frames
+    for frame in other_frames:
+        first = first.unionAll(frame)
     return first

@@ -78,11 +78,11 @@ def runs_functions(session: SparkSession) -> bool:
     """Whether the workers can run our functions (numpy and pyarrow installed); tested once."""
     cached = _runs_functions.get(id(session))
     if cached is None:
-        cached = _runs_functions[id(session)] = _tried(session)
+        cached = _runs_functions[id(session)] = _test_functions(session)
     return cached
 
 
-def _tried(session: SparkSession) -> bool:
+def _test_functions(session: SparkSession) -> bool:
     from pyspark.cloudpickle import register_pickle_by_value
     from pyspark.errors import PySparkException
 
@@ -90,12 +90,12 @@ def _tried(session: SparkSession) -> bool:
 
     register_pickle_by_value(worker)  # type: ignore[no-untyped-call]
     try:
-        answer = session.range(1).mapInArrow(worker.greeting, "ready long").toArrow()
+        table = session.range(1).mapInArrow(worker.probe, "ready long").toArrow()
     except PySparkException as error:
         if re.search("ModuleNotFoundError|ImportError|PACKAGE_NOT_INSTALLED|No module named", str(error)):
             return False
         raise
-    return len(answer) > 0  # one row per partition, even if empty
+    return len(table) > 0  # one row per partition, even if empty
 
 
 def _require(module: str) -> None:
@@ -113,7 +113,7 @@ def _require_reachable(url: str) -> None:
     Raises
     ------
     UsageError
-        Not a cluster address.
+        It is not a cluster address.
     DataError
         No Spark Connect server answers.
     """

@@ -98,16 +98,16 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
         column = F.when(~F.isnan(column), column)
     text = _stripped(column.cast("string"))
     null = text.isNull() | (F.lower(text).isin("", "nan") & ~text.isin(*classes))
-    numbers = class_spellings(classes)
-    if numbers.ignores_case:
+    spellings = class_spellings(classes)
+    if spellings.ignores_case:
         text = F.lower(text)
-    number_of_class = None
-    for spelling, number in numbers.index_by_text.items():
-        number_of_class = (F if number_of_class is None else number_of_class).when(
-            text == spelling, F.lit(number)
+    matched_class = None
+    for spelling, class_index in spellings.index_by_text.items():
+        matched_class = (F if matched_class is None else matched_class).when(
+            text == spelling, F.lit(class_index)
         )
-    assert number_of_class is not None  # there are at least two classes
-    index = number_of_class.cast("long")
+    assert matched_class is not None  # there are at least two classes
+    index = matched_class.cast("long")
     return Parsed(value=index, wrong=F.when(~null & index.isNull(), column.cast("string")))
 
 

@@ -34,7 +34,7 @@ def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str
         cells = size * parts
         sums = np.zeros((2 * len(amounts), cells), dtype=np.int64)
         count, positives = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
-        least, greatest = np.full(cells, np.inf), np.full(cells, -np.inf)
+        smallest, largest = np.full(cells, np.inf), np.full(cells, -np.inf)
         for table in _larger(batches):
             value, y, w = (_array(table, name) for name in ("v", "y", "w"))
             cell = _cells(value, table, (low, shift, size))
@@ -45,15 +45,15 @@ def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str
             # exact, since each sum is far below 2**53
             count += np.bincount(cell, weights=w, minlength=cells).astype(np.int64)
             positives += np.bincount(cell, weights=w * y, minlength=cells).astype(np.int64)
-            np.minimum.at(least, cell, value)
-            np.maximum.at(greatest, cell, value)
+            np.minimum.at(smallest, cell, value)
+            np.maximum.at(largest, cell, value)
         nonempty = np.flatnonzero(count)
         columns = (
             nonempty,
             count[nonempty],
             positives[nonempty],
-            least[nonempty],
-            greatest[nonempty],
+            smallest[nonempty],
+            largest[nonempty],
             *sums[:, nonempty],
         )
         yield pa.RecordBatch.from_arrays(
@@ -65,7 +65,7 @@ def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str
 
 
 def cells_opened(low: int, shift: int, size: int, amounts: list[str], flagged: Any) -> Work:
-    """Select the rows in flagged cells; bool, shape (parts * size,)."""
+    """Select the rows in flagged cells; ``flagged`` is the mask of the parts * size cells, packed to bits."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         flags = np.unpackbits(flagged).astype(bool)
@@ -73,20 +73,20 @@ def cells_opened(low: int, shift: int, size: int, amounts: list[str], flagged: A
             value = _array(table, "v")
             cell = _cells(value, table, (low, shift, size))
             selected = np.flatnonzero(flags[cell])
-            others = ["y", "w", *amounts]
+            copied = ["y", "w", *amounts]
             columns = (
                 cell[selected] // size,
                 value[selected],
-                *(_array(table, name)[selected] for name in others),
+                *(_array(table, name)[selected] for name in copied),
             )
             yield pa.RecordBatch.from_arrays(
-                [pa.array(column) for column in columns], names=["part", "value", *others]
+                [pa.array(column) for column in columns], names=["part", "value", *copied]
             )
 
     return work
 
 
-def greeting(batches: Batches) -> Iterator[pa.RecordBatch]:
+def probe(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return a row, as proof that functions run."""
     for _ in batches:
         pass
@@ -111,9 +111,9 @@ def _array(table: pa.Table, name: str) -> Any:
     return table.column(name).to_numpy()
 
 
-def _cells(value: Any, table: pa.Table, ranges: tuple[int, int, int]) -> Any:
+def _cells(value: Any, table: pa.Table, cell_range: tuple[int, int, int]) -> Any:
     """Return the cell of each row; int64."""
-    low, shift, size = ranges
+    low, shift, size = cell_range
     bits = value.view(np.int64)
     keys = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)  # order-preserving
     offset = np.maximum(keys, low).view(np.uint64) - np.int64(low).view(np.uint64)
@@ -122,13 +122,13 @@ def _cells(value: Any, table: pa.Table, ranges: tuple[int, int, int]) -> Any:
 
 
 def columns_added(
-    model: tuple[bytes, bytes, str], *, roles: dict[str, str], added: dict[str, str], kept_columns: int
+    pickled_rule: tuple[bytes, bytes, str], *, roles: dict[str, str], added: dict[str, str], kept_columns: int
 ) -> Work:
     """Add a rule's columns to rows.
 
     Parameters
     ----------
-    model
+    pickled_rule
         Pickled function, zipped sources that it needs, and their version.
     roles
         Column of each role's numbers; ``ok`` is whether a row is usable.
@@ -139,12 +139,12 @@ def columns_added(
     """
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        compute = _loaded(*model)
+        compute = _loaded(*pickled_rule)
         for batch in batches:
             if len(batch):
-                found = compute(_rows(batch, roles))
+                computed = compute(_rows(batch, roles))
                 unusable = ~batch.column(batch.schema.get_field_index("ok")).to_numpy(zero_copy_only=False)
-                columns = [_added(found[name], kind, unusable) for name, kind in added.items()]
+                columns = [_added(computed[name], kind, unusable) for name, kind in added.items()]
                 yield pa.RecordBatch.from_arrays(
                     [*batch.columns[:kept_columns], *columns],
                     names=[*batch.schema.names[:kept_columns], *(f"a{index}" for index in range(len(added)))],

@@ -50,8 +50,8 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     columns = _columns(inputs, union=request.union)
     check = Check(request=request.data, roles=roles)
     with spark_errors("check the rows"):
-        frame = together([check.read(frame_of_input, kept_columns=columns) for frame_of_input in inputs])
-        answers = frame.agg(*check.questions()).toArrow().to_pylist()[0]
+        frame = together([check.read(cluster_input, kept_columns=columns) for cluster_input in inputs])
+        answers = frame.agg(*check.aggregations()).toArrow().to_pylist()[0]
     check.refuse_values(answers)
     if not runs_functions(session):
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
@@ -84,24 +84,24 @@ def _refuse_early(added: AddedColumns, roles: Sequence[str]) -> None:
 
 def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
     """Return the names of the columns to keep."""
-    first, *others = inputs
-    for frame_of_input in inputs:
-        if len(set(frame_of_input.columns)) < len(frame_of_input.columns):
+    first, *other_inputs = inputs
+    for cluster_input in inputs:
+        if len(set(cluster_input.columns)) < len(cluster_input.columns):
             raise DataError(
-                f"column names of {frame_of_input.display_name} are not unique", remedy="rename them"
+                f"column names of {cluster_input.display_name} are not unique", remedy="rename them"
             )
-    for other in others:
-        differing = set(first.columns) ^ set(other.columns)
+    for other_input in other_inputs:
+        differing = set(first.columns) ^ set(other_input.columns)
         if not union and not differing:
-            differing = {name for name in first.columns if first.types[name] != other.types[name]}
+            differing = {name for name in first.columns if first.types[name] != other_input.types[name]}
         if differing and not union:
             raise DataError(
-                f"columns of {other.display_name} differ from "
+                f"columns of {other_input.display_name} differ from "
                 f"{first.display_name}: {', '.join(sorted(differing))}",
                 expected="the same columns in every input",
                 remedy="give --union to fill missing ones with nulls",
             )
-    return tuple(dict.fromkeys(name for frame_of_input in inputs for name in frame_of_input.columns))
+    return tuple(dict.fromkeys(name for cluster_input in inputs for name in cluster_input.columns))
 
 
 def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> Frame:
@@ -151,8 +151,10 @@ def _schema(frame: Frame, kept_columns: int, added: AddedColumns) -> StructType:
         "float64": T.DoubleType(),
         "labels": T.ArrayType(T.StringType()),
     }
-    more = [T.StructField(f"a{index}", kinds[kind]) for index, kind in enumerate(added.types.values())]
-    return T.StructType([*frame.schema.fields[:kept_columns], *more])
+    added_fields = [
+        T.StructField(f"a{index}", kinds[kind]) for index, kind in enumerate(added.types.values())
+    ]
+    return T.StructType([*frame.schema.fields[:kept_columns], *added_fields])
 
 
 def _selected(frame: Frame, added: AddedColumns) -> int:
@@ -168,7 +170,7 @@ def _selected(frame: Frame, added: AddedColumns) -> int:
 
 @contextmanager
 def _appearing(target_name: str, *, local: bool) -> Iterator[str]:
-    """Yield a directory to write that appears atomically.
+    """Yield a directory for writing, which appears atomically.
 
     The local server writes under a temporary name, which is then renamed. A cluster marks a complete
     directory with a file _SUCCESS, since only the cluster could rename there, and object stores cannot.

@@ -110,7 +110,9 @@ def _counted_under(table: Table, old: Cells) -> Cells:
     edges = [row.lower[1:] for row in old.rows]
 
     def query(counts: Sequence[RangeCounts]) -> list[Bools]:
-        masks = [ranges_for_edges(part, cut) for part, cut in zip(counts[:-1], edges, strict=True)]
+        masks = [
+            ranges_for_edges(part, score_edges) for part, score_edges in zip(counts[:-1], edges, strict=True)
+        ]
         return [*masks, np.zeros(len(counts[-1].value), dtype=np.bool_)]
 
     parts = table.range_counts(Partition(edges=old.uncertainty_edges), query)[:-1]
@@ -129,15 +131,18 @@ def merge_grids(names: Sequence[str]) -> BinResult:
     """
     if not names:
         raise UsageError("no grid to merge", expected="rule files of kind grid")
-    first, *others = [load_kind(name, GridArtifact) for name in names]
-    for name, other in zip(names[1:], others, strict=True):
-        if (other.uncertainty_edges, other.score_edges) != (first.uncertainty_edges, first.score_edges):
+    first, *other_grids = [load_kind(name, GridArtifact) for name in names]
+    for name, other_grid in zip(names[1:], other_grids, strict=True):
+        if (other_grid.uncertainty_edges, other_grid.score_edges) != (
+            first.uncertainty_edges,
+            first.score_edges,
+        ):
             raise UsageError(
                 f"the edges of '{name}' differ from '{names[0]}'",
                 expected="equal edges",
                 remedy="count the rows again with uqcli bin --edges",
             )
-        if _meaning(other) != _meaning(first):
+        if _meaning(other_grid) != _meaning(first):
             raise UsageError(
                 f"'{name}' and '{names[0]}' count different things",
                 expected="the same columns and the same positive label",
@@ -145,13 +150,13 @@ def merge_grids(names: Sequence[str]) -> BinResult:
     merged = msgspec.structs.replace(
         first,
         source=Source(
-            rows=sum(grid.source.rows for grid in (first, *others)),
-            positives=sum(grid.source.positives or 0 for grid in (first, *others)),
-            dropped=sum(grid.source.dropped for grid in (first, *others)),
+            rows=sum(grid.source.rows for grid in (first, *other_grids)),
+            positives=sum(grid.source.positives or 0 for grid in (first, *other_grids)),
+            dropped=sum(grid.source.dropped for grid in (first, *other_grids)),
             columns=first.source.columns,
         ),
-        count=_added([grid.count for grid in (first, *others)]),
-        positives=_added([grid.positives for grid in (first, *others)]),
+        count=_added([grid.count for grid in (first, *other_grids)]),
+        positives=_added([grid.positives for grid in (first, *other_grids)]),
     )
     if sum(map(sum, merged.count)) > MAX_ROWS:
         raise DataError(f"the grids add up to more than {MAX_ROWS} rows", expected="fewer rows by weight")
@@ -169,11 +174,11 @@ def _added(matrices: list[list[list[int]]]) -> list[list[int]]:
 def _parameters(data: DataRequest, spec: GridSpec, cells: Cells) -> GridParameters:
     by_size = spec.binning is Binning.PAVA_BC
     n_min, n_max = _bounds(spec, cells)
-    counted = spec.binning not in (Binning.PAVA, Binning.PAVA_BC)
+    has_bin_count = spec.binning not in (Binning.PAVA, Binning.PAVA_BC)
     return GridParameters(
         binning=spec.binning,
         uncertainty_bins=spec.uncertainty_bins,
-        score_bins=spec.score_bins if counted else None,
+        score_bins=spec.score_bins if has_bin_count else None,
         n_min=n_min if by_size else None,
         n_max=n_max if by_size else None,
         on_invalid=data.on_invalid,

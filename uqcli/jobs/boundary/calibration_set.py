@@ -13,7 +13,7 @@ from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning
-from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells, of_all_rows
+from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells, mask_for_all_rows
 from uqcli.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
 from uqcli.engines.protocol import ALL_ROWS, Table
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
@@ -69,7 +69,7 @@ class CalibrationRows:
     constraint
         Constraint on these rows.
     uncertain
-        Whether there is an uncertainty.
+        Whether the rows have an uncertainty.
     grid
         Binning of the rows.
     seed
@@ -91,7 +91,7 @@ class CalibrationRows:
     smoothed_only: bool = False
     _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
     _tried: dict[GridSpec, tuple[BinsTried, ...]] = field(default_factory=dict)
-    _taken: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
+    _lowest_edges: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
 
     @classmethod
     def from_request(
@@ -136,7 +136,7 @@ class CalibrationRows:
         return request.parameters(replace(self.grid.spec(algorithm), uncertainty_bins=bins))
 
     def shape(self, algorithm: Algorithm) -> tuple[int, int]:
-        """Return the uncertainty bins and score bins; 0 score bins means every distinct score."""
+        """Return the numbers of uncertainty bins and score bins; 0 score bins means every distinct score."""
         spec = self.grid.spec(algorithm)
         return spec.uncertainty_bins, spec.score_bins or 0
 
@@ -212,7 +212,7 @@ class CalibrationRows:
         return self._tried[counted_grid.spec]
 
     def _shared(self, bins: int) -> GridSpec:
-        """Return the default grid."""
+        """Return the default grid with a number of uncertainty bins."""
         return GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.grid.score_bins)
 
     @cached_property
@@ -247,44 +247,49 @@ class CalibrationRows:
     def _at_thresholds(self, counts: Sequence[RangeCounts], spec: GridSpec, edges: Floats) -> list[Bools]:
         """Return the ranges with the lowest positive row above the thresholds of smoothed boundaries."""
         *parts, total = counts
-        if spec not in self._taken:  # called again after these are opened
-            self._taken[spec] = self._lowest_flagged(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
+        if spec not in self._lowest_edges:  # called again after these are opened
+            self._lowest_edges[spec] = self._lowest_flagged(
+                CountedGrid(spec=spec, edges=edges, parts=tuple(counts))
+            )
         mask = np.zeros(len(total.value), dtype=np.bool_)
-        for lowest_by_bin in self._taken[spec]:
-            run = len(parts) // len(lowest_by_bin)
-            for number, lowest in enumerate(lowest_by_bin):
-                firsts = [_first_positive(part, lowest) for part in parts[number * run : (number + 1) * run]]
+        for lowest_by_bin in self._lowest_edges[spec]:
+            bins_per_run = len(parts) // len(lowest_by_bin)
+            for bin_index, lowest in enumerate(lowest_by_bin):
+                firsts = [
+                    _first_positive(part, lowest)
+                    for part in parts[bin_index * bins_per_run : (bin_index + 1) * bins_per_run]
+                ]
                 first = min(firsts, default=np.inf)
                 if np.isfinite(first):
                     mask[np.searchsorted(total.value, first, side="right") - 1] = True
-        return of_all_rows(counts, mask & ~total.exact)
+        return mask_for_all_rows(counts, mask & ~total.exact)
 
     def _lowest_flagged(self, counted_grid: CountedGrid) -> list[list[float]]:
         """Return the lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
 
-        For a single threshold, and for each possible number of bins.
+        There is one list for a single threshold, and one for each possible number of bins.
         """
         all_cells = counted_grid.cells(counted_grid.spec.uncertainty_bins, counted_grid.spec.score_bins)
-        numbers = {1, len(all_cells.rows)}
+        bin_counts = {1, len(all_cells.rows)}
         if self.grid.is_auto(Algorithm.SMOOTH):
-            numbers = {1, 2, fewest_of(self._tried_on(counted_grid))}
+            bin_counts = {1, 2, fewest_of(self._tried_on(counted_grid))}
         thresholds = []
-        for cells in map(all_cells.joined, sorted(numbers)):
+        for cells in map(all_cells.joined, sorted(bin_counts)):
             tops = smoothed_boundary(cells, self.constraint.goal(cells))
-            pairs = zip(cells.rows, tops or [0] * len(cells.rows), strict=True)
+            rows_with_tops = zip(cells.rows, tops or [0] * len(cells.rows), strict=True)
             thresholds.append(
-                [float(row.lower[len(row.lower) - top]) if top else np.inf for row, top in pairs]
+                [float(row.lower[len(row.lower) - top]) if top else np.inf for row, top in rows_with_tops]
             )
         return thresholds
 
     def _query(self, counts: Sequence[RangeCounts]) -> list[Bools]:
         total = counts[-1]
         goal = self.constraint.goal(single_row(total.counts))
-        return of_all_rows(counts, ranges_for_threshold(total, goal))
+        return mask_for_all_rows(counts, ranges_for_threshold(total, goal))
 
 
 def _first_positive(counts: RangeCounts, lowest: float) -> float:
-    """Start of the first range with a positive row at or above a score; infinite if there is none."""
+    """Return the start of the first range with a positive row at or above a score; infinite without one."""
     start = int(np.searchsorted(counts.value, lowest))
     is_positive = counts.positives[start:] > 0
     return float(counts.value[start + int(np.argmax(is_positive))]) if is_positive.any() else np.inf
@@ -297,7 +302,7 @@ def single_row(counts: ValueCounts) -> Cells:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationGrid:
-    """Saved grid as a calibration set (see HoldOutRows)."""
+    """Saved grid as a calibration set (see CalibrationRows)."""
 
     constraint: Constraint
     source: Source
@@ -341,7 +346,7 @@ class CalibrationGrid:
         return self.saved if len(self.saved.rows) == 1 else None
 
     def shape(self, algorithm: Algorithm) -> tuple[int, int]:
-        """Return the uncertainty bins and score bins."""
+        """Return the numbers of uncertainty bins and score bins."""
         del algorithm
         return len(self.saved.rows), len(self.saved.rows[0].count)
 

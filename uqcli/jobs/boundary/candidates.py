@@ -43,13 +43,16 @@ def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidat
         boundary = candidate.found
         if boundary is None:
             return (True,)
-        fit, more = boundary.fit, candidate.expected
+        fit, expected_results = boundary.fit, candidate.expected
         objective = constraint.objective(fit.true_positives, fit.selected)
-        unsafe = (more is None, more is not None and not _keeps(more, constraint))
+        unsafe = (
+            expected_results is None,
+            expected_results is not None and not _keeps(expected_results, constraint),
+        )
         by_fit = (-objective, -fit.true_positives, fit.selected)
-        return (False, *unsafe, -_objective(more, fit, constraint), *by_fit)
+        return (False, *unsafe, -_objective(expected_results, fit, constraint), *by_fit)
 
-    return min((one for one in candidates if one.optimum is not None), key=rank)
+    return min((applicable for applicable in candidates if applicable.optimum is not None), key=rank)
 
 
 def _keeps(expected: Expected, constraint: Constraint) -> bool:
@@ -57,7 +60,7 @@ def _keeps(expected: Expected, constraint: Constraint) -> bool:
     estimate = {ConstraintKind.PRECISION: expected.precision, ConstraintKind.RECALL: expected.recall}.get(
         constraint.kind
     )
-    return estimate is None or (estimate.value or 0.0) >= float(constraint.amounts[0]) - _BOUND_TOLERANCE
+    return estimate is None or (estimate.value or 0.0) >= float(constraint.numbers[0]) - _BOUND_TOLERANCE
 
 
 def _objective(expected: Expected | None, fit: FitCounts, constraint: Constraint) -> float:
@@ -69,7 +72,7 @@ def _objective(expected: Expected | None, fit: FitCounts, constraint: Constraint
         return precision
     if constraint.kind is not ConstraintKind.UTILITY:
         return recall
-    gain, cost = map(float, constraint.amounts)
+    gain, cost = map(float, constraint.numbers)
     return fit.selected * (gain * precision - cost * (1 - precision))
 
 
@@ -101,8 +104,8 @@ def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
         return None
     optimum = optimise(cells, Algorithm.SMOOTH, calibration_set.constraint)
     if optimum.found is not None:
-        more = expected(cells, Algorithm.SMOOTH, calibration_set.constraint, calibration_set.seed)
-        return Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum, expected=more)
+        expected_results = expected(cells, Algorithm.SMOOTH, calibration_set.constraint, calibration_set.seed)
+        return Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum, expected=expected_results)
     if calibration_set.constraint.margin or calibration_set.obstacle(Algorithm.ST) is not None:
         return None
     optimum = calibration_set.optimum(Algorithm.ST)
@@ -110,7 +113,10 @@ def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
 
 
 def single_threshold_beside(best: Candidate, calibration_set: CalibrationSet) -> Optimum | None:
-    """Find a single threshold on the same rows, for comparison; None if the rule is one, or if unknown."""
+    """Find a single threshold on the same rows, for comparison.
+
+    None if the rule is itself a single threshold, or if algorithm st does not apply.
+    """
     is_single = (
         best.found is not None and len(best.found.thresholds) == 1 and best.algorithm is not Algorithm.HR
     )

@@ -35,7 +35,7 @@ class CertifiedBoundary:
     uncertified
         Result of the same algorithm without a certificate, on all rows.
     cells
-        Cells of all rows under the certified edges, if anything was certified.
+        Cells of all rows, with the edges of the pilot if anything was certified.
     """
 
     source: Source
@@ -66,7 +66,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     if auto and pilot.size:  # chosen on the pilot, so that there is a single test
         tried = tried_bins(_cells(pilot, _for_bins(spec)), constraint, request.seed)
         spec = replace(spec, uncertainty_bins=fewest_of(tried))
-    (bound,) = constraint.amounts
+    (bound,) = constraint.numbers
     outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
     if pilot.size:
         ranked = _cells(pilot, spec)
@@ -122,8 +122,8 @@ def checked_delta(request: BoundaryRequest) -> float:
 
 def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
     """Split the rows into a pilot of a fifth, and the rest."""
-    pilot, others = split_by_hash(rows, seed, [rows.size // PILOT_PARTS])
-    return rows.reweighted(pilot), rows.reweighted(others)
+    pilot, rest = split_by_hash(rows, seed, [rows.size // PILOT_PARTS])
+    return rows.reweighted(pilot), rows.reweighted(rest)
 
 
 def _for_bins(spec: GridSpec) -> GridSpec:
@@ -138,7 +138,7 @@ def _cells(rows: Rows, spec: GridSpec) -> Cells:
 
 def _on_all(rows: Rows, certified_rule: Certified) -> FittedBoundary:
     """Return the certified thresholds with their counts on all rows."""
-    chosen = decide(
+    flagged = decide(
         rows.score,
         rows.uncertainty,
         uncertainty_edges=certified_rule.uncertainty_edges,
@@ -146,8 +146,8 @@ def _on_all(rows: Rows, certified_rule: Certified) -> FittedBoundary:
     )
     count, positive = rows.weights(), rows.labels
     fit = FitCounts(
-        selected=int(count[chosen].sum()),
-        true_positives=int(count[chosen & positive].sum()),
+        selected=int(count[flagged].sum()),
+        true_positives=int(count[flagged & positive].sum()),
         rows=rows.size,
         positives=int(count[positive].sum()),
     )

@@ -27,7 +27,7 @@ def compare_uncertainties(
     check_seed(request.seed)
     names = request.compare
     rows_by_name = {
-        name: CalibrationRows.from_request(request.looking_at(name), constraint, uncertain=True)
+        name: CalibrationRows.from_request(request.with_uncertainty(name), constraint, uncertain=True)
         for name in names
     }
     permutations = PERMUTATIONS * len(names) - 1
@@ -42,10 +42,12 @@ def compare_uncertainties(
 def rank_comparisons(gains: dict[str, Gain | None]) -> tuple[UncertaintyComparison, ...]:
     """Adjust p-values for all columns jointly (Holm); rank by the gain in excess of the permuted gains."""
     tested = {name: test for name, test in gains.items() if test is not None}
-    higher = holm({name: test.p_value for name, test in tested.items()})
-    lower = holm({name: test.p_hurts for name, test in tested.items()})
+    p_values = holm({name: test.p_value for name, test in tested.items()})
+    p_values_of_harm = holm({name: test.p_hurts for name, test in tested.items()})
     comparisons = [
-        UncertaintyComparison(uncertainty=name, gain=test, p_value=higher.get(name), p_hurts=lower.get(name))
+        UncertaintyComparison(
+            uncertainty=name, gain=test, p_value=p_values.get(name), p_hurts=p_values_of_harm.get(name)
+        )
         for name, test in gains.items()
     ]
     return tuple(sorted(comparisons, key=lambda comparison: -comparison.beyond))

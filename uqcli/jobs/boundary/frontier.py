@@ -1,4 +1,4 @@
-"""Write the trade-off curve that a boundary lies on as a table."""
+"""Write the trade-off curve of a boundary as a table."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def write_frontier(calibration_set: CalibrationSet, algorithm: Algorithm, output
 
 def _columns(frontier: Mapping[Algorithm, Sequence[FittedBoundary]], bins: int) -> dict[str, list[Any]]:
     """Build the columns of a table of boundaries; a single threshold is repeated for each uncertainty bin."""
-    lines = [(algorithm, boundary) for algorithm, boundaries in frontier.items() for boundary in boundaries]
+    points = [(algorithm, boundary) for algorithm, boundaries in frontier.items() for boundary in boundaries]
     table: dict[str, list[Any]] = {
-        "algorithm": [str(algorithm) for algorithm, _ in lines],
-        "selected": [boundary.fit.selected for _, boundary in lines],
-        "true_positives": [boundary.fit.true_positives for _, boundary in lines],
-        "recall": [boundary.fit.recall for _, boundary in lines],
-        "precision": [boundary.fit.precision for _, boundary in lines],
+        "algorithm": [str(algorithm) for algorithm, _ in points],
+        "selected": [boundary.fit.selected for _, boundary in points],
+        "true_positives": [boundary.fit.true_positives for _, boundary in points],
+        "recall": [boundary.fit.recall for _, boundary in points],
+        "precision": [boundary.fit.precision for _, boundary in points],
     }
-    for number in range(bins):
-        table[f"threshold_{number + 1}"] = [
-            boundary.thresholds[number if len(boundary.thresholds) > 1 else 0] for _, boundary in lines
+    for bin_index in range(bins):
+        table[f"threshold_{bin_index + 1}"] = [
+            boundary.thresholds[bin_index if len(boundary.thresholds) > 1 else 0] for _, boundary in points
         ]
     return table

@@ -31,11 +31,11 @@ class Copies:
     index: Ints
     hashes: NDArray[np.uint64]
 
-    def parts(self, ends: Sequence[int]) -> Ints:
-        """Return the part of each row in the order of the hashes; ``ends`` as in ``split_by_hash``."""
-        cuts = [end for end in ends if 0 < end < len(self.hashes)]
+    def parts(self, end_ranks: Sequence[int]) -> Ints:
+        """Return the part of each row in the order of the hashes; ``end_ranks`` as in ``split_by_hash``."""
+        cuts = [rank for rank in end_ranks if 0 < rank < len(self.hashes)]
         bounds = np.partition(self.hashes, cuts)[cuts] if cuts else self.hashes[:0]
-        return np.searchsorted(bounds, self.hashes, side="right") + (len(ends) - len(cuts))
+        return np.searchsorted(bounds, self.hashes, side="right") + (len(end_ranks) - len(cuts))
 
 
 def copies(rows: Rows, seed: int) -> Copies:
@@ -51,14 +51,14 @@ def copies(rows: Rows, seed: int) -> Copies:
     return Copies(index=indices, hashes=keys)
 
 
-def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
+def split_by_hash(rows: Rows, seed: int, end_ranks: Sequence[int]) -> list[Ints]:
     """Split rows into parts in the order of their hashes.
 
     Parameters
     ----------
     rows
         Pooled.
-    ends
+    end_ranks
         Ascending ranks at which all parts except the last end.
 
     Returns
@@ -67,5 +67,8 @@ def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
         Multiplicity of each distinct row in each part.
     """
     single = copies(rows, seed)
-    part = single.parts(ends)
-    return [np.bincount(single.index[part == number], minlength=len(rows)) for number in range(len(ends) + 1)]
+    part = single.parts(end_ranks)
+    return [
+        np.bincount(single.index[part == part_index], minlength=len(rows))
+        for part_index in range(len(end_ranks) + 1)
+    ]

@@ -66,7 +66,7 @@ class BoundaryRequest:
     saved_grid
         Path of a grid to use instead of rows, or None.
     shift
-        Class weights of target data in which the constraint must hold; None for the rows themselves.
+        Class weights of target data in which the constraint must hold; None if it must hold in these rows.
     certify
         Risk that the precision on new data is below the bound, a decimal in (0, 1) as typed. None for no
         certificate.
@@ -95,7 +95,7 @@ class BoundaryRequest:
         return self.algorithm or defaults.ALGORITHM
 
     @property
-    def leaves_the_rule(self) -> bool:
+    def saves_advised_rule(self) -> bool:
         """Whether neither algorithm nor bins were requested, so that the advised rule is saved."""
         bins = self.saved_grid is None and (self.grid.auto or self.grid.uncertainty_bins is not None)
         return self.algorithm is None and self.certify is None and not bins
@@ -112,8 +112,8 @@ class BoundaryRequest:
             positive=self.data.positive_value,
         )
 
-    def looking_at(self, uncertainty: str) -> Self:
-        """Copy with another uncertainty column."""
+    def with_uncertainty(self, uncertainty: str) -> Self:
+        """Return a copy with another uncertainty column."""
         roles = self.data.roles
         numbers = {**roles.numbers, "uncertainty": uncertainty}
         return replace(self, data=replace(self.data, roles=replace(roles, numbers=numbers)))

@@ -90,7 +90,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
         if gains[0].verdict == "helps":
             calibration_set = replace(calibration_set, min_bins=2)
         return _found(
-            request.looking_at(gains[0].uncertainty), constraint, class_weights, gains, calibration_set
+            request.with_uncertainty(gains[0].uncertainty), constraint, class_weights, gains, calibration_set
         )
 
 
@@ -115,7 +115,7 @@ def _found(
     calibration_set = calibration_set or _read_calibration_set(request, constraint)
     candidates = candidates_of(calibration_set, request.searched)
     best, unsaved = best_of(candidates, constraint), None
-    if request.leaves_the_rule:
+    if request.saves_advised_rule:
         single = threshold_instead(best, calibration_set, gains)
         if single is not None:
             unsaved, best = best, single
@@ -130,7 +130,7 @@ def _found(
         candidates=candidates,
         score_only=None if unsaved else single_threshold_beside(best, calibration_set),
         unsaved=unsaved,
-        empty_bins=tuple(number for number, row in enumerate(cells.rows) if not row.count.any()),
+        empty_bins=tuple(bin_index for bin_index, row in enumerate(cells.rows) if not row.count.any()),
         rows=cells.total,
         positives=cells.positives,
         class_weights=class_weights,
@@ -164,8 +164,10 @@ def run_several(
         request = replace(request, frontier=None)  # the same for all bounds
         results += [run(replace(request, constraint=constraint)) for constraint in constraints[1:]]
     failure = next((result.failure for result in results if result.failure is not None), None)
-    pairs = zip(constraints, results, strict=True)
-    boundaries = {value.value: result.artifact for value, result in pairs if result.artifact is not None}
+    bounds_with_results = zip(constraints, results, strict=True)
+    boundaries = {
+        bound.value: result.artifact for bound, result in bounds_with_results if result.artifact is not None
+    }
     report = SeveralBoundariesReport(reports=tuple(result.report for result in results))
     return Result(report=report, artifact=None, failure=failure, several=boundaries)
 
@@ -220,13 +222,13 @@ def _grid_cells(calibration_set: CalibrationSet, algorithm: Algorithm, cells: Ce
 
 def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Constraint) -> Optimum | None:
     """Return the same rule with a margin of one standard error; None if the bound is already met with it."""
-    one = replace(constraint, margin=Fraction(1))
+    with_one_error = replace(constraint, margin=Fraction(1))
     if best.algorithm is not Algorithm.SMOOTH or best.found is None:
         return None
     if constraint.kind is not ConstraintKind.PRECISION:
         return None
     fit = best.found.fit
-    met = Margin(target=constraint.amounts[0], errors=one.margin).is_met(
+    met = Margin(target=constraint.numbers[0], standard_errors=with_one_error.margin).is_met(
         np.array([fit.true_positives]), np.array([fit.selected])
     )
     if met[0]:
@@ -234,7 +236,7 @@ def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Cons
     cells = calibration_set.cells(best.algorithm)
     if len(best.found.thresholds) < len(cells.rows):
         cells = calibration_set.one_row or cells
-    return optimise(cells, best.algorithm, one)
+    return optimise(cells, best.algorithm, with_one_error)
 
 
 def _without_margin(
@@ -299,8 +301,8 @@ def _saved_expected(report: BoundaryReport) -> SavedExpected | msgspec.UnsetType
     """Compute the expected results on new data; null if not estimated, absent with a certificate."""
     if report.certification is not None:
         return msgspec.UNSET
-    parts = expected_metrics(report.chosen.expected, report.class_weights)
-    precision, recall = parts["precision"], parts["recall"]
+    metrics = expected_metrics(report.chosen.expected, report.class_weights)
+    precision, recall = metrics["precision"], metrics["recall"]
     if precision is None or recall is None:
         return None
     return SavedExpected(precision=_saved(precision), recall=_saved(recall))

@@ -15,7 +15,13 @@ from uqcli.counts import Floats
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
 from uqcli.jobs.before_after import panels
-from uqcli.jobs.calibrate.fit import CrossValidated, FittedCalibration, before, cross_validated, fit
+from uqcli.jobs.calibrate.fit import (
+    CrossValidated,
+    FittedCalibration,
+    cross_validated,
+    fit,
+    uncorrected_probabilities,
+)
 from uqcli.jobs.calibrate.fitted import (
     CalibrateRequest,
     ReadForAll,
@@ -162,7 +168,7 @@ def _try(
         predicted = CrossValidated(rows=test, probability=fitted.predict(test).probability)
     compared, panel = None, None
     if predicted is not None:
-        uncalibrated = before(predicted.rows, options.scale)
+        uncalibrated = uncorrected_probabilities(predicted.rows, options.scale)
         compared = _compared(predicted, uncalibrated, plan)
         panel = replace(
             panels(predicted.rows, uncalibrated, predicted.probability, fitted.map, None)[0],
@@ -199,7 +205,7 @@ def _is_read(role: str, method: CalibrationMethod) -> bool:
 
 
 def _columns_used(rows: Rows, method: CalibrationMethod) -> Rows:
-    """Pool rows by the columns that a method uses, so that its result is as if requested alone."""
+    """Pool rows by the columns that a method uses, so that other columns do not change its result."""
     return replace(
         rows,
         numbers={role: values for role, values in rows.numbers.items() if _is_read(role, method)},

@@ -13,7 +13,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import ArtifactKind, CalibrationMethod
 from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.draws import Purpose, generator
-from uqcli.engines.probabilities import label_numbers, probabilities
+from uqcli.engines.probabilities import label_indices, probabilities
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes
@@ -62,22 +62,22 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
         classes=list(read.roles.classes),
     )
     if request.test is not None:
-        same = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
-        pairs, data_name = _tested(same.on(request.test), calibration), "on the test set"
+        test_data = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
+        paired_counts, data_name = _tested(test_data.on(request.test), calibration), "on the test set"
     else:
-        pairs, data_name = _cross_validated(read, fit, options.seed), "(cross-validated)"
-    plan = plan_of(request, None if pairs is None else int(pairs.count.sum()))
+        paired_counts, data_name = _cross_validated(read, fit, options.seed), "(cross-validated)"
+    plan = plan_of(request, None if paired_counts is None else int(paired_counts.count.sum()))
     report = CalibrateReport(
         artifact=artifact,
         resampling=(plan.replicates, plan.confidence),
         tested=request.test is not None,
-        compared=None if pairs is None else compare(pairs, plan),
-        where=None if pairs is None else data_name,
-        panels=() if pairs is None else (panel_of_classes(pairs),),
+        compared=None if paired_counts is None else compare(paired_counts, plan),
+        where=None if paired_counts is None else data_name,
+        panels=() if paired_counts is None else (panel_of_classes(paired_counts),),
         errors=None,
         notes=(
             *notes,
-            *plan_note(request, plan, measured=pairs is not None),
+            *plan_note(request, plan, measured=paired_counts is not None),
             *([] if weights is None else [_CORRECTED]),
             *sum_notes(read.unnormalised),
         ),
@@ -111,8 +111,8 @@ class _Read:
 
     def counts(self, rows: Rows | None = None) -> ClassCounts:
         """Pool some rows, or all."""
-        part = self.rows if rows is None else rows
-        return ClassCounts.from_rows(self.probability(part), label_numbers(part), part.weight)
+        selected = self.rows if rows is None else rows
+        return ClassCounts.from_rows(self.probability(selected), label_indices(selected), selected.weight)
 
 
 def _read(data: DataRequest) -> _Read:
@@ -155,7 +155,7 @@ def _tested(data: DataRequest, map_: ClassMap) -> PairedClassCounts | None:
     read = _read(data)
     before = read.probability(read.rows)
     return PairedClassCounts.from_predictions(
-        before, map_.probabilities(before), label_numbers(read.rows), read.rows.weight
+        before, map_.probabilities(before), label_indices(read.rows), read.rows.weight
     )
 
 
@@ -166,12 +166,12 @@ def _cross_validated(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts
         return None
     weight = rows.weights()
     folds = deal_rows(rows, min(defaults.FOLDS, rows.size), generator(seed, Purpose.SPLIT, 1))
-    parts = []
+    predictions = []
     for fold in folds:
         held_out = rows.reweighted(fold)
         calibration, _ = fit(read.counts(rows.reweighted(weight - fold)))
         before = read.probability(held_out)
-        parts.append((held_out, before, calibration.probabilities(before)))
-    joined = Rows.joined([part for part, _, _ in parts])
-    before, after = (np.concatenate(pieces) for pieces in list(zip(*parts, strict=True))[1:])
-    return PairedClassCounts.from_predictions(before, after, label_numbers(joined), joined.weight)
+        predictions.append((held_out, before, calibration.probabilities(before)))
+    joined = Rows.joined([fold_rows for fold_rows, _, _ in predictions])
+    before, after = (np.concatenate(pieces) for pieces in list(zip(*predictions, strict=True))[1:])
+    return PairedClassCounts.from_predictions(before, after, label_indices(joined), joined.weight)

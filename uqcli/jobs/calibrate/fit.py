@@ -55,7 +55,7 @@ class CalibrationOptions:
     partitioner, max_depth, split
         Heterogeneous with trees: their options.
     trees
-        Whether heterogeneous calibration learns trees; otherwise the features' texts are the groups.
+        Whether heterogeneous calibration learns trees; otherwise each combination of texts is a group.
     """
 
     method: CalibrationMethod = defaults.CALIBRATION_METHOD
@@ -219,8 +219,8 @@ def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
         return learn_trees(rows.features, rows.labels, rows.weights(), tree_options)
     matrix = TreeMatrix.from_features(rows.features, rows.labels, rows.weights())
     log_odds = options.scale.log_odds(options.scale.corrected(rows.score))
-    part = Rows(numbers={"score": log_odds}, positive=rows.positive, weight=rows.weight)
-    return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(part, matrix, tree_options),))
+    log_odds_rows = Rows(numbers={"score": log_odds}, positive=rows.positive, weight=rows.weight)
+    return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(log_odds_rows, matrix, tree_options),))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,23 +244,23 @@ def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
     Parameters
     ----------
     rows
-        Pooled; split into five folds in a random order over their sorted values.
+        Pooled and sorted; split into at most five folds after a random permutation.
     """
     if rows.size < 2:
         return None
     weight = rows.weights()
     folds = deal_rows(rows, min(defaults.FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
-    parts = []
+    predictions = []
     for fold in folds:
         held_out = rows.reweighted(fold)
         fitted = fit(rows.reweighted(weight - fold), options, tree_rows)
-        parts.append((held_out, fitted.predict(held_out).probability))
+        predictions.append((held_out, fitted.predict(held_out).probability))
     return CrossValidated(
-        rows=Rows.joined([part for part, _ in parts]),
-        probability=np.concatenate([probability for _, probability in parts]),
+        rows=Rows.joined([fold_rows for fold_rows, _ in predictions]),
+        probability=np.concatenate([probability for _, probability in predictions]),
     )
 
 
-def before(rows: Rows, scale: Scale) -> Floats:
+def uncorrected_probabilities(rows: Rows, scale: Scale) -> Floats:
     """Compute the probabilities as given, before any correction."""
     return replace(scale, undersampled=1.0).probability(rows.score)

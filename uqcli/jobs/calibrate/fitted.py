@@ -62,7 +62,7 @@ class FittedCalibrator:
     data
         Data request.
     rows
-        Rows of the fit, or a sample of the size that is measured at most.
+        Rows of the fit, or a sample of them if there are more than are measured.
     fitted_rows
         Total weight of the rows of the fit.
     tree_rows
@@ -85,7 +85,7 @@ class FittedCalibrator:
 
 @dataclass(frozen=True, kw_only=True)
 class _Fit:
-    """A map and the rows of its fit (see MadeCalibrator)."""
+    """A map and the rows of its fit (see FittedCalibrator)."""
 
     fitted: FittedCalibration
     source: Source
@@ -147,7 +147,7 @@ def artifact_of(
 
 @dataclass(frozen=True, kw_only=True)
 class ReadForAll:
-    """Rows with the columns of all methods (see MadeCalibrator)."""
+    """Rows with the columns of all methods (see FittedCalibrator)."""
 
     data: DataRequest
     source: Source
@@ -168,8 +168,8 @@ def read_for_all(request: CalibrateRequest) -> ReadForAll:
     target = (
         None if request.shift is None else target_weights_of(load_shift(request.shift), data.positive_value)
     )
-    parted = bool(request.features or request.partition)
-    method = CalibrationMethod.HETEROGENEOUS if parted else defaults.CALIBRATION_METHOD
+    has_columns = bool(request.features or request.partition)
+    method = CalibrationMethod.HETEROGENEOUS if has_columns else defaults.CALIBRATION_METHOD
     _check(replace(request, calibration=replace(request.calibration, method=method)), target)
     require_memory(data, TREES if request.features else ISOTONIC_PAIRS)
     rows, source = _read(data, request)
@@ -179,9 +179,9 @@ def read_for_all(request: CalibrateRequest) -> ReadForAll:
 
 
 def _with_roles(request: CalibrateRequest) -> DataRequest:
-    """Return the columns that the method uses."""
-    looks = request.calibration.method is CalibrationMethod.MIST
-    return _with_features(request, request.data if looks else request.data.without("uncertainty"))
+    """Return the data request with the columns that the method uses."""
+    uses_uncertainty = request.calibration.method is CalibrationMethod.MIST
+    return _with_features(request, request.data if uses_uncertainty else request.data.without("uncertainty"))
 
 
 def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
@@ -194,9 +194,9 @@ def _check(request: CalibrateRequest, target: TargetWeights | None) -> None:
     options, roles = request.calibration, request.data.roles
     options.check()
     check_confidence(request.confidence)
-    answers = {roles.label, roles.weight} & {*request.features, *request.partition}
-    if answers:
-        raise UsageError(f"column '{answers.pop()}' is the label or the weight", expected="other features")
+    reserved = {roles.label, roles.weight} & {*request.features, *request.partition}
+    if reserved:
+        raise UsageError(f"column '{reserved.pop()}' is the label or the weight", expected="other features")
     if options.method is CalibrationMethod.HETEROGENEOUS:
         if bool(request.features) == bool(request.partition):
             raise UsageError(
@@ -247,7 +247,7 @@ def _require_scores(score: Floats, request: CalibrateRequest, source: Source) ->
 
 
 def read_like(rows: Rows, data: DataRequest, request: CalibrateRequest) -> Rows:
-    """Read rows of other inputs, with features typed as in the first."""
+    """Read rows of other inputs, with features typed as in ``rows``."""
     features = tuple(
         replace(feature, text=rows.features[feature.name].levels is not None)
         for feature in data.roles.features
@@ -265,9 +265,11 @@ def shift_notes(target: TargetWeights | None, map_: CalibrationMap) -> list[str]
         f"The odds are then multiplied by {ratio} for the target's class priors; metrics are of the source."
     ]
     if map_.largest_error is not None and shift.interval is not None:
-        pairs = zip(shift.weights, shift.interval, strict=True)
-        unsure = max(max(weight - low, high - weight) for weight, (low, high) in pairs)
-        bound = target_bound([class_weights.negative, class_weights.positive], 2 * map_.largest_error, unsure)
+        weights_with_intervals = zip(shift.weights, shift.interval, strict=True)
+        weight_error = max(max(weight - low, high - weight) for weight, (low, high) in weights_with_intervals)
+        bound = target_bound(
+            [class_weights.negative, class_weights.positive], 2 * map_.largest_error, weight_error
+        )
         notes.append(
             f"In the target, each bin's probability is within {min(1.0, bound / 2):.3g} of the truth if the "
             "weights are within their intervals (Theorem 4)."

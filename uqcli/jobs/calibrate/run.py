@@ -13,9 +13,9 @@ from uqcli.jobs.calibrate.classes import run_classes
 from uqcli.jobs.calibrate.fit import (
     CalibrationOptions,
     FittedCalibration,
-    before,
     cross_validated,
     fit,
+    uncorrected_probabilities,
 )
 from uqcli.jobs.calibrate.fitted import (
     CalibrateRequest,
@@ -37,7 +37,7 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True, kw_only=True)
 class _Measured:
-    """Rows with probabilities from fits that did not use them, and notes."""
+    """Rows with probabilities from fits that did not use them, and a description of these rows."""
 
     rows: Rows
     after: Floats
@@ -67,7 +67,7 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
         errors=None if measured is None else _isotonic_errors(measured, fitted, request),
         notes=(
             *fitted.fitted.notes,
-            *_seed_note(fitted, request),
+            *_sample_note(fitted, request),
             *plan_note(request, plan, measured=measured is not None),
             *shift_notes(fitted.target, fitted.fitted.map),
         ),
@@ -85,7 +85,7 @@ def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> _Measured 
     return _Measured(rows=predicted.rows, after=predicted.probability, where="(cross-validated)")
 
 
-def _seed_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[str]:
+def _sample_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[str]:
     if request.test is not None or fitted.rows.size == fitted.fitted_rows:
         return []
     return [f"Measured on {fitted.rows.size:,} rows drawn from all {fitted.fitted_rows:,}; fitted on all."]
@@ -94,7 +94,7 @@ def _seed_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[str]
 def _paired(measured: _Measured, options: CalibrationOptions) -> PairedCounts:
     rows = measured.rows
     return PairedCounts.from_predictions(
-        before(rows, options.scale), measured.after, rows.labels, rows.weight
+        uncorrected_probabilities(rows, options.scale), measured.after, rows.labels, rows.weight
     )
 
 
@@ -103,7 +103,7 @@ def _panels(
 ) -> tuple[ReliabilityPanel, ...]:
     rows = measured.rows
     leaf = fitted.predict(rows).leaf
-    return panels(rows, before(rows, options.scale), measured.after, fitted.map, leaf)
+    return panels(rows, uncorrected_probabilities(rows, options.scale), measured.after, fitted.map, leaf)
 
 
 def _isotonic_errors(
@@ -134,7 +134,7 @@ def _errors(measured: _Measured, probability: Floats, uncertainty_bins: Parts) -
     return errors_of_rows(
         measured.rows,
         probability,
-        uncertainty_bin=uncertainty_bins.number,
+        uncertainty_bin=uncertainty_bins.index,
         uncertainty_bins=len(uncertainty_bins.names),
         score_bins=defaults.SINGLE_SCORE_BINS,
     )

@@ -24,7 +24,7 @@ def rows_of(counts: ValueCounts) -> Rows:
 
 
 def sample_of(counts: ValueCounts, seed: int) -> ValueCounts:
-    """Sample without replacement as many rows as are measured at most; fewer are all kept."""
+    """Sample ``MEASURED_ROWS`` rows without replacement; return all rows if there are no more."""
     rows = counts.rows
     if rows <= MEASURED_ROWS:
         return counts
@@ -41,7 +41,7 @@ def sample_of(counts: ValueCounts, seed: int) -> ValueCounts:
 
 
 def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
-    """Split pooled rows into folds (see ``deal``); copies stay together unless a fold would be empty.
+    """Split pooled rows as ``split_into_folds`` does, but keep copies together unless a fold would be empty.
 
     Returns
     -------
@@ -53,16 +53,16 @@ def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
         order = random.permutation(len(weight))
         last = np.cumsum(weight[order])
         # fold of the row's middle
-        part = np.minimum((2 * last - weight[order]) * parts // (2 * last[-1]), parts - 1)
+        fold = np.minimum((2 * last - weight[order]) * parts // (2 * last[-1]), parts - 1)
         dealt = np.zeros((parts, len(weight)), dtype=np.int64)
-        dealt[part, order] = weight[order]
+        dealt[fold, order] = weight[order]
         if dealt.any(axis=1).all():
             return dealt
     return split_into_folds(weight, parts, random)
 
 
 def split_into_folds(weight: Ints, parts: int, random: np.random.Generator) -> Ints:
-    """Split rows into folds in a random order, one by one in turn; a row of weight w is w rows.
+    """Deal rows to folds one by one in a random order; a row of weight w is w rows.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def split_into_folds(weight: Ints, parts: int, random: np.random.Generator) -> I
     """
     order = random.permutation(len(weight))
     last = np.cumsum(weight[order])
-    split_by_hash = np.empty((parts, len(weight)), dtype=np.int64)
-    for part in range(parts):
-        parts_before = (last - 1 - part) // parts
-        split_by_hash[part, order] = parts_before - (last - weight[order] - 1 - part) // parts
-    return split_by_hash
+    multiplicity = np.empty((parts, len(weight)), dtype=np.int64)
+    for fold in range(parts):
+        folds_before = (last - 1 - fold) // parts
+        multiplicity[fold, order] = folds_before - (last - weight[order] - 1 - fold) // parts
+    return multiplicity

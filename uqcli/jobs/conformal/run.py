@@ -15,7 +15,7 @@ from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
 from uqcli.engines.open import reusable_streams
-from uqcli.engines.probabilities import label_numbers, positions_of
+from uqcli.engines.probabilities import label_indices, positions_of
 from uqcli.engines.request import DataRequest, Inputs
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
@@ -147,7 +147,7 @@ def parse_alpha(text: str) -> Fraction:
     Raises
     ------
     UsageError
-        Not a decimal in (0, 1).
+        It is not a decimal in (0, 1).
     """
     return decimal("alpha", text, above=0, below=1)
 
@@ -171,7 +171,7 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
     weights: list[Ints] = []
     groups: list[Ints] = []
     for rows in reader:
-        label = label_numbers(rows)
+        label = label_indices(rows)
         # rows of weight 0 are ignored: their scores are no candidate thresholds
         present = slice(None) if rows.weight is None else rows.weight > 0
         uniform = np.ones(len(rows))
@@ -220,23 +220,26 @@ def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fractio
     """Return the thresholds by group, from the marginal rule within each; groups sorted by name."""
     if calibration.group is None or request.by is None:
         return None
-    named = sorted((name, number) for number, name in enumerate(calibration.names))
-    lines = []
-    for name, number in named:
-        part = calibration.scores.select(calibration.group == number)
-        if part.rows:
-            threshold = marginal_threshold(part.score, part.weight, alpha)
-            lines.append((name, [threshold] * len(calibration.classes), part.rows))
+    groups_by_name = sorted((name, group_index) for group_index, name in enumerate(calibration.names))
+    groups = []
+    for name, group_index in groups_by_name:
+        group_scores = calibration.scores.select(calibration.group == group_index)
+        if group_scores.rows:
+            threshold = marginal_threshold(group_scores.score, group_scores.weight, alpha)
+            groups.append((name, [threshold] * len(calibration.classes), group_scores.rows))
     return SavedGroups(
         column=request.by,
-        names=[name for name, _, _ in lines],
-        thresholds=[line for _, line, _ in lines],
-        calibration_rows=[rows for _, _, rows in lines],
+        names=[name for name, _, _ in groups],
+        thresholds=[thresholds for _, thresholds, _ in groups],
+        calibration_rows=[rows for _, _, rows in groups],
     )
 
 
 def _class_counts(scores: LabelScores, classes: int) -> list[int]:
-    return [part.rows for part in (scores.select(scores.label == number) for number in range(classes))]
+    return [
+        class_scores.rows
+        for class_scores in (scores.select(scores.label == class_index) for class_index in range(classes))
+    ]
 
 
 def _notes(artifact: ConformalArtifact, calibration: _Calibration, counts: Sequence[int]) -> list[str]:

@@ -19,7 +19,7 @@ from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import DataRequest
-from uqcli.jobs.evaluate.columns import labelled_rows
+from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.difference import difference_of
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
@@ -64,7 +64,7 @@ def evaluate(
     UsageError, DataError
         Columns differ, the rows cannot be read, or every weight is 0.
     """
-    data = labelled_rows(request, rules)
+    data = labelled_request(request, rules)
     target = None if shift is None else target_weights_of(shift, data.positive_value)
     tally, summary = _count(data, rules)
     if tally.rows == 0:
@@ -129,7 +129,7 @@ def _measured(
 ) -> list[MeasuredBoundary]:
     negatives, confidence = tally.rows - tally.positives, request.confidence
 
-    def of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
+    def share_of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
         """Estimate a share of all rows; unknown if rows that are not flagged have no labels."""
         if unlabelled and tally.rows - selected < MIN_UNFLAGGED:
             return UNKNOWN
@@ -138,8 +138,8 @@ def _measured(
     return [
         MeasuredBoundary(
             precision=proportion_estimate(true_positives, selected, confidence),
-            recall=of_all_rows(true_positives, tally.positives, selected),
-            fpr=of_all_rows(selected - true_positives, negatives, selected),
+            recall=share_of_all_rows(true_positives, tally.positives, selected),
+            fpr=share_of_all_rows(selected - true_positives, negatives, selected),
             unlabelled=unlabelled,
             selected=selected,
             true_positives=true_positives,
@@ -228,7 +228,7 @@ def _outcome(
 def _precision_outcome(
     artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary
 ) -> _Outcome:
-    counts, (bound,) = (measured.true_positives, measured.selected), constraint.amounts
+    counts, (bound,) = (measured.true_positives, measured.selected), constraint.numbers
     if measured.target_precision is not None:
         return _target_outcome(constraint, measured.target_precision, bound)
     if artifact.certified is not None and measured.selected:
@@ -246,7 +246,7 @@ def _certificate_outcome(
     from scipy.special import bdtr
 
     true_positives, selected = counts = measured.true_positives, measured.selected
-    p_value = float(bdtr(float(true_positives), selected, float(constraint.amounts[0])))
+    p_value = float(bdtr(float(true_positives), selected, float(constraint.numbers[0])))
     certified = f"certified {constraint.text()}"
     if p_value > 1 - CONFIDENCE:
         met, significant = _meets_bound(constraint, measured.precision, counts)
@@ -269,7 +269,7 @@ def _meets_bound(
     constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]
 ) -> tuple[bool, bool]:
     """Whether a share (successes / trials) meets its bound, and whether significantly."""
-    (bound, *_), (successes, trials) = constraint.amounts, counts
+    (bound, *_), (successes, trials) = constraint.numbers, counts
     value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
     if constraint.kind in (ConstraintKind.MAX_FPR, ConstraintKind.MAX_SELECTED):
         return value <= bound, high <= bound or low > bound
@@ -277,7 +277,7 @@ def _meets_bound(
 
 
 def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Outcome:
-    """The same under a target's class priors, which are estimated themselves."""
+    """Test the bound under the class priors of the target, which are estimates themselves."""
     subject = f"{constraint.text()} on target data"
     if estimate.value is None:
         return None, f"{subject} not tested: no row is flagged."

@@ -13,13 +13,13 @@ from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.class_counts import Matrix
 from uqcli.counts import Floats, bin_of
 from uqcli.document import Claim, Estimate, Metrics, p_text
-from uqcli.engines.probabilities import label_numbers, probabilities, require_probabilities
+from uqcli.engines.probabilities import label_indices, probabilities, require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes, panels
-from uqcli.jobs.compare import Pairs, compare, minus
-from uqcli.jobs.evaluate.columns import labelled_rows
+from uqcli.jobs.compare import AnyPairedCounts, compare, minus
+from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
 from uqcli.jobs.labelled import read_labelled
@@ -72,13 +72,13 @@ def evaluate(
                 require_probabilities(rows.score, source.columns["score"])
             before, found = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
             calibrated = found.probability
-            parts = panels(rows, before, calibrated, artifact.calibration_of_rows, found.leaf)
-        pairs = _paired(before, calibrated, rows)
-        if isinstance(pairs, PairedClassCounts):
-            parts = (panel_of_classes(pairs),)
-        reliability += parts if len(rules) == 1 else [replace(parts[0], title=name)]
+            rule_panels = panels(rows, before, calibrated, artifact.calibration_of_rows, found.leaf)
+        paired_counts = _paired(before, calibrated, rows)
+        if isinstance(paired_counts, PairedClassCounts):
+            rule_panels = (panel_of_classes(paired_counts),)
+        reliability += rule_panels if len(rules) == 1 else [replace(rule_panels[0], title=name)]
         measured = MeasuredCalibrator(
-            compared=compare(pairs, plan),
+            compared=compare(paired_counts, plan),
             rows=rows.size,
             claim=_claim(name, artifact, rows, 1 - request.confidence),
         )
@@ -124,7 +124,7 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
     p_values = error_p_values(positives, count, map_.rate, map_.error)
     if not p_values:
         return Claim(name=claim, met=None, sentence=f"{claim}: not tested, no bin has rows.")
-    worst = min(p_values, key=lambda number: p_values[number])
+    worst = min(p_values, key=lambda index: p_values[index])
     consistent = p_values[worst] > level
     worst_rate = (
         f"{positives[worst] / count[worst]:.4f}, stated {map_.rate[worst]:.4f} +- {map_.error[worst]:.4f}"
@@ -138,10 +138,10 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
     )
 
 
-def _paired(before: Probability, after: Probability, rows: Rows) -> Pairs:
+def _paired(before: Probability, after: Probability, rows: Rows) -> AnyPairedCounts:
     """Pair the probabilities of one score, or of all classes."""
     if before.ndim == 2:
-        return PairedClassCounts.from_predictions(before, after, label_numbers(rows), rows.weight)
+        return PairedClassCounts.from_predictions(before, after, label_indices(rows), rows.weight)
     return PairedCounts.from_predictions(before, after, rows.labels, rows.weight)
 
 
@@ -153,34 +153,38 @@ def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> 
             raise UsageError(
                 "a calibrator of classes beside one of a score", remedy="evaluate them one at a time"
             )
-        return [labelled_rows(request, [rule]) for rule in rules]
+        return [labelled_request(request, [rule]) for rule in rules]
     try:
-        return [labelled_rows(request, rules)] * len(rules)
+        return [labelled_request(request, rules)] * len(rules)
     except UsageError:
-        return [labelled_rows(request, [rule]) for rule in rules]
+        return [labelled_request(request, [rule]) for rule in rules]
 
 
 def _difference(
     compared: Sequence[Comparison], after: Sequence[tuple[Rows, Probability]], plan: ResamplingPlan
 ) -> CalibratorDifference:
     """Compute the difference of two calibrators; paired if one pass covers both."""
-    (rows, first), (others, second) = after
-    one, other = (comparison.after for comparison in compared)
-    values = {name: minus(value_of(other[name]), value_of(one[name])) for name in one}
-    paired = rows is others
-    pairs = _paired(first, second, rows) if paired else None
-    resampled = {} if pairs is None or not plan.replicates else resampled_losses(pairs, plan)
+    (first_rows, first_probability), (second_rows, second_probability) = after
+    first_metrics, second_metrics = (comparison.after for comparison in compared)
+    values = {
+        name: minus(value_of(second_metrics[name]), value_of(first_metrics[name])) for name in first_metrics
+    }
+    paired = first_rows is second_rows
+    paired_counts = _paired(first_probability, second_probability, first_rows) if paired else None
+    resampled = {} if paired_counts is None or not plan.replicates else resampled_losses(paired_counts, plan)
     without_interval = {name: Estimate(value=values[name], low=None, high=None) for name in LOSSES_COMPARED}
     return CalibratorDifference(
-        compared=Comparison(before=one, after=other, difference={**values, **without_interval, **resampled}),
+        compared=Comparison(
+            before=first_metrics, after=second_metrics, difference={**values, **without_interval, **resampled}
+        ),
         paired=paired,
         resampled=plan.replicates > 0,
     )
 
 
-def resampled_losses(pairs: Pairs, plan: ResamplingPlan) -> Metrics:
+def resampled_losses(paired_counts: AnyPairedCounts, plan: ResamplingPlan) -> Metrics:
     """Compute the differences with intervals; none if few rows differ, where 95 % intervals covered 47 %."""
-    if pairs.rows_that_differ() < MIN_CLASS_ROWS:
+    if paired_counts.rows_that_differ() < MIN_CLASS_ROWS:
         return {}
-    difference = compare(pairs, plan).difference
+    difference = compare(paired_counts, plan).difference
     return {name: difference[name] for name in LOSSES_COMPARED}

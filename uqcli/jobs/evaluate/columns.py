@@ -16,7 +16,7 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 TwoClasses = BoundaryArtifact | CalibratorArtifact
 
 
-def labelled_rows(request: EvaluateRequest, rules: Sequence[TwoClasses]) -> DataRequest:
+def labelled_request(request: EvaluateRequest, rules: Sequence[TwoClasses]) -> DataRequest:
     """Return the data request with the columns of all given rules.
 
     Raises

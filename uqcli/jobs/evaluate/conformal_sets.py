@@ -14,11 +14,11 @@ from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import LABEL
 from uqcli.document import Estimate, ExactEstimate
 from uqcli.draws import Purpose, generator
-from uqcli.engines.probabilities import label_numbers
+from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.class_rows import ClassReader
-from uqcli.jobs.evaluate.coverage_test import Covered, judge
+from uqcli.jobs.evaluate.coverage_test import CoverageCounts, judge
 from uqcli.jobs.evaluate.difference import share_difference
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
@@ -36,7 +36,7 @@ class _Tally:
         self.by_class = np.zeros((2, classes), dtype=np.int64)
         self.by_size = np.zeros((2, classes + 1), dtype=np.int64)
         self.by_group = np.zeros((2, groups), dtype=np.int64)
-        self.size_of_class = np.zeros(classes, dtype=np.int64)
+        self.total_set_size_by_class = np.zeros(classes, dtype=np.int64)
 
     def add(self, label: Ints, inside: np.ndarray, weight: Ints, group: Ints | None) -> Bools:
         """Count rows; return the mask of covered ones."""
@@ -44,13 +44,13 @@ class _Tally:
         size = inside.sum(axis=1)
         _count(self.by_class, label, weight, covered)
         _count(self.by_size, size, weight, covered)
-        np.add.at(self.size_of_class, label, weight * size)
+        np.add.at(self.total_set_size_by_class, label, weight * size)
         if group is not None:
             _count(self.by_group, group, weight, covered)
         return covered
 
 
-class _Pair:
+class _DiscordantRows:
     """Discordant rows of two rules, by weight: covered only by the second, and only by the first."""
 
     gained = 0
@@ -63,15 +63,15 @@ class _Pair:
         self.lost += int(weight[first & ~second].sum())
 
 
-def _count(table: np.ndarray, number: Ints, weight: Ints, covered: Bools) -> None:
-    np.add.at(table[0], number, weight)
-    np.add.at(table[1], number[covered], weight[covered])
+def _count(table: np.ndarray, index: Ints, weight: Ints, covered: Bools) -> None:
+    np.add.at(table[0], index, weight)
+    np.add.at(table[1], index[covered], weight[covered])
 
 
 def evaluate(
     request: EvaluateRequest, rules: Sequence[ConformalArtifact], shift: ShiftArtifact | None
 ) -> EvaluateConformalReport:
-    """Count covered rows, in one pass per rule, or one for two rules with the same columns.
+    """Count covered rows, in one pass per rule, or in a single pass for two rules with the same columns.
 
     Raises
     ------
@@ -79,13 +79,13 @@ def evaluate(
         Columns or classes differ, or the rows cannot be read.
     """
     _check_listed_columns(request, rules)
-    requests = [_labelled_rows(artifact, request) for artifact in rules]
+    requests = [_labelled_request(artifact, request) for artifact in rules]
     measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
     paired = len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
-    pair = _Pair() if paired else None
-    pairs = list(zip(rules, requests, strict=True))
-    for batch in [pairs] if paired else [[single] for single in pairs]:
+    pair = _DiscordantRows() if paired else None
+    rules_with_requests = list(zip(rules, requests, strict=True))
+    for batch in [rules_with_requests] if paired else [[single] for single in rules_with_requests]:
         tallies, source = _counted(batch, pair)
         for (artifact, _), tally in zip(batch, tallies, strict=True):
             measured.append(_metrics(artifact, tally, request, shift))
@@ -103,7 +103,9 @@ def evaluate(
     )
 
 
-def _difference(measured: Sequence[SetMetrics], pair: _Pair | None, confidence: float) -> SetDifference:
+def _difference(
+    measured: Sequence[SetMetrics], pair: _DiscordantRows | None, confidence: float
+) -> SetDifference:
     """Compute the difference of two rules; paired if both read the same columns, hence the same rows."""
     first, second = measured
     size = Estimate(value=second.mean_set_size - first.mean_set_size, low=None, high=None)
@@ -120,7 +122,7 @@ def _difference(measured: Sequence[SetMetrics], pair: _Pair | None, confidence: 
     )
 
 
-def _labelled_rows(artifact: ConformalArtifact, request: EvaluateRequest) -> DataRequest:
+def _labelled_request(artifact: ConformalArtifact, request: EvaluateRequest) -> DataRequest:
     roles = roles_of([artifact], request.columns, labelled=True)
     roles = replace(roles, label=roles.label or LABEL)
     binary, positive = not roles.classes, request.data.positive_value
@@ -159,9 +161,9 @@ def _in_one_order(request: DataRequest) -> DataRequest:
 
 
 def _counted(
-    batch: Sequence[tuple[ConformalArtifact, DataRequest]], pair: _Pair | None
+    batch: Sequence[tuple[ConformalArtifact, DataRequest]], pair: _DiscordantRows | None
 ) -> tuple[list[_Tally], Source]:
-    """Count in one pass in the first rule's class order; each rule uses its own."""
+    """Read the rows once, with labels in the first rule's class order; each rule counts in its own."""
     artifacts = [artifact for artifact, _ in batch]
     groups = [() if artifact.groups is None else artifact.groups.names for artifact in artifacts]
     tallies = [
@@ -169,15 +171,17 @@ def _counted(
         for artifact, names in zip(artifacts, groups, strict=True)
     ]
     sets = [artifact.sets(data.roles) for artifact, data in batch]
-    own_number = [
+    own_class_index = [
         np.array([artifact.classes.index(name) for name in artifacts[0].classes]) for artifact in artifacts
     ]
     reader = ClassReader(batch[0][1])
     for rows in reader:
-        label, weight = label_numbers(rows), rows.weights()
+        label, weight = label_indices(rows), rows.weights()
         covered = [
-            tally.add(number[label], inside(rows), weight, artifact.group_of(rows))
-            for artifact, tally, inside, number in zip(artifacts, tallies, sets, own_number, strict=True)
+            tally.add(class_index[label], sets_of(rows), weight, artifact.group_of(rows))
+            for artifact, tally, sets_of, class_index in zip(
+                artifacts, tallies, sets, own_class_index, strict=True
+            )
         ]
         if pair is not None:
             pair.add(covered, weight)
@@ -194,7 +198,7 @@ def _metrics(
     if artifact.groups is not None:
         by_group = _estimates([*artifact.groups.names, "(other)"], tally.by_group, confidence)
     draws = None if shift is None else _coverage_in_target(artifact, tally, shift, request.seed)
-    counts = Covered(
+    counts = CoverageCounts(
         rows_of_class=tally.by_class[0],
         covered_of_class=tally.by_class[1],
         rows_of_group=tally.by_group[0],
@@ -243,11 +247,11 @@ def _in_target(
         raise UsageError("no row is of a class that the target has", expected="rows of its classes")
     covered = float((weights * tally.by_class[1]).sum() / mass.sum())
     low, high = (None if draws is None else percentiles(draws, confidence)) or (None, None)
-    size = float((weights * tally.size_of_class).sum() / mass.sum())
+    size = float((weights * tally.total_set_size_by_class).sum() / mass.sum())
     return Estimate(value=covered, low=low, high=high), size
 
 
 def _estimates(names: Sequence[str], table: np.ndarray, confidence: float) -> Mapping[str, ExactEstimate]:
     """Compute the coverage by name; undefined for zero rows."""
-    lines = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
-    return {name: proportion_estimate(covered, rows, confidence) for name, rows, covered in lines}
+    counts_by_name = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
+    return {name: proportion_estimate(covered, rows, confidence) for name, rows, covered in counts_by_name}

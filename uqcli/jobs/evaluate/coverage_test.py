@@ -20,7 +20,7 @@ from uqcli.reports.evaluate.conformal_sets import CoverageTest
 
 
 @dataclass(frozen=True, kw_only=True)
-class Covered:
+class CoverageCounts:
     """Rows and covered rows, by weight, by class and by group; int64, shapes (C,) and (groups+1,)."""
 
     rows_of_class: Ints
@@ -31,7 +31,7 @@ class Covered:
 
 def judge(
     artifact: ConformalArtifact,
-    counts: Covered,
+    counts: CoverageCounts,
     coverage: Floats | None,
     *,
     shifted: bool,
@@ -69,22 +69,24 @@ def judge(
         alphas = [
             decimal("alpha", by_class[name]) if name in by_class else alpha for name in artifact.classes
         ]
-        lines = zip(counts.covered_of_class, counts.rows_of_class, calibration, alphas, strict=True)
-        return _tested("class", _p_values(artifact.classes, list(lines)), level)
+        samples = zip(counts.covered_of_class, counts.rows_of_class, calibration, alphas, strict=True)
+        return _tested("class", _p_values(artifact.classes, list(samples)), level)
     if artifact.groups is not None:
-        group_calibration = artifact.groups.calibration_rows or _shared(artifact, counts.rows_of_group[:-1])
+        group_calibration = artifact.groups.calibration_rows or _in_proportion(
+            artifact, counts.rows_of_group[:-1]
+        )
         alphas = [alpha] * len(group_calibration)
-        lines = zip(
+        samples = zip(
             counts.covered_of_group[:-1], counts.rows_of_group[:-1], group_calibration, alphas, strict=True
         )
-        return _tested("group", _p_values(artifact.groups.names, list(lines)), level)
-    line = (counts.covered_of_class.sum(), counts.rows_of_class.sum(), sum(calibration), alpha)
+        return _tested("group", _p_values(artifact.groups.names, list(samples)), level)
+    all_rows = (counts.covered_of_class.sum(), counts.rows_of_class.sum(), sum(calibration), alpha)
     not_guaranteed = _classes_below(artifact, counts, level)
-    return _tested("", _p_values([""], [line]), level, not_guaranteed)
+    return _tested("", _p_values([""], [all_rows]), level, not_guaranteed)
 
 
 def _on_rows_of_target(
-    artifact: ConformalArtifact, counts: Covered, effective: int, alpha: Fraction, level: float
+    artifact: ConformalArtifact, counts: CoverageCounts, effective: int, alpha: Fraction, level: float
 ) -> CoverageTest:
     """Test sets for target data on labelled rows, taken as target data unless their classes contradict it."""
     covered, rows = int(counts.covered_of_class.sum()), int(counts.rows_of_class.sum())
@@ -103,19 +105,21 @@ def _is_like_source(rows_of_class: Ints, weights: Sequence[float]) -> bool:
 
 
 def calibration_rows(artifact: ConformalArtifact, rows_of_class: Ints) -> Sequence[int]:
-    """Return calibration rows by class; for old files all rows, split in proportion to the new ones."""
-    return artifact.calibration_rows or _shared(artifact, rows_of_class)
+    """Return calibration rows by class; for old files, their total in proportion to the new rows."""
+    return artifact.calibration_rows or _in_proportion(artifact, rows_of_class)
 
 
-def _shared(artifact: ConformalArtifact, rows: Ints) -> list[int]:
+def _in_proportion(artifact: ConformalArtifact, rows: Ints) -> list[int]:
     return [int(row) * artifact.source.rows // max(1, int(rows.sum())) for row in rows]
 
 
-def _p_values(names: Sequence[str], lines: Sequence[tuple[Ints, Ints, int, Fraction]]) -> Mapping[str, float]:
+def _p_values(
+    names: Sequence[str], samples: Sequence[tuple[Ints, Ints, int, Fraction]]
+) -> Mapping[str, float]:
     """Compute the p-values by name, for names with rows."""
     return {
         name: coverage_p_value(int(covered), int(rows), calibration, alpha)
-        for name, (covered, rows, calibration, alpha) in zip(names, lines, strict=True)
+        for name, (covered, rows, calibration, alpha) in zip(names, samples, strict=True)
         if rows
     }
 
@@ -135,20 +139,20 @@ def _tested(
     )
 
 
-def _classes_below(artifact: ConformalArtifact, counts: Covered, level: float) -> list[str]:
+def _classes_below(artifact: ConformalArtifact, counts: CoverageCounts, level: float) -> list[str]:
     """Return classes whose coverage is significantly below the overall guarantee (binomial tests, Holm)."""
     from scipy.special import bdtr
 
     filled = np.flatnonzero(counts.rows_of_class)
     p_values = {
-        artifact.classes[covered]: float(
+        artifact.classes[class_index]: float(
             bdtr(
-                float(counts.covered_of_class[covered]),
-                int(counts.rows_of_class[covered]),
+                float(counts.covered_of_class[class_index]),
+                int(counts.rows_of_class[class_index]),
                 1 - artifact.alpha,
             )
         )
-        for covered in filled.tolist()
+        for class_index in filled.tolist()
     }
     adjusted = holm(p_values)
     return sorted((name for name, p in adjusted.items() if p <= level), key=lambda name: adjusted[name])

@@ -29,7 +29,7 @@ class EvaluateRequest:
     bootstrap, seed
         Bootstrap resamples for the intervals of calibrators' metrics, and the seed.
     shift
-        Class weights of target data, for the coverage and precision there as well.
+        Class weights of target data, to measure coverage and precision there also.
     """
 
     data: DataRequest

@@ -29,7 +29,7 @@ EVALUATION_MODULES: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
         ArtifactKind.CONFORMAL: "conformal_sets",
     }
 )
-"""Kinds that can be evaluated, with the module here whose function ``evaluate`` does it."""
+"""Kinds that can be evaluated, with the module of this package whose function ``evaluate`` does it."""
 
 
 def run(request: EvaluateRequest) -> Result[Report, None]:

@@ -1,4 +1,4 @@
-"""Data of each estimator of class weights: its estimate, and bootstrap draws."""
+"""Data for each estimator of class weights, with its estimate and bootstrap draws."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ class KnownPrior:
     """A given target prior, and the source rows by class."""
 
     target_prior: Floats
-    labels: Ints
+    class_counts: Ints
     classes: Sequence[str]
 
     def estimate(self) -> ClassWeights:
         """See Evidence."""
-        return known(self.target_prior, self.labels / self.labels.sum(), self.classes)
+        return known(self.target_prior, self.class_counts / self.class_counts.sum(), self.classes)
 
     def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         del estimate
-        prior = draw_labels(self.labels, random)
+        prior = draw_labels(self.class_counts, random)
         weights = known(self.target_prior, prior, self.classes).weights
         return BootstrapDraw(weights=weights, source_prior=prior)
 
@@ -132,7 +132,9 @@ class MeanProbabilities:
     def _confusion(self) -> Matrix:
         """Soft confusion: mean probabilities by label, times the label's share; shape (C, C)."""
         shares, label, count = self.source.shares, self.source.label, self.source.count
-        columns = [exact_sums(shares, count * (label == number)) for number in range(len(self.classes))]
+        columns = [
+            exact_sums(shares, count * (label == class_index)) for class_index in range(len(self.classes))
+        ]
         joint: Matrix = np.stack(columns, axis=1) / count.sum()
         return joint
 
@@ -141,13 +143,13 @@ class MeanProbabilities:
 class Likelihood:
     """Source rows by class, and distinct target rows with calibrated probabilities."""
 
-    labels: Ints
+    class_counts: Ints
     target: ClassCounts
     classes: Sequence[str]
 
     def estimate(self) -> ClassWeights:
         """See Evidence."""
-        prior, rows = self.labels / self.labels.sum(), self.target
+        prior, rows = self.class_counts / self.class_counts.sum(), self.target
         weights = em(mean_responsibilities(rows.probability, rows.count), prior, self.classes)
         require_identified(rows.probability, rows.count, prior, weights.weights)
         return weights
@@ -155,9 +157,8 @@ class Likelihood:
     def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         rows, classes = self.target, len(self.classes)
-        prior = draw_labels(self.labels, random)
-        # the likelihood cannot go below 0: every other draw omits unseen classes, so that weight 0 is
-        # possible
+        prior = draw_labels(self.class_counts, random)
+        # EM weights cannot go below 0: half of the draws add no unseen rows, so that weight 0 is possible
         unseen = UNSEEN_IN_TARGET * random.integers(2)
         mass = random.standard_gamma(np.concatenate([rows.count, np.full(classes, unseen)]))
         expectation = mean_responsibilities(np.concatenate([rows.probability, np.eye(classes)]), mass)

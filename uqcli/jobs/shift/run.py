@@ -14,7 +14,7 @@ from uqcli.choices import ArtifactKind, Confusion, ShiftEstimator
 from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, Ints, pool
 from uqcli.draws import Purpose, generator
-from uqcli.engines.probabilities import label_numbers
+from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import PROBA, DataRequest, Inputs
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader
@@ -38,7 +38,7 @@ from uqcli.rows import Rows
 from uqcli.running.progress import with_progress
 
 _MIN_REPORTED = 1e-6
-"""Weights and shares below it are reported as 0, which EM only approaches."""
+"""Interval ends below it are reported as 0, which EM only approaches."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,26 +82,26 @@ class _Side:
     rows: Rows
     predicted: Ints
     classes: tuple[str, ...]
-    source: Source
+    input_summary: Source
 
     @property
-    def labels(self) -> Ints:
+    def class_counts(self) -> Ints:
         """Weight of the rows by class."""
-        return self.weight_by_index(label_numbers(self.rows), len(self.classes))
+        return self.weight_by_index(label_indices(self.rows), len(self.classes))
 
     @property
-    def predictions(self) -> Ints:
+    def predicted_counts(self) -> Ints:
         """Weight of the rows by predicted class."""
         return self.weight_by_index(self.predicted, len(self.classes))
 
-    def weight_by_index(self, number: Ints, size: int) -> Ints:
+    def weight_by_index(self, index: Ints, size: int) -> Ints:
         """Sum the weight of rows by an index below ``size``; exact, since weights sum to less than 2**53."""
-        return np.bincount(number, weights=self.rows.weight, minlength=size).astype(np.int64)
+        return np.bincount(index, weights=self.rows.weight, minlength=size).astype(np.int64)
 
     def distinct(self) -> ClassCounts:
         """Pool equal rows, in sorted order."""
         probability = np.stack([self.rows.numbers[PROBA + name] for name in self.classes], axis=1)
-        return ClassCounts.from_rows(probability, label_numbers(self.rows), self.rows.weight)
+        return ClassCounts.from_rows(probability, label_indices(self.rows), self.rows.weight)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,7 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
 
 
 def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
-    """Request for the target rows: the same columns without label and weight."""
+    """Return the request for the target rows: the same columns without label and weight."""
     roles = replace(data.roles, label=None, weight=None)
     return replace(data.on(target), roles=roles, positive_value=None)
 
@@ -179,14 +179,14 @@ def _read(data: DataRequest) -> _Side:
         probability = reader.probabilities(rows)
         columns = dict(zip((PROBA + name for name in reader.classes), probability.T, strict=True))
         unlabelled = data.roles.label is None
-        label = np.zeros(len(rows), dtype=np.int64) if unlabelled else label_numbers(rows)
+        label = np.zeros(len(rows), dtype=np.int64) if unlabelled else label_indices(rows)
         batches.append(Rows(numbers=columns, label_class=label, weight=rows.weight))
         predicted.append(probability.argmax(axis=1))
     return _Side(
         rows=Rows.joined(batches),
         predicted=np.concatenate(predicted),
         classes=reader.classes,
-        source=reader.source,
+        input_summary=reader.source,
     )
 
 
@@ -207,22 +207,22 @@ def _require_same_classes(sides: _Sides, request: ShiftRequest) -> None:
 def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
     """Return the data of the requested estimator."""
     source, target = sides.source, sides.target
-    classes, labels = source.classes, source.labels
+    classes, class_counts = source.classes, source.class_counts
     if target is None or request.prior is not None:
-        return KnownPrior(target_prior=np.array(request.prior), labels=labels, classes=classes)
+        return KnownPrior(target_prior=np.array(request.prior), class_counts=class_counts, classes=classes)
     if request.estimator is ShiftEstimator.EM:
-        return Likelihood(labels=labels, target=target.distinct(), classes=classes)
+        return Likelihood(class_counts=class_counts, target=target.distinct(), classes=classes)
     if request.confusion is Confusion.SOFT:
         return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
-    cell = source.predicted * len(classes) + label_numbers(source.rows)
+    cell = source.predicted * len(classes) + label_indices(source.rows)
     joint = source.weight_by_index(cell, len(classes) ** 2).reshape(len(classes), len(classes))
-    return PredictedClasses(joint=joint, target=target.predictions, classes=classes)
+    return PredictedClasses(joint=joint, target=target.predicted_counts, classes=classes)
 
 
 def _replicates(sides: _Sides, request: ShiftRequest) -> int:
-    """Return the number of draws; by default 0 if they are slow, as they are with many rows and no counts."""
+    """Return the number of draws; by default 0 with many rows and no counts, where draws are slow."""
     target = sides.target
-    if target is not None and target.source.rows < MIN_CLASS_ROWS * len(target.classes):
+    if target is not None and target.input_summary.rows < MIN_CLASS_ROWS * len(target.classes):
         return 0  # no valid interval exists
     if request.bootstrap is not None:
         return request.bootstrap
@@ -236,9 +236,9 @@ def _draws(
     """Return the estimates from bootstrap draws; None for a draw without an estimate."""
     results: list[BootstrapDraw | None] = []
     draws = max(replicates, min_replicates(request.confidence)) if replicates else 0
-    for number in with_progress(range(draws), "drawing class weights", draws):
+    for draw_index in with_progress(range(draws), "drawing class weights", draws):
         try:
-            results.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), weights))
+            results.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, draw_index), weights))
         except InfeasibleError:
             results.append(None)
     return results
@@ -252,17 +252,19 @@ def intervals_of_weights(draws: Sequence[Floats | None], confidence: float) -> l
         return None
     intervals = []
     for values in np.stack(defined, axis=1).tolist():
-        ends = percentile_interval(values, confidence)
-        if ends is None:
+        interval = percentile_interval(values, confidence)
+        if interval is None:
             return None
-        intervals.append([0.0 if end < _MIN_REPORTED else end for end in ends])
+        intervals.append([0.0 if limit < _MIN_REPORTED else limit for limit in interval])
     return intervals
 
 
 def intervals_of_priors(draws: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
     """Compute the percentile intervals of the target priors, clipped to [0, 1]."""
     intervals = intervals_of_weights(draws, confidence)
-    return intervals and [[1.0 if end > 1 - _MIN_REPORTED else end for end in ends] for ends in intervals]
+    return intervals and [
+        [1.0 if limit > 1 - _MIN_REPORTED else limit for limit in interval] for interval in intervals
+    ]
 
 
 def _report(
@@ -274,13 +276,13 @@ def _report(
     source, target = sides.source, sides.target
     rows = source.rows.size
     report = ShiftReport(
-        source=source.source,
+        source=source.input_summary,
         classes=source.classes,
         source_shares=[
-            proportion_estimate(label, rows, request.confidence) for label in source.labels.tolist()
+            proportion_estimate(label, rows, request.confidence) for label in source.class_counts.tolist()
         ],
         failed_draws=sum(draw is None for draw in draws),
-        target_rows=0 if target is None else target.source.rows,
+        target_rows=0 if target is None else target.input_summary.rows,
         parameters=_parameters(request, len(draws)),
         artifact=None,
         found=weights,
@@ -308,7 +310,7 @@ def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
 def _p_value(sides: _Sides) -> float | None:
     if sides.target is None:
         return None
-    source, target = sides.source.predictions, sides.target.predictions
+    source, target = sides.source.predicted_counts, sides.target.predicted_counts
     return no_shift_p_value(source.astype(np.float64), target.astype(np.float64))
 
 
@@ -319,9 +321,9 @@ def _artifact(
     request: ShiftRequest,
 ) -> ShiftArtifact:
     prior = np.array([share.value for share in report.source_shares])
-    weights = [None if draw is None else draw.weights for draw in draws]
-    interval = intervals_of_weights(weights, request.confidence)
-    shares = intervals_of_priors(
+    weight_draws = [None if draw is None else draw.weights for draw in draws]
+    interval = intervals_of_weights(weight_draws, request.confidence)
+    prior_intervals = intervals_of_priors(
         [None if draw is None else draw.target_prior for draw in draws], request.confidence
     )
     return ShiftArtifact(
@@ -335,17 +337,19 @@ def _artifact(
         target_prior=(class_weights.weights * prior).tolist(),
         interval=interval,
         shift_p=report.shift_p,
-        draws=None if interval is None else [weight.tolist() for weight in weights if weight is not None],
-        target_interval=None if request.estimator is ShiftEstimator.KNOWN else shares,
+        draws=None
+        if interval is None
+        else [weight.tolist() for weight in weight_draws if weight is not None],
+        target_interval=None if request.estimator is ShiftEstimator.KNOWN else prior_intervals,
     )
 
 
 def _calibration_error(source: _Side) -> float:
     """Return the class mean of the ECE on the source data, which EM assumes to be 0."""
     edges = even_edges(defaults.SINGLE_SCORE_BINS)
-    rows, label = source.rows, label_numbers(source.rows)
+    rows, label = source.rows, label_indices(source.rows)
     errors = [
-        expected_error(in_bins(pool(rows.numbers[PROBA + name], label == number, rows.weight), edges))
-        for number, name in enumerate(source.classes)
+        expected_error(in_bins(pool(rows.numbers[PROBA + name], label == class_index, rows.weight), edges))
+        for class_index, name in enumerate(source.classes)
     ]
     return sum(errors) / len(errors)

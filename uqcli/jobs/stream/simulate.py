@@ -62,9 +62,9 @@ def run(request: SimulateRequest) -> Result[SimulateReport, None]:
 
     def count_positives() -> Iterator[pl.DataFrame]:
         nonlocal positives
-        for part in frames(request, simulated):
-            positives += int(part["label"].sum())
-            yield part
+        for frame in frames(request, simulated):
+            positives += int(frame["label"].sum())
+            yield frame
 
     empty = simulated.draw(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
     write_frames(count_positives(), empty, request.output)

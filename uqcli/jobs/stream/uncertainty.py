@@ -34,7 +34,7 @@ class UncertaintyRequest:
     alpha1, alpha0
         Columns of Beta parameters, both or none.
     members
-        Pattern of the columns of ensemble members, instead.
+        Pattern of the columns of ensemble members, if there are no Beta parameters.
     """
 
     data: DataRequest
@@ -53,11 +53,11 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
         An option or a value is invalid, or the output cannot be written.
     """
     roles = uncertainty_roles(alpha1=request.alpha1, alpha0=request.alpha0, members=request.members)
-    names = {f"{request.output.prefix}{name}": part for name, part in _NAMES.items()}
+    names = {f"{request.output.prefix}{name}": attribute for name, attribute in _NAMES.items()}
 
     def compute(rows: Rows) -> dict[str, Bools | Ints | Floats]:
         computed = uncertainties(rows, from_members=request.members is not None)
-        return {name: getattr(computed, part) for name, part in names.items()}
+        return {name: getattr(computed, attribute) for name, attribute in names.items()}
 
     added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
     summary = stream(replace(request.data, roles=roles), added, request.output)
@@ -85,7 +85,7 @@ def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | 
     Raises
     ------
     UsageError
-        Both or neither are given.
+        Not exactly one of the two is given.
     """
     if (alpha1 is None) != (alpha0 is None) or (alpha1 is None) == (members is None):
         raise UsageError(
@@ -109,26 +109,26 @@ def uncertainties(rows: Rows, *, from_members: bool) -> Uncertainties:
 
 
 def _of_beta(rows: Rows) -> Uncertainties:
-    numbers = _usable(rows)
-    for role, value in numbers.items():
+    parameters = _usable(rows)
+    for role, value in parameters.items():
         if ((value < _MIN_ALPHA) | (value > 1 / _MIN_ALPHA)).any():
             outside = value[(value < _MIN_ALPHA) | (value > 1 / _MIN_ALPHA)][0]
             raise DataError(
                 f"{role} holds {outside:g}",
                 expected=f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100",
             )
-    return from_beta(numbers["alpha1"], numbers["alpha0"])
+    return from_beta(parameters["alpha1"], parameters["alpha0"])
 
 
 def _of_members(rows: Rows) -> Uncertainties:
-    numbers = _usable(rows)
-    for name, value in numbers.items():
+    members = _usable(rows)
+    for name, value in members.items():
         if ((value < 0) | (value > 1)).any():
             outside = value[(value < 0) | (value > 1)][0]
             raise DataError(f"member '{name}' holds {outside:g}", expected="probabilities between 0 and 1")
-    if len(numbers) < 2:
+    if len(members) < 2:
         raise DataError("the pattern of --members matches one column", expected="at least two members")
-    return from_members(list(numbers.values()))
+    return from_members(list(members.values()))
 
 
 def _usable(rows: Rows) -> dict[str, Floats]:

@@ -57,8 +57,8 @@ class SamplingDistribution:
     def completed(self, values: Values) -> dict[str, Metric]:
         """Add intervals, p-values and excesses to the metrics."""
         metrics: dict[str, Metric] = dict(values)
-        for name, ends in self.intervals.items():
-            low, high = ends or (None, None)
+        for name, interval in self.intervals.items():
+            low, high = interval or (None, None)
             metrics[name] = Estimate(value=values[name], low=low, high=high)
         for name, null in self.if_calibrated.items():
             metrics[f"{name}_p"] = None if values[name] is None else null.p_value
@@ -70,7 +70,7 @@ class SamplingDistribution:
 
 
 def key_of(group: str | None) -> tuple[int, ...]:
-    """Key the draws of all rows, or of a group by its name, so that groups do not affect each other."""
+    """Return the key for the draws of all rows or of a group, so that groups do not affect each other."""
     if group is None:
         return (0,)
     return (1, int.from_bytes(blake2b(group.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"))
@@ -81,8 +81,10 @@ def chance_of_scores(
 ) -> SamplingDistribution:
     """Estimate the sampling distribution for one score."""
     draws = [
-        errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, number)), options)
-        for number in with_progress(range(plan.replicates), "drawing labels", plan.replicates)
+        errors_of_draws(
+            draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, replicate)), options
+        )
+        for replicate in with_progress(range(plan.replicates), "drawing labels", plan.replicates)
     ]
     return SamplingDistribution(
         intervals=intervals_of_scores(counts, plan, key), if_calibrated=_null_distributions(values, draws)
@@ -106,25 +108,29 @@ def chance_of_classes(
     draws: list[list[dict[str, float]]] = [[] for _ in classes]
     for replicate in with_progress(range(plan.replicates), "drawing labels", plan.replicates):
         labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, replicate))
-        for number in classes:
-            draws[number].append(errors_of_draws(rows.one_vs_rest(number, labels), options[number]))
+        for class_index in classes:
+            draws[class_index].append(
+                errors_of_draws(rows.one_vs_rest(class_index, labels), options[class_index])
+            )
     observed = rows.observed_labels()
     chances = [
         SamplingDistribution(
-            intervals=intervals_of_scores(rows.one_vs_rest(number, observed), plan, (*key, number)),
-            if_calibrated=_null_distributions(values[number], draws[number]),
+            intervals=intervals_of_scores(rows.one_vs_rest(class_index, observed), plan, (*key, class_index)),
+            if_calibrated=_null_distributions(values[class_index], draws[class_index]),
         )
-        for number in classes
+        for class_index in classes
     ]
     intervals = _intervals_of_means(rows, plan, key)
-    draws_of_means = [_mean(parts) for parts in zip(*draws, strict=True)]
+    draws_of_means = [_mean(class_errors) for class_errors in zip(*draws, strict=True)]
     return chances, SamplingDistribution(
         intervals=intervals, if_calibrated=_null_distributions(means, draws_of_means)
     )
 
 
-def _mean(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: sum(part[name] for part in parts) / len(parts) for name in parts[0]}
+def _mean(class_errors: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {
+        name: sum(errors[name] for errors in class_errors) / len(class_errors) for name in class_errors[0]
+    }
 
 
 def _null_distributions(values: Values, draws: Sequence[Mapping[str, float]]) -> dict[str, NullDistribution]:
@@ -134,18 +140,18 @@ def _null_distributions(values: Values, draws: Sequence[Mapping[str, float]]) ->
 def intervals_of_scores(
     counts: ValueCounts, plan: ResamplingPlan, key: tuple[int, ...]
 ) -> dict[str, Interval]:
-    """Bootstrap intervals; None with fewer than ten rows of a class."""
+    """Compute bootstrap intervals; None with fewer than ten rows of a class."""
     positives = int(counts.positives.sum())
     if min(positives, counts.rows - positives) < MIN_CLASS_ROWS:
         return dict.fromkeys(METRICS_WITH_INTERVALS)
     line = calibration_line(counts, errors=True)
     estimates = _with_errors(counts, line)
     resampled = (
-        resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
-        for number in range(_resamples(plan))
+        resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, resample_index))
+        for resample_index in range(_resamples(plan))
     )
     draws = [
-        _with_errors(sample, calibration_line(sample, similar=line, errors=True)) for sample in resampled
+        _with_errors(sample, calibration_line(sample, warm_start=line, errors=True)) for sample in resampled
     ]
     return {
         name: studentised_interval(estimates[name], [draw[name] for draw in draws], plan.confidence)
@@ -175,12 +181,12 @@ def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int,
     if int(rows.count.sum()) < 2 * MIN_CLASS_ROWS:
         return intervals
     draws = [
-        resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
-        for number in range(_resamples(plan))
+        resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, resample_index))
+        for resample_index in range(_resamples(plan))
     ]
     for name, loss in losses.items():
         mean = mean_with_error(loss, rows.count)
-        resampled = [mean_with_error(loss, times) for times in draws]
+        resampled = [mean_with_error(loss, multiplicity) for multiplicity in draws]
         intervals[name] = studentised_interval(mean, resampled, plan.confidence)
     return intervals
 
@@ -188,8 +194,8 @@ def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int,
 def _row_losses(rows: ClassCounts, loss: Loss) -> Floats:
     """Compute the class-averaged loss of each distinct row."""
     total = np.zeros(len(rows.label))
-    for number, column in enumerate(rows.probability.T):
+    for class_index, column in enumerate(rows.probability.T):
         if_positive, if_negative = loss(column)
-        total += np.where(rows.label == number, if_positive, if_negative)
+        total += np.where(rows.label == class_index, if_positive, if_negative)
     total /= rows.probability.shape[1]
     return total

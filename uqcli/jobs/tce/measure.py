@@ -73,9 +73,9 @@ class MeasureOptions:
         """
         if not 0 < self.alpha <= 1:
             raise UsageError(f"alpha {self.alpha:g}", expected="above 0 and at most 1")
-        for name, number in (("n_bins", self.n_bins), ("n_min", self.n_min), ("n_max", self.n_max)):
-            if number is not None:
-                check_size(name, number)
+        for name, value in (("n_bins", self.n_bins), ("n_min", self.n_min), ("n_max", self.n_max)):
+            if value is not None:
+                check_size(name, value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class Measured:
     Attributes
     ----------
     metrics
-        None if undefined, as a slope with a single class.
+        None if undefined, for example a slope with a single class.
     line
         Calibration intercept and slope with their standard errors.
     """
@@ -132,8 +132,11 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
     binned = _Binned(counts, options)
     bins, rejected = binned[Binning(options.binning)], binned.rejected(Binning(options.binning))
     estimation_error, within_bin_error = label_variance(bins)
-    score, isotonic = brier(counts), binned[Binning.PAVA]
-    parts, line = brier_parts(score, isotonic.count, isotonic.positives), calibration_line(counts)
+    brier_score, isotonic = brier(counts), binned[Binning.PAVA]
+    decomposition, line = (
+        brier_parts(brier_score, isotonic.count, isotonic.positives),
+        calibration_line(counts),
+    )
     metrics = {
         "tce": rejected.percent(counts.rows),
         "tce_q": binned.rejected(Binning.QUANTILE).percent(counts.rows),
@@ -143,10 +146,10 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
         "mce": maximum_error(binned[Binning.EQUISPACED]),
         "mce_q": maximum_error(binned[Binning.QUANTILE]),
         "ecce": cumulative_error(counts),
-        "brier": score,
-        "mcb": parts.miscalibration,
-        "dsc": parts.discrimination,
-        "unc": parts.uncertainty,
+        "brier": brier_score,
+        "mcb": decomposition.miscalibration,
+        "dsc": decomposition.discrimination,
+        "unc": decomposition.uncertainty,
         "log_loss": log_loss(counts),
         "intercept": line.intercept,
         "slope": line.slope,

@@ -13,7 +13,7 @@ from uqcli.choices import ScoreBinning
 from uqcli.class_counts import ClassCounts
 from uqcli.counts import Ints, ValueCounts, merge, pool
 from uqcli.document import Metrics
-from uqcli.engines.probabilities import label_numbers, require_probabilities
+from uqcli.engines.probabilities import label_indices, require_probabilities
 from uqcli.engines.protocol import Partition, ReadRows
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
@@ -93,17 +93,17 @@ def run(request: TceRequest) -> Result[TceReport, None]:
     _check(request)
     read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
     counts = read.overall.counts
-    own = [_with_bounds(count, request.measure) for count in counts]
+    own_options = [_with_bounds(count, request.measure) for count in counts]
     overall = _measured_part(read.overall, read, [request.measure] * len(counts), request)
-    sized = _equal_sizes(read.groups, request.measure)
-    parts = tuple(_measured_group(group, read, sized, request) for group in read.groups)
+    group_options = _equal_sizes(read.groups, request.measure)
+    group_results = tuple(_measured_group(group, read, group_options, request) for group in read.groups)
     report = TceReport(
         source=read.source,
-        parameters=_parameters(request, own, sized, read.classes),
+        parameters=_parameters(request, own_options, group_options, read.classes),
         overall=overall,
-        tce_at_group_sizes=None if sized is None else _tce_under(counts, sized),
-        groups=parts,
-        warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own)),
+        tce_at_group_sizes=None if group_options is None else _tce_under(counts, group_options),
+        groups=group_results,
+        warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own_options)),
     )
     return Result(report=report, artifact=None)
 
@@ -158,10 +158,11 @@ def _read(data: DataRequest, by: str | None) -> _Read:
 
 def _counts(rows: Rows, classes: tuple[str, ...], indices: Ints | None) -> list[ValueCounts]:
     """Return the one-vs-rest counts of each class, of some rows or of all."""
-    part = _part_at(rows, indices)
-    label = label_numbers(part)
+    selected = _part_at(rows, indices)
+    label = label_indices(selected)
     return [
-        pool(part.numbers[PROBA + name], label == number, part.weight) for number, name in enumerate(classes)
+        pool(selected.numbers[PROBA + name], label == class_index, selected.weight)
+        for class_index, name in enumerate(classes)
     ]
 
 
@@ -179,52 +180,52 @@ def _row_indices(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
     """Return the groups with positive weight, and the indices of their rows."""
     if by is None:
         return
-    number, names, weight = read.rows.groups[by], read.group_names[by], read.rows.weight
-    order = np.argsort(number, kind="stable")
-    cuts = np.searchsorted(number[order], np.arange(len(names) + 1))
+    group_index, names, weight = read.rows.groups[by], read.group_names[by], read.rows.weight
+    order = np.argsort(group_index, kind="stable")
+    cuts = np.searchsorted(group_index[order], np.arange(len(names) + 1))
     for group, name in enumerate(names):
         indices = order[cuts[group] : cuts[group + 1]]
         if weight is None or weight[indices].any():
             yield name, indices
 
 
-def _with_bounds(counts: ValueCounts, request: MeasureOptions) -> MeasureOptions:
+def _with_bounds(counts: ValueCounts, options: MeasureOptions) -> MeasureOptions:
     """Fix the bin sizes to those of the default rule for these rows."""
-    n_min, n_max = request.blocks.bounds(counts)
-    return replace(request, n_min=n_min, n_max=n_max)
+    n_min, n_max = options.blocks.bounds(counts)
+    return replace(options, n_min=n_min, n_max=n_max)
 
 
-def _is_tested(group: _Group, request: MeasureOptions) -> bool:
-    return group.size >= max(defaults.MIN_GROUP_ROWS, request.n_min or 0)
+def _is_tested(group: _Group, options: MeasureOptions) -> bool:
+    return group.size >= max(defaults.MIN_GROUP_ROWS, options.n_min or 0)
 
 
-def _equal_sizes(groups: Sequence[_Group], request: MeasureOptions) -> list[MeasureOptions] | None:
+def _equal_sizes(groups: Sequence[_Group], options: MeasureOptions) -> list[MeasureOptions] | None:
     """Return the common bin sizes of all groups for each binary problem; None if no group is tested.
 
     Larger bins detect smaller errors, so with its own sizes the largest group would always be the worst. All
     groups use the sizes of the smallest.
     """
-    tested = [group for group in groups if _is_tested(group, request)]
+    tested = [group for group in groups if _is_tested(group, options)]
     if not tested:
         return None
     smallest = min(tested, key=lambda group: (group.size, group.name))
-    return [_with_bounds(count, request) for count in smallest.counts]
+    return [_with_bounds(count, options) for count in smallest.counts]
 
 
-def _tce_under(counts: Sequence[ValueCounts], request: Sequence[MeasureOptions]) -> float:
+def _tce_under(counts: Sequence[ValueCounts], options: Sequence[MeasureOptions]) -> float:
     """Compute the mean test-based calibration error over the binary problems."""
     values = [
-        test_based_error(counts_of_group, options)
-        for counts_of_group, options in zip(counts, request, strict=True)
+        test_based_error(class_counts, class_options)
+        for class_counts, class_options in zip(counts, options, strict=True)
     ]
     return sum(values) / len(values)
 
 
 def _measured_group(
-    group: _Group, read: _Read, sized: list[MeasureOptions] | None, request: TceRequest
+    group: _Group, read: _Read, group_options: list[MeasureOptions] | None, request: TceRequest
 ) -> GroupResult:
-    if sized is not None and _is_tested(group, request.measure):
-        return _measured_part(group, read, sized, request)
+    if group_options is not None and _is_tested(group, request.measure):
+        return _measured_part(group, read, group_options, request)
     measure = replace(request.measure, n_min=None, n_max=None)
     return _measured_part(group, read, [measure] * len(group.counts), request, tested=False)
 
@@ -238,8 +239,8 @@ def _measured_part(
     tested: bool = True,
 ) -> GroupResult:
     name, counts = group.name, group.counts
-    measured = [measure(counts_of_part, sizes) for counts_of_part, sizes in zip(counts, options, strict=True)]
-    values = [dict(part.metrics) for part in measured]
+    measured = [measure(pooled_counts, sizes) for pooled_counts, sizes in zip(counts, options, strict=True)]
+    values = [dict(result_of_class.metrics) for result_of_class in measured]
     if not tested:
         values = [{**metrics, **dict.fromkeys(_BINNED_METRICS)} for metrics in values]
     means = mean_metrics(values)
@@ -271,7 +272,7 @@ def _measured_part(
 
 def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
     probability = np.stack([rows.numbers[PROBA + name] for name in classes], axis=1)
-    return ClassCounts.from_rows(probability, label_numbers(rows), rows.weight)
+    return ClassCounts.from_rows(probability, label_indices(rows), rows.weight)
 
 
 def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassResult:
@@ -287,8 +288,8 @@ def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics
 
 def _parameters(
     request: TceRequest,
-    own: Sequence[MeasureOptions],
-    sized: Sequence[MeasureOptions] | None,
+    own_options: Sequence[MeasureOptions],
+    group_options: Sequence[MeasureOptions] | None,
     classes: tuple[str, ...],
 ) -> TceParameters:
     options = request.measure
@@ -296,10 +297,14 @@ def _parameters(
     return TceParameters(
         binning=options.binning,
         bin_sizes=options.bin_sizes if by_size else None,
-        n_min=_common([part.n_min for part in own]) if by_size else None,
-        n_max=_common([part.n_max for part in own]) if by_size else None,
-        group_n_min=_common([part.n_min for part in sized]) if by_size and sized else None,
-        group_n_max=_common([part.n_max for part in sized]) if by_size and sized else None,
+        n_min=_common([class_options.n_min for class_options in own_options]) if by_size else None,
+        n_max=_common([class_options.n_max for class_options in own_options]) if by_size else None,
+        group_n_min=_common([class_options.n_min for class_options in group_options])
+        if by_size and group_options
+        else None,
+        group_n_max=_common([class_options.n_max for class_options in group_options])
+        if by_size and group_options
+        else None,
         n_bins=options.n_bins,
         alpha=options.alpha,
         test=options.test,
@@ -318,12 +323,12 @@ def _common(sizes: Sequence[int | None]) -> int | None:
     return sizes[0] if len(set(sizes)) == 1 else None
 
 
-def _size_warnings(overall: GroupResult, own: Sequence[MeasureOptions]) -> list[str]:
-    if own[0].binning is not ScoreBinning.PAVA_BC:
+def _size_warnings(overall: GroupResult, own_options: Sequence[MeasureOptions]) -> list[str]:
+    if own_options[0].binning is not ScoreBinning.PAVA_BC:
         return []
     notes = [
         f"Class {label_class.name}: {note}" if label_class.name is not None else note
-        for label_class, options in zip(overall.classes, own, strict=True)
-        for note in size_notes(label_class.bins.count, options.n_min or 1, options.n_max or 1)
+        for label_class, class_options in zip(overall.classes, own_options, strict=True)
+        for note in size_notes(label_class.bins.count, class_options.n_min or 1, class_options.n_max or 1)
     ]
     return list(dict.fromkeys(notes))

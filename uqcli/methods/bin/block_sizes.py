@@ -1,6 +1,6 @@
 """Bin sizes of pava-bc [TCE sec. 3].
 
-With the paper's N//20 and N//5, every bin keeps a twentieth of the rows, while the power of its test grows
+With the paper's N//20 and N//5, every bin keeps at least a twentieth of the rows, and its test gains power
 with N. In large files the test detects the slope of the rate within a bin, and rejects true probabilities. A
 bin of n rows is n/N wide and resolves sqrt(rate (1 - rate) / n), so n must grow more slowly than N^(2/3).
 """
@@ -24,8 +24,8 @@ class BlockSizes:
     n_min, n_max
         Explicit bounds; None for the default, which never contradicts the other bound.
     sizing
-        ``auto`` grows with the square root of the rows, and more if positives are rare; ``paper`` is N//20
-        and N//5.
+        ``auto`` bounds grow with the square root of the rows, and are larger if positives are rare; ``paper``
+        bounds are N//20 and N//5.
     """
 
     n_min: int | None = None
@@ -44,7 +44,7 @@ class BlockSizes:
         >>> BlockSizes().bounds_for(1_000_000, 500_000), BlockSizes().bounds_for(1_000, 500)
         ((2000, 8000), (50, 200))
         """
-        n_min = max(1, self._least(rows, positives)) if self.n_min is None else self.n_min
+        n_min = max(1, self._default_min(rows, positives)) if self.n_min is None else self.n_min
         if self.n_min is None and self.n_max is not None:
             n_min = max(1, min(n_min, self.n_max))
         if self.n_max is not None:
@@ -52,7 +52,7 @@ class BlockSizes:
         n_max = rows // 5 if self.sizing is BinSizing.PAPER else min(rows // 5, 4 * n_min)
         return n_min, max(1, n_max) if self.n_min is None else max(n_min, n_max)
 
-    def _least(self, rows: int, positives: int) -> int:
+    def _default_min(self, rows: int, positives: int) -> int:
         twentieth, spread = rows // 20, positives * (rows - positives)
         if self.sizing is BinSizing.PAPER or spread == 0:
             return twentieth
@@ -64,7 +64,7 @@ def size_notes(count: Ints, n_min: int, n_max: int) -> list[str]:
     notes = []
     if n_max < 2 * n_min:
         notes.append(f"n_max {n_max} is below twice n_min {n_min}, so some bins cannot be split.")
-    large = [str(number + 1) for number, size in enumerate(count.tolist()) if size > n_max]
+    large = [str(index + 1) for index, size in enumerate(count.tolist()) if size > n_max]
     if large:
         notes.append(f"bins with more than {n_max} rows, because of ties or merges: {', '.join(large)}.")
     return notes

@@ -17,9 +17,9 @@ from uqcli.counts import (
     binned_cells,
     distinct_cells,
     indices_by_bin,
+    mask_for_all_rows,
     merge,
     narrow_bins,
-    of_all_rows,
 )
 from uqcli.defaults import MAX_CELLS, MAX_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
 from uqcli.errors import UsageError
@@ -87,7 +87,7 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
     Parameters
     ----------
     parts
-        Tie-pooled scores, or ranges of which ``ranges_for_grid`` returns none.
+        Tie-pooled scores, or counts of ranges of which ``ranges_for_grid`` marks none.
 
     Returns
     -------
@@ -120,9 +120,11 @@ def joined_bins(edges: Floats, parts: Sequence[ValueCounts], bins: int) -> tuple
     bins
         A divisor of U.
     """
-    run = len(parts) // bins
-    runs = [parts[first : first + run] for first in range(0, len(parts), run)]
-    return edges[run - 1 :: run], [merge(rows) if run > 1 else rows[0] for rows in runs]
+    bins_per_run = len(parts) // bins
+    runs = [parts[first : first + bins_per_run] for first in range(0, len(parts), bins_per_run)]
+    return edges[bins_per_run - 1 :: bins_per_run], [
+        merge(rows) if bins_per_run > 1 else rows[0] for rows in runs
+    ]
 
 
 def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
@@ -151,10 +153,10 @@ def ranges_for_grid(
     rule = rule_of(spec.binning)
     assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
     sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
-    ends = total.containing(rule.ranks(total.rows, sizes.bins))
-    # a message that refuses the score range needs its exact ends
-    if rule.global_score_range and not total.exact[ends].all():
-        return of_all_rows(counts, ends & ~total.exact)
+    in_total = total.containing(rule.ranks(total.rows, sizes.bins))
+    # the error message about a score range quotes its exact ends
+    if rule.global_score_range and not total.exact[in_total].all():
+        return mask_for_all_rows(counts, in_total & ~total.exact)
     masks = []
     for part in parts:
         if part.rows == 0:
@@ -164,12 +166,14 @@ def ranges_for_grid(
         at_ranks = part.containing(rule.ranks(part.rows, sizes.bins))
         masks.append(at_ranks | ranges_for_edges(part, edges))
     if not any(part.rows == 0 for part in parts):  # an empty bin gets the edges of all rows
-        ends[:] = False
-    return [mask & ~counts_of_bin.exact for mask, counts_of_bin in zip([*masks, ends], counts, strict=True)]
+        in_total[:] = False
+    return [
+        mask & ~counts_of_bin.exact for mask, counts_of_bin in zip([*masks, in_total], counts, strict=True)
+    ]
 
 
 def _ranges_for_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool) -> list[Bools]:
-    """Name the same ranges in every bin, so that merged bins are equally exact."""
+    """Mark the same ranges in every bin, so that merged bins are equally exact."""
     assert spec.score_bins is not None  # otherwise every score is pooled
     *parts, total = counts
     edges = shared_edges(total.counts, spec.score_bins)
@@ -177,7 +181,7 @@ def _ranges_for_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_
     for part in () if counts_only else parts:
         inside = part.value[_ranges_of_edges(part, edges)]
         mask[np.searchsorted(total.value, inside, side="right") - 1] = True
-    return of_all_rows(counts, mask & ~total.exact)
+    return mask_for_all_rows(counts, mask & ~total.exact)
 
 
 def ranges_for_edges(counts: RangeCounts, edges: Floats) -> Bools:
@@ -193,17 +197,18 @@ def _ranges_of_edges(counts: RangeCounts, edges: Floats) -> Bools:
     mask = np.zeros(len(counts.value), dtype=np.bool_)
     if len(mask) == 0:
         return mask
-    cut = np.flatnonzero(counts.around(edges))
-    mask[cut] = True
+    edge_ranges = np.flatnonzero(counts.around(edges))
+    mask[edge_ranges] = True
     with_positives = np.flatnonzero(counts.positives)
-    begins = np.concatenate([[0], cut, cut + 1])  # the rows of an opened range above the edge may be negative
-    first = np.searchsorted(with_positives, begins)
+    # the rows of an opened range above the edge may be negative
+    cell_starts = np.concatenate([[0], edge_ranges, edge_ranges + 1])
+    first = np.searchsorted(with_positives, cell_starts)
     mask[with_positives[first[first < len(with_positives)]]] = True
     return mask
 
 
 def uncertainty_edges_of(rows: Rows, spec: GridSpec) -> Floats:
-    """Return the uncertainty edges from single rows; float64, shape (K-1,)."""
+    """Compute the uncertainty edges of rows in memory; float64, shape (K-1,)."""
     if spec.uncertainty_bins == 1:
         return np.empty(0)
     counts = rows.counts(rows.numbers["uncertainty"])
@@ -214,5 +219,5 @@ def pool_by(rows: Rows, edges: Floats) -> tuple[ValueCounts, ...]:
     """Return the tie-pooled scores of each uncertainty bin."""
     if len(edges) == 0 or rows.uncertainty is None:
         return (rows.counts(rows.score),)
-    number = narrow_bins(rows.uncertainty, edges)
-    return tuple(rows.counts(rows.score, inside) for inside in indices_by_bin(number, len(edges) + 1))
+    bin_index = narrow_bins(rows.uncertainty, edges)
+    return tuple(rows.counts(rows.score, inside) for inside in indices_by_bin(bin_index, len(edges) + 1))

@@ -32,19 +32,19 @@ def isotonic_errors(
 ) -> tuple[BinError, BinError]:
     """Compute errors by score bin of isotonic regression on the score (IST) and per uncertainty bin (MIST).
 
-    Both are measured on the rows of their fit.
+    Both are measured on the rows to which the regressions were fitted.
 
     Parameters
     ----------
     parts
         Scores of each uncertainty bin, as exact as ``ranges_for_blocks`` requires.
     blocks
-        Isotonic blocks of each uncertainty bin, then of all rows, at their first scores.
+        Isotonic blocks of each uncertainty bin, then of all rows, each at its first score.
     cells
         Cells of the same rows, L score bins each.
     """
-    *own, shared = blocks
-    return _errors(parts, cells, [shared] * len(parts)), _errors(parts, cells, own)
+    *own_blocks, shared_blocks = blocks
+    return _errors(parts, cells, [shared_blocks] * len(parts)), _errors(parts, cells, own_blocks)
 
 
 def ranges_for_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCounts]) -> list[Bools]:
@@ -58,31 +58,31 @@ def ranges_for_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCount
         As in ``isotonic_errors``.
     """
     *parts, total = counts
-    *own, shared = blocks
+    *own_blocks, shared_blocks = blocks
     masks = [
-        (part.around(row.value) | part.around(shared.value)) & ~part.exact
-        for part, row in zip(parts, own, strict=True)
+        (part.around(row.value) | part.around(shared_blocks.value)) & ~part.exact
+        for part, row in zip(parts, own_blocks, strict=True)
     ]
     return [*masks, np.zeros(len(total.value), dtype=np.bool_)]
 
 
 def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCounts]) -> BinError:
-    """Compute errors of a fit; rows of a block within a cell are added as integers, whatever their order."""
-    width = len(cells.rows[0].count)
-    error = np.full((len(parts), width), np.nan)
-    for number, (part, row, blocks) in enumerate(zip(parts, cells.rows, fitted, strict=True)):
+    """Compute errors of a fit; sums over a block within a cell are integers, whatever the order of rows."""
+    score_bins = len(cells.rows[0].count)
+    error = np.full((len(parts), score_bins), np.nan)
+    for bin_index, (part, row, blocks) in enumerate(zip(parts, cells.rows, fitted, strict=True)):
         if part.rows == 0:
             continue
         block = np.maximum(np.searchsorted(blocks.value, part.value, side="right") - 1, 0)
         cell = bin_of(part.value, row.lower[1:])
-        new = np.ones(len(block), dtype=np.bool_)
-        new[1:] = (block[1:] != block[:-1]) | (cell[1:] != cell[:-1])
-        first = np.flatnonzero(new)
+        starts_run = np.ones(len(block), dtype=np.bool_)
+        starts_run[1:] = (block[1:] != block[:-1]) | (cell[1:] != cell[:-1])
+        first = np.flatnonzero(starts_run)
         count, positives = sums_from(part.count, first), sums_from(part.positives, first)
         rate = (blocks.positives / blocks.count)[block[first]]
-        total = np.bincount(cell[first], weights=rate * count - positives, minlength=width)
+        total = np.bincount(cell[first], weights=rate * count - positives, minlength=score_bins)
         filled = row.count > 0
-        error[number, filled] = np.abs(total[filled]) / row.count[filled]
+        error[bin_index, filled] = np.abs(total[filled]) / row.count[filled]
     return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
 
 
@@ -98,16 +98,16 @@ def errors_of_rows(
         Uncertainty bin of each row, less than ``uncertainty_bins``.
     """
     error = np.full((uncertainty_bins, score_bins), np.nan)
-    for number in range(uncertainty_bins):
-        inside = np.flatnonzero(uncertainty_bin == number)
+    for bin_index in range(uncertainty_bins):
+        inside = np.flatnonzero(uncertainty_bin == bin_index)
         if len(inside):
-            times, score = rows.weights()[inside], rows.score[inside]
+            row_weights, score = rows.weights()[inside], rows.score[inside]
             cell = bin_of(score, equi_weight_edges(rows.counts(rows.score, inside), score_bins))
-            surplus = times * (probability[inside] - rows.labels[inside])
-            size = np.bincount(cell, weights=times, minlength=score_bins)
+            surplus = row_weights * (probability[inside] - rows.labels[inside])
+            size = np.bincount(cell, weights=row_weights, minlength=score_bins)
             total = np.bincount(cell, weights=surplus, minlength=score_bins)
             filled = size > 0
-            error[number, filled] = np.abs(total[filled]) / size[filled]
+            error[bin_index, filled] = np.abs(total[filled]) / size[filled]
     return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
 
 
@@ -120,13 +120,13 @@ def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
         Adjacent score bins whose pooled rate estimates that of each of their cells.
     """
     error = np.full((len(cells.rows), len(cells.rows[0].count)), np.nan)
-    for number, row in enumerate(cells.rows):
+    for bin_index, row in enumerate(cells.rows):
         for group in groups:
             count, positives = (counts[group.start : group.stop] for counts in (row.count, row.positives))
             filled = count > 0
             rate = positives.sum() / max(int(count.sum()), 1)
             expected = np.sqrt(2 / np.pi * rate * (1 - rate) / count[filled])
-            error[number, np.arange(group.start, group.stop)[filled]] = expected
+            error[bin_index, np.arange(group.start, group.stop)[filled]] = expected
     return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
 
 

@@ -13,7 +13,7 @@ from uqcli.methods.bin.block_sizes import BlockSizes
 
 @dataclass(frozen=True, kw_only=True)
 class BinSizes:
-    """Number or size of bins.
+    """Number of bins, and bounds on their sizes.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ BINS: Final = (1, 2, 4, 8)
 _MIN_ALERTS: Final = 100
 _BOUND_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
 _BOUND_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
-"""Factors on the requested bound, so that the choice does not depend on one value."""
+"""Offsets (precision) and factors (otherwise) of the requested bound, so that no single value decides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +49,16 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
     Parameters
     ----------
     cells
-        With score edges shared by all bins; the numbers of ``BINS`` that divide their number are tried.
+        Cells of uncertainty bins with shared score edges. The numbers in ``BINS`` that divide the number of
+        these bins are tried.
     """
     constraint = replace(constraint, margin=Fraction(0))  # chosen at the bound itself
     one_bin = cells.joined(1)
     tops = single_threshold(one_bin, constraint.goal(one_bin))
     if tops is None or int(top_runs(one_bin.rows[0]).selected[tops[0]]) < _MIN_ALERTS:
         return ()
-    numbers = [bins for bins in BINS if len(cells.rows) % bins == 0]
-    gains = np.zeros((len(numbers), FOLDS))
+    bin_counts = [bins for bins in BINS if len(cells.rows) % bins == 0]
+    gains = np.zeros((len(bin_counts), FOLDS))
     count, positives = folds_of(cells, seed)
     for fold in range(FOLDS):
         test = cells.with_counts(count[fold], positives[fold])
@@ -66,7 +67,7 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
             continue
         nearby = _nearby_constraints(constraint, train.total / cells.total)
         by_score = top_runs(test.joined(1).rows[0])
-        for index, bins in enumerate(numbers[1:], start=1):
+        for index, bins in enumerate(bin_counts[1:], start=1):
             gains[index, fold] = _gain(train.joined(bins), test.joined(bins), nearby, by_score)
     best = int(np.argmax(gains.mean(axis=1)))
     return tuple(
@@ -76,7 +77,7 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
             behind=float((gains[best] - gain).mean()),
             error=float((gains[best] - gain).std(ddof=1) / math.sqrt(FOLDS)),
         )
-        for bins, gain in zip(numbers, gains, strict=True)
+        for bins, gain in zip(bin_counts, gains, strict=True)
     )
 
 
@@ -86,19 +87,19 @@ def fewest_of(tried: Sequence[BinsTried]) -> int:
 
 
 def _nearby_constraints(constraint: Constraint, share: float) -> list[Constraint]:
-    """Return constraints with bounds around the requested one, for a share of the rows."""
-    kind, amounts = constraint.kind, constraint.amounts
+    """Return constraints with bounds around the requested one; numbers of rows are scaled by ``share``."""
+    kind, numbers = constraint.kind, constraint.numbers
     if kind is ConstraintKind.UTILITY:
         return [constraint]
-    (bound,) = amounts
+    (bound,) = numbers
     if kind is ConstraintKind.PRECISION:
         bounds = [bound + offset for offset in _BOUND_OFFSETS]
     else:
         counts_rows = kind is ConstraintKind.MAX_SELECTED and not constraint.relative
         bounds = [bound * factor * (Fraction(share) if counts_rows else 1) for factor in _BOUND_FACTORS]
-    highest = None if kind is ConstraintKind.MAX_SELECTED and not constraint.relative else 1
-    feasible = [bound for bound in bounds if bound > 0 and (highest is None or bound <= highest)]
-    return [replace(constraint, amounts=(amount,)) for amount in feasible or [bound]]
+    upper_limit = None if kind is ConstraintKind.MAX_SELECTED and not constraint.relative else 1
+    feasible = [bound for bound in bounds if bound > 0 and (upper_limit is None or bound <= upper_limit)]
+    return [replace(constraint, numbers=(nearby_bound,)) for nearby_bound in feasible or [bound]]
 
 
 def _gain(train: Cells, test: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:

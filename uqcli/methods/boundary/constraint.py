@@ -29,17 +29,17 @@ class Constraint:
         Kind of constraint.
     value
         As typed; for a utility ``gain=G,cost=C``.
-    amounts
-        Its numbers, exact.
+    numbers
+        Its bound, or gain and cost, as exact fractions.
     relative
-        Whether the number is a fraction of the rows (max-selected).
+        Whether the bound is a fraction of the rows (max-selected).
     margin
         Margin of the precision over its bound in standard errors, for nested boundaries.
     """
 
     kind: ConstraintKind
     value: str
-    amounts: tuple[Fraction, ...]
+    numbers: tuple[Fraction, ...]
     relative: bool = False
     margin: Fraction = Fraction(0)
 
@@ -63,9 +63,9 @@ class Constraint:
     def aim(self, bound: str = "") -> str:
         """Describe objective and constraint; ``bound`` replaces the constraint's own description."""
         rule = RULES[self.kind]
-        if not rule.most:
+        if not rule.objective_name:
             return f"the {bound or self.text()}"
-        return f"the highest {rule.most} with {bound or self.text()}"
+        return f"the highest {rule.objective_name} with {bound or self.text()}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class ConstraintRule:
         Description, with a placeholder for the typed value.
     objective
         Objective, from true positives and selected rows.
-    most
+    objective_name
         Name of the objective; empty if the description includes it.
     """
 
@@ -92,7 +92,7 @@ class ConstraintRule:
     objective: Callable[[Constraint, int, int], Fraction] = lambda _, true_positives, __: Fraction(
         true_positives
     )
-    most: str = "recall"
+    objective_name: str = "recall"
 
 
 def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
@@ -105,14 +105,14 @@ def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
 
     Examples
     --------
-    >>> parse_constraint(ConstraintKind.PRECISION, "0.7").amounts
+    >>> parse_constraint(ConstraintKind.PRECISION, "0.7").numbers
     (Fraction(7, 10),)
     """
     return RULES[kind].read(text)
 
 
 def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
-    """Parse the given constraint, once per bound if these are separated by commas.
+    """Parse the given constraint, or one for each bound if bounds are separated by commas.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def constraint_from(
     gain: str | None = None,
     cost: str | None = None,
 ) -> Constraint:
-    """Parse the one given constraint; gain and cost together are one.
+    """Parse the given constraint; gain and cost together are a single constraint.
 
     Raises
     ------
@@ -165,19 +165,19 @@ def constraint_from(
     return utility(gain, cost)
 
 
-def with_margin(constraint: Constraint, errors: str | None) -> Constraint:
-    """Add a margin in standard errors to a constraint; None for none.
+def with_margin(constraint: Constraint, standard_errors: str | None) -> Constraint:
+    """Add a margin in standard errors to a constraint; None adds none.
 
     Raises
     ------
     UsageError
         It is not a number of at least 0, or the constraint is not a precision.
     """
-    if errors is None:
+    if standard_errors is None:
         return constraint
     if constraint.kind is not ConstraintKind.PRECISION:
         raise UsageError(f"--margin with --{constraint.kind}", expected="--precision")
-    return replace(constraint, margin=decimal("margin", errors))
+    return replace(constraint, margin=decimal("margin", standard_errors))
 
 
 def utility(gain: str, cost: str) -> Constraint:
@@ -188,11 +188,11 @@ def utility(gain: str, cost: str) -> Constraint:
     UsageError
         A number is invalid, not positive, or the two have too many digits to stay exact.
     """
-    amounts = (decimal("gain", gain, above=0), decimal("cost", cost, above=0))
-    constraint = Constraint(kind=ConstraintKind.UTILITY, value=f"gain={gain},cost={cost}", amounts=amounts)
-    scale = math.lcm(*(amount.denominator for amount in amounts))
-    common = math.gcd(*(int(amount * scale) for amount in amounts))
-    if max(int(amount * scale) for amount in amounts) // common >= _MAX_UTILITY:
+    numbers = (decimal("gain", gain, above=0), decimal("cost", cost, above=0))
+    constraint = Constraint(kind=ConstraintKind.UTILITY, value=f"gain={gain},cost={cost}", numbers=numbers)
+    scale = math.lcm(*(number.denominator for number in numbers))
+    common = math.gcd(*(int(number * scale) for number in numbers))
+    if max(int(number * scale) for number in numbers) // common >= _MAX_UTILITY:
         raise UsageError(f"gain {gain} and cost {cost} have too many digits", expected="a simpler ratio")
     return constraint
 
@@ -201,7 +201,7 @@ def _read_share(kind: ConstraintKind, *, above: int | None = None) -> Callable[[
     """Create a parser of shares up to 1."""
 
     def read(text: str) -> Constraint:
-        return Constraint(kind=kind, value=text, amounts=(decimal(kind, text, above=above, at_most=1),))
+        return Constraint(kind=kind, value=text, numbers=(decimal(kind, text, above=above, at_most=1),))
 
     return read
 
@@ -210,11 +210,11 @@ def _read_max_selected(text: str) -> Constraint:
     kind = ConstraintKind.MAX_SELECTED
     if text.endswith("%"):
         share = decimal(f"{kind} %", text.removesuffix("%").rstrip(), above=0, at_most=100) / 100
-        return Constraint(kind=kind, value=text, amounts=(share,), relative=True)
+        return Constraint(kind=kind, value=text, numbers=(share,), relative=True)
     rows = decimal(kind, text, above=0)
     if rows.denominator != 1:
         raise UsageError(f"{kind} '{text}'", expected="a whole number of rows, or a share such as 5%")
-    return Constraint(kind=kind, value=text, amounts=(rows,))
+    return Constraint(kind=kind, value=text, numbers=(rows,))
 
 
 def _read_utility(text: str) -> Constraint:
@@ -223,36 +223,36 @@ def _read_utility(text: str) -> Constraint:
 
 
 def _keep_precision(constraint: Constraint, cells: Cells) -> Goal:
-    (target,) = constraint.amounts
-    margin = Margin(target=target, errors=constraint.margin) if constraint.margin else None
+    (target,) = constraint.numbers
+    margin = Margin(target=target, standard_errors=constraint.margin) if constraint.margin else None
     return KeepPrecision(bound=precision_bound(target, cells.total), margin=margin)
 
 
 def _keep_recall(constraint: Constraint, cells: Cells) -> Goal:
-    return KeepRecall(minimum=math.ceil(constraint.amounts[0] * cells.positives))
+    return KeepRecall(minimum=math.ceil(constraint.numbers[0] * cells.positives))
 
 
 def _keep_selected(constraint: Constraint, cells: Cells) -> Goal:
-    (amount,) = constraint.amounts
-    limit = amount * cells.total if constraint.relative else amount
+    (bound,) = constraint.numbers
+    limit = bound * cells.total if constraint.relative else bound
     return KeepBudget(limit=min(math.floor(limit), cells.total), false_only=False)
 
 
 def _keep_fpr(constraint: Constraint, cells: Cells) -> Goal:
     negatives = cells.total - cells.positives
-    return KeepBudget(limit=math.floor(constraint.amounts[0] * negatives), false_only=True)
+    return KeepBudget(limit=math.floor(constraint.numbers[0] * negatives), false_only=True)
 
 
 def _maximise_utility(constraint: Constraint, cells: Cells) -> Goal:
     del cells
-    scale = math.lcm(*(amount.denominator for amount in constraint.amounts))
-    gain, cost = (int(amount * scale) for amount in constraint.amounts)
+    scale = math.lcm(*(number.denominator for number in constraint.numbers))
+    gain, cost = (int(number * scale) for number in constraint.numbers)
     common = math.gcd(gain, cost)
     return MaximiseUtility(gain=gain // common, cost=cost // common)
 
 
 def _utility_of(constraint: Constraint, true_positives: int, selected: int) -> Fraction:
-    gain, cost = constraint.amounts
+    gain, cost = constraint.numbers
     return gain * true_positives - cost * (selected - true_positives)
 
 
@@ -268,7 +268,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             goal=_keep_recall,
             text="recall >= {}",
             objective=lambda _, true_positives, selected: Fraction(true_positives, selected),
-            most="precision",
+            objective_name="precision",
         ),
         ConstraintKind.MAX_SELECTED: ConstraintRule(
             read=_read_max_selected, goal=_keep_selected, text="at most {} flagged"
@@ -283,7 +283,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             goal=_maximise_utility,
             text="highest utility ({})",
             objective=_utility_of,
-            most="",
+            objective_name="",
         ),
     }
 )

@@ -40,12 +40,12 @@ def decide(
     >>> decide(np.array([0.2, 0.9]), None, uncertainty_edges=[], thresholds=[0.5]).tolist()
     [False, True]
     """
-    reach = np.array([np.inf if threshold is None else threshold for threshold in thresholds])
-    if len(reach) == 1:
-        flagged: Bools = score >= reach[0]
+    bin_thresholds = np.array([np.inf if threshold is None else threshold for threshold in thresholds])
+    if len(bin_thresholds) == 1:
+        flagged: Bools = score >= bin_thresholds[0]
         return flagged
     if uncertainty is None:
-        raise DataError("no uncertainty given", expected=f"values for {len(reach)} uncertainty bins")
+        raise DataError("no uncertainty given", expected=f"values for {len(bin_thresholds)} uncertainty bins")
     edges = np.asarray(uncertainty_edges, dtype=np.float64)
-    decisions: Bools = score >= reach[bin_of(uncertainty, edges)]
+    decisions: Bools = score >= bin_thresholds[bin_of(uncertainty, edges)]
     return decisions

@@ -39,7 +39,7 @@ def resampled(cells: Cells, seed: int, draws: int) -> tuple[Ints, Ints]:
     Returns
     -------
     int64, shape (2, draws, cells) each
-        Rows and positive rows: in the sample, with multiplicity; and left out.
+        Rows and positive rows of each sample, with multiplicity, and those left out of it.
     """
     cells_digest, labels = digest_of(cells), _by_label(cells)
     shares: Floats = np.append(_COPY_PROBABILITIES, 1 - _COPY_PROBABILITIES.sum())

@@ -46,7 +46,7 @@ class Expected:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shares:
+class SelectionCounts:
     """True positives, selected rows and positive rows of several selections; int64, shape (m,)."""
 
     true_positives: Ints
@@ -74,20 +74,22 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         return None
     samples, rests = resampled(cells, seed, DRAWS)
     boundaries = enumerate(_tops_of_draws(cells, algorithm, constraint, samples))
-    feasible = [(draw, _inside(cells, boundary)) for draw, boundary in boundaries if boundary is not None]
+    feasible = [
+        (draw, _selected_cells(cells, boundary)) for draw, boundary in boundaries if boundary is not None
+    ]
     if not enough_draws(len(feasible)):
         return None
-    own = _inside(cells, tops)
-    apparent = _found([own], count[None], positives[None])
+    selected_cells = _selected_cells(cells, tops)
+    apparent = _selection_counts([selected_cells], count[None], positives[None])
     draws = [draw for draw, _ in feasible]
-    indices = [inside for _, inside in feasible]
+    indices = [sample_cells for _, sample_cells in feasible]
     if algorithm in _OPTIMISM_CORRECTED:
-        in_draws = _found(indices, *samples[:, draws])
-        on_all = _found(
+        in_draws = _selection_counts(indices, *samples[:, draws])
+        on_all = _selection_counts(
             indices, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
         )
         return by_optimism(apparent, in_draws, on_all)
-    outside = _found(indices, *rests[:, draws])
+    outside = _selection_counts(indices, *rests[:, draws])
     pooled = [int(counts.sum()) for counts in (outside.true_positives, outside.selected, outside.positives)]
     if not pooled[1] or not pooled[2]:
         return None
@@ -104,7 +106,7 @@ def enough_draws(feasible: int) -> bool:
     return feasible >= DRAWS - _MAX_INFEASIBLE
 
 
-def by_optimism(apparent: Shares, in_draws: Shares, on_all: Shares) -> Expected:
+def by_optimism(apparent: SelectionCounts, in_draws: SelectionCounts, on_all: SelectionCounts) -> Expected:
     """Subtract the mean optimism of the samples' boundaries.
 
     Parameters
@@ -114,18 +116,18 @@ def by_optimism(apparent: Shares, in_draws: Shares, on_all: Shares) -> Expected:
     in_draws, on_all
         The boundary of each sample, on the sample and on the calibration set.
     """
-    flattered = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
-    return _expected(apparent.rates[:, 0] - flattered, apparent, has_recall_range=True)
+    optimism = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
+    return _expected(apparent.rates[:, 0] - optimism, apparent, has_recall_range=True)
 
 
-def _expected(rates: Floats, apparent: Shares, *, has_recall_range: bool) -> Expected:
+def _expected(rates: Floats, apparent: SelectionCounts, *, has_recall_range: bool) -> Expected:
     """Add ranges to the expected precision and recall if there are enough alerts."""
     trials = int(apparent.selected[0]), int(apparent.positives[0])
-    shares = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
+    clipped_rates = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
     enough = trials[0] >= _MIN_ALERTS
     return Expected(
-        precision=_estimate(shares[0], trials[0], ranged=enough),
-        recall=_estimate(shares[1], trials[1], ranged=enough and has_recall_range),
+        precision=_estimate(clipped_rates[0], trials[0], ranged=enough),
+        recall=_estimate(clipped_rates[1], trials[1], ranged=enough and has_recall_range),
     )
 
 
@@ -135,27 +137,29 @@ def _tops_of_draws(
     """Find the algorithm's boundary on each bootstrap sample."""
     grids = (cells.with_counts(*counts) for counts in samples.swapaxes(0, 1))
     if algorithm is Algorithm.SMOOTH:
-        ranked = nested_of_draws(Layout.from_cells(cells), *samples)
-        for nested, like in zip(ranked, grids, strict=True):
-            yield best_prefix(nested, constraint.goal(like), len(cells.rows))
+        nested_of_samples = nested_of_draws(Layout.from_cells(cells), *samples)
+        for nested, sample in zip(nested_of_samples, grids, strict=True):
+            yield best_prefix(nested, constraint.goal(sample), len(cells.rows))
         return
     method: Callable[..., Tops | None] = entry_of(algorithm).method
-    for like in grids:
-        yield method(like, constraint.goal(like)) if like.positives else None
+    for sample in grids:
+        yield method(sample, constraint.goal(sample)) if sample.positives else None
 
 
-def _inside(cells: Cells, tops: Tops) -> Ints:
-    """Return the indices of the cells taken, by uncertainty bin."""
-    ends = np.cumsum([len(row.count) for row in cells.rows])
-    return np.concatenate([np.arange(end - top, end) for end, top in zip(ends, tops, strict=True)])
+def _selected_cells(cells: Cells, tops: Tops) -> Ints:
+    """Return the indices of the selected cells, by uncertainty bin."""
+    row_ends = np.cumsum([len(row.count) for row in cells.rows])
+    return np.concatenate(
+        [np.arange(row_end - top, row_end) for row_end, top in zip(row_ends, tops, strict=True)]
+    )
 
 
-def _found(indices: list[Ints], count: Ints, positives: Ints) -> Shares:
+def _selection_counts(indices: list[Ints], count: Ints, positives: Ints) -> SelectionCounts:
     """Return the counts of each selection in its own table."""
-    pairs = list(zip(indices, positives, count, strict=True))
-    return Shares(
-        true_positives=np.array([p[inside].sum() for inside, p, _ in pairs]),
-        selected=np.array([n[inside].sum() for inside, _, n in pairs]),
+    tables = list(zip(indices, positives, count, strict=True))
+    return SelectionCounts(
+        true_positives=np.array([p[inside].sum() for inside, p, _ in tables]),
+        selected=np.array([n[inside].sum() for inside, _, n in tables]),
         positives=positives.sum(axis=1),
     )
 

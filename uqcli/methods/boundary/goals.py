@@ -31,12 +31,12 @@ class Goal(Protocol):
         """Find the best candidate, or None if infeasible; earlier candidates have higher thresholds."""
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
-        """Whether a candidate could equal the best if only positive rows were added first.
+        """Whether each candidate could equal the best one if its positive rows came before its negative rows.
 
         Parameters
         ----------
         start
-            True positives and selected rows at the start, int64, shape (m,).
+            True positives and selected rows before the candidate, int64, shape (m,).
         positives : int64, shape (m,)
             Maximum true positives of a candidate.
         best
@@ -52,7 +52,7 @@ class Goal(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class KeepPrecision:
-    """Highest recall at a precision; single candidates may also need a margin."""
+    """Highest recall at a precision; ``best_of`` also requires the margin, if any."""
 
     bound: PrecisionBound
     margin: Margin | None = None
@@ -107,8 +107,8 @@ class KeepBudget:
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
         options = []
-        for number, run in enumerate(runs):
-            start = self.limit if number == 0 else 0
+        for row_index, run in enumerate(runs):
+            start = self.limit if row_index == 0 else 0
             spent = self._cost(run.true_positives, run.selected)
             options.append(Options(value=run.true_positives, surplus=start - spent))
         return _choice(options)
@@ -116,12 +116,12 @@ class KeepBudget:
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
         """Find the cheapest true positive: a single run in a single row."""
         best: tuple[int, int, int] | None = None
-        for number, run in enumerate(runs):
-            hits = np.flatnonzero(run.true_positives)
-            if len(hits):
-                top = int(hits[0])
+        for row_index, run in enumerate(runs):
+            with_positives = np.flatnonzero(run.true_positives)
+            if len(with_positives):
+                top = int(with_positives[0])
                 spent = int(self._cost(run.true_positives, run.selected)[top])
-                best = min(best or (spent, number, top), (spent, number, top))
+                best = min(best or (spent, row_index, top), (spent, row_index, top))
         return None if best is None else tuple(best[2] if i == best[1] else 0 for i in range(len(runs)))
 
     def _cost(self, true_positives: Ints, selected: Ints) -> Ints:
@@ -152,7 +152,7 @@ class KeepRecall:
         return feasible if best is None else feasible & (positives * best[1] >= best[0] * selected)
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """See Goal; bisects the precision bound for the highest at which the recall is met.
+        """See Goal; finds the highest precision bound that permits the recall, by bisection.
 
         Every precision is a fraction whose denominator is at most the number of rows. The bisection ends when
         no such fraction lies between the met and the unmet bounds.
@@ -165,15 +165,15 @@ class KeepRecall:
         best = self._at(reached, runs, rows)
         while best is not None:
             reached = _precision(best, runs)
-            lowest = next_fraction(reached, rows)
-            if lowest >= missed or lowest > 1:
+            next_precision = next_fraction(reached, rows)
+            if next_precision >= missed or next_precision > 1:
                 return best
-            middle = precision_bound((reached + min(missed, Fraction(1))) / 2, rows)
-            recall = max(lowest, Fraction(middle.numerator, middle.denominator))
-            recall = recall if recall < missed else lowest
-            tops = self._at(recall, runs, rows)
+            midpoint = precision_bound((reached + min(missed, Fraction(1))) / 2, rows)
+            precision = max(next_precision, Fraction(midpoint.numerator, midpoint.denominator))
+            precision = precision if precision < missed else next_precision
+            tops = self._at(precision, runs, rows)
             if tops is None:
-                missed = recall
+                missed = precision
             else:
                 best = tops
         return None
@@ -207,8 +207,8 @@ class MaximiseUtility:
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
         """See Goal."""
         utility = self._utility(positives, start[1] + positives - start[0])
-        least = 1 if best is None else self.gain * best[0] - self.cost * (best[1] - best[0])
-        return utility >= least
+        required = 1 if best is None else self.gain * best[0] - self.cost * (best[1] - best[0])
+        return utility >= required
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal; rows are independent."""
@@ -248,8 +248,8 @@ def _choice(options: list[Options]) -> Tops | None:
 
 
 def _precision(tops: Tops, runs: Sequence[TopRuns]) -> Fraction:
-    pairs = list(zip(runs, tops, strict=True))
+    taken = list(zip(runs, tops, strict=True))
     return Fraction(
-        sum(int(run.true_positives[top]) for run, top in pairs),
-        sum(int(run.selected[top]) for run, top in pairs),
+        sum(int(run.true_positives[top]) for run, top in taken),
+        sum(int(run.selected[top]) for run, top in taken),
     )

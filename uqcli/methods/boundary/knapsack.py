@@ -11,7 +11,7 @@ integer computation, exact for any multiplier; rounding only affects its tightne
 3. For a target value just below the bound, an option survives only if the bound with this option
 forced reaches the target. Survivors are combined class by class. A partial choice survives only if its
 own bound reaches the target and it is not dominated in value and surplus. If nothing reaches the
-target, it is lowered, with doubling steps. A result at or above the target is optimal, because no such
+target, it is lowered, with doubling steps. A result at or above the target is optimal, because no better
 choice was ever dropped.
 4. If classes share a step (one more true positive for one more row, say), many choices have equal
 totals. If an earlier class can take the step down and a later one up, doing both gives a
@@ -258,12 +258,12 @@ def _extend(
     ):
         block = max(1, _BLOCK_SIZE // max(len(allowed), 1))
         for start in range(0, len(states), block):
-            part = states[start : start + block]
-            value = partial.value[part, None] + options.value[None, allowed]
-            surplus = partial.surplus[part, None] + options.surplus[None, allowed]
+            block_states = states[start : start + block]
+            value = partial.value[block_states, None] + options.value[None, allowed]
+            surplus = partial.surplus[block_states, None] + options.surplus[None, allowed]
             weight = needs.scale * value + needs.price * surplus
             row, column = np.nonzero((weight >= needs.weight) & (surplus >= needs.surplus))
-            parent, option = np.append(parent, part[row]), np.append(option, allowed[column])
+            parent, option = np.append(parent, block_states[row]), np.append(option, allowed[column])
             if len(parent) > _BLOCK_SIZE:
                 parent, option = _undominated_pairs(partial, options, lowerable, parent, option)
     parent, option = _undominated_pairs(partial, options, lowerable, parent, option)
@@ -285,13 +285,13 @@ def _undominated_pairs(
     """Find the undominated extensions, among those that leave later classes equally free."""
     value = partial.value[parent] + options.value[option]
     surplus = partial.surplus[parent] + options.surplus[option]
-    bound = partial.lowerable[parent] | lowerable[option]
-    parts = []
-    for group in (np.flatnonzero(~bound), np.flatnonzero(bound)):
+    is_lowerable = partial.lowerable[parent] | lowerable[option]
+    kept = []
+    for group in (np.flatnonzero(~is_lowerable), np.flatnonzero(is_lowerable)):
         keep = _pareto(value[group], surplus[group], partial.rank[parent[group]], option[group])
-        parts.append(group[keep])
-    pairs = np.concatenate(parts)
-    return parent[pairs], option[pairs]
+        kept.append(group[keep])
+    kept_indices = np.concatenate(kept)
+    return parent[kept_indices], option[kept_indices]
 
 
 def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints:

@@ -1,7 +1,7 @@
 """Results expected on new data at many operating points, from one grid and its bootstrap samples.
 
 The points are nested boundaries (see ``ranking.smoothing``), and single thresholds on the same score bins.
-The estimates are those of ``expected``, before thresholds are raised.
+The estimates are computed as in ``expected``, before thresholds are raised.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.counts import Cells, Ints
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.boundary.draws_of_cells import resampled
-from uqcli.methods.boundary.expected import DRAWS, Expected, Shares, by_optimism, enough_draws
+from uqcli.methods.boundary.expected import DRAWS, Expected, SelectionCounts, by_optimism, enough_draws
 from uqcli.methods.boundary.ranking.smoothing import (
     Layout,
     NestedBoundaries,
@@ -29,7 +29,7 @@ from uqcli.methods.boundary.target import BinaryWeights
 
 _MAX_CELLS: Final = 20_000
 _STEPS: Final = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
-"""Numbers of alerts in the first decade; the others have multiples of them."""
+"""Numbers of alerts in the first decade; later decades have multiples of them."""
 
 _LOW_PRECISIONS: Final = ("0.001", "0.002", "0.005")
 
@@ -41,7 +41,7 @@ class PointOnGrid:
     Attributes
     ----------
     boundary
-        Not raised.
+        Its thresholds are lower edges of cells; they are not raised.
     """
 
     constraint: Constraint
@@ -57,7 +57,7 @@ class RankedSamples:
     ----------
     samples
         Counts and ranking of each sample.
-    on_all : int64, shape (DRAWS, 2, cells)
+    on_all : DRAWS pairs of int64, shape (cells,)
         True positives and selected rows of each sample's boundaries in the grid itself.
     """
 
@@ -70,16 +70,18 @@ class RankedSamples:
     def from_cells(cls, cells: Cells, seed: int, algorithm: Algorithm) -> RankedSamples:
         """Rank a grid and its samples; by score if it has one uncertainty bin."""
         (counts, positives), _ = resampled(cells, seed, DRAWS)
-        likes = [cells.with_counts(*pair) for pair in zip(counts, positives, strict=True)]
+        sample_cells = [
+            cells.with_counts(*counts_of_sample) for counts_of_sample in zip(counts, positives, strict=True)
+        ]
         if algorithm is Algorithm.ST:
-            nested, rankings = _by_score(cells), [_by_score(like) for like in likes]
+            nested, rankings = _by_score(cells), [_by_score(sample) for sample in sample_cells]
         else:
             nested = nested_boundaries(cells)
             rankings = list(nested_of_draws(Layout.from_cells(cells), counts, positives))
         return cls(
             cells=cells,
             nested=nested,
-            samples=tuple(zip(likes, rankings, strict=True)),
+            samples=tuple(zip(sample_cells, rankings, strict=True)),
             on_all=tuple(ranking.counts_of(cells) for ranking in rankings),
         )
 
@@ -88,33 +90,35 @@ class RankedSamples:
         best = constraint.goal(self.cells).best_of(self.nested.true_positives, self.nested.selected)
         if best is None:
             return None
-        lasts = [
-            constraint.goal(like).best_of(ranking.true_positives, ranking.selected)
-            for like, ranking in self.samples
+        positions = [
+            constraint.goal(sample).best_of(ranking.true_positives, ranking.selected)
+            for sample, ranking in self.samples
         ]
-        drawn = [(draw, last) for draw, last in enumerate(lasts) if last is not None]
+        drawn = [(draw, position) for draw, position in enumerate(positions) if position is not None]
         if not enough_draws(len(drawn)):
             return None
         in_draws = [
-            (ranking.true_positives[last], ranking.selected[last], like.positives)
-            for (like, ranking), last in ((self.samples[draw], last) for draw, last in drawn)
+            (ranking.true_positives[position], ranking.selected[position], sample.positives)
+            for (sample, ranking), position in ((self.samples[draw], position) for draw, position in drawn)
         ]
         on_all = [
-            (true_positives[last], selected[last], self.cells.positives)
-            for (true_positives, selected), last in ((self.on_all[draw], last) for draw, last in drawn)
+            (true_positives[position], selected[position], self.cells.positives)
+            for (true_positives, selected), position in (
+                (self.on_all[draw], position) for draw, position in drawn
+            )
         ]
-        own = [(self.nested.true_positives[best], self.nested.selected[best], self.cells.positives)]
+        apparent = [(self.nested.true_positives[best], self.nested.selected[best], self.cells.positives)]
         tops = self.nested.tops(best, len(self.cells.rows))
         return PointOnGrid(
             constraint=constraint,
             boundary=boundary_at(self.cells, tops, raised=False),
-            expected=by_optimism(*map(_shares, (own, in_draws, on_all))),
+            expected=by_optimism(*map(_selection_counts, (apparent, in_draws, on_all))),
         )
 
 
-def _shares(counts: Sequence[tuple[int, int, int]]) -> Shares:
+def _selection_counts(counts: Sequence[tuple[int, int, int]]) -> SelectionCounts:
     true_positives, selected, positives = np.array(counts, dtype=np.int64).T
-    return Shares(true_positives=true_positives, selected=selected, positives=positives)
+    return SelectionCounts(true_positives=true_positives, selected=selected, positives=positives)
 
 
 def _by_score(cells: Cells) -> NestedBoundaries:
@@ -140,7 +144,7 @@ def operating_points(
     cells
         Grid of the calibration set.
     constraint
-        Constraint of the run, which is one of the points if it is of such a kind. Precisions have its margin.
+        Constraint of the run, which is also a point if its kind has points. Its margin applies to precisions.
 
     Returns
     -------
@@ -150,22 +154,24 @@ def operating_points(
     if len(cells.flat[0]) > _MAX_CELLS or not cells.positives:
         return None
     rules = RankedSamples.from_cells(cells, seed, Algorithm.SMOOTH)
-    first, *others = (row.lower for row in cells.rows)
-    mergeable = others and all(np.array_equal(lower, first) for lower in others)
+    first_edges, *other_edges = (row.lower for row in cells.rows)
+    mergeable = other_edges and all(np.array_equal(lower, first_edges) for lower in other_edges)
     singles = RankedSamples.from_cells(cells.joined(1), seed, Algorithm.ST) if mergeable else None
     kinds = {ConstraintKind.PRECISION: _precisions(cells, class_weights)}
     if class_weights is None:
         kinds[ConstraintKind.MAX_SELECTED] = _alerts(cells)
     points = {}
     for kind, values in kinds.items():
-        constraints = {one.amounts: one for one in (parse_constraint(kind, value) for value in values)}
+        constraints = {
+            candidate.numbers: candidate for candidate in (parse_constraint(kind, value) for value in values)
+        }
         if constraint.kind is kind:
-            constraints[constraint.amounts] = constraint
-        found = []
-        for one in sorted(constraints.values(), key=lambda one: _amount(one, cells)):
-            pair = _at(rules, singles, one, constraint.margin, class_weights)
-            found += [] if pair is None else [pair]
-        points[kind] = found
+            constraints[constraint.numbers] = constraint
+        points_of_kind = []
+        for candidate in sorted(constraints.values(), key=lambda candidate: _amount(candidate, cells)):
+            rule_and_single = _at(rules, singles, candidate, constraint.margin, class_weights)
+            points_of_kind += [] if rule_and_single is None else [rule_and_single]
+        points[kind] = points_of_kind
     return points
 
 
@@ -189,20 +195,20 @@ def _at(
 
 def _amount(constraint: Constraint, cells: Cells) -> Fraction:
     """Return the precision, or the number of alerts."""
-    (amount,) = constraint.amounts
-    return amount * cells.total if constraint.relative else amount
+    (bound,) = constraint.numbers
+    return bound * cells.total if constraint.relative else bound
 
 
 def _precisions(cells: Cells, class_weights: BinaryWeights | None) -> list[str]:
     """List precisions above the positive rate, in steps of a hundredth."""
     base = cells.positives / cells.total
     base = base if class_weights is None else class_weights.precision(base) or 0.0
-    hundredths = [f"{number / 100:g}" for number in range(1, 100)]
+    hundredths = [f"{percent / 100:g}" for percent in range(1, 100)]
     return [text for text in (*_LOW_PRECISIONS, *hundredths) if float(text) > base]
 
 
 def _alerts(cells: Cells) -> list[str]:
     """List round numbers of alerts below the number of rows."""
     decades = range(len(str(cells.total)))
-    numbers = [step * 10**decade for decade in decades for step in _STEPS]
-    return [str(number) for number in numbers if number < cells.total]
+    alert_counts = [step * 10**decade for decade in decades for step in _STEPS]
+    return [str(alerts) for alerts in alert_counts if alerts < cells.total]

@@ -38,12 +38,12 @@ class Margin:
     ----------
     target
         Precision bound, in (0, 1].
-    errors
-        Number of standard errors.
+    standard_errors
+        Size of the margin in standard errors.
     """
 
     target: Fraction
-    errors: Fraction
+    standard_errors: Fraction
 
     def is_met(self, true_positives: Ints, selected: Ints) -> Bools:
         """Whether each selection meets the bound with the margin; exact.
@@ -51,17 +51,17 @@ class Margin:
         With precision ``a/b``, ``Z^2 = c/d`` and surplus ``w = b TP - a n``, it does if ``w >= 0`` and ``d
         w^2 >= c a (b - a) n``.
         """
-        a, b, square = self.target.numerator, self.target.denominator, self.errors**2
-        times = Fraction(square.numerator * a * (b - a), square.denominator)
+        a, b, square = self.target.numerator, self.target.denominator, self.standard_errors**2
+        factor = Fraction(square.numerator * a * (b - a), square.denominator)
         surplus = float(b) * true_positives - float(a) * selected
-        left, right = surplus**2, float(times) * selected
+        left, right = surplus**2, float(factor) * selected
         feasible: Bools = (surplus >= 0) & (left >= right)
         is_close = np.abs(left - right) <= _ROUNDING_TOLERANCE * (left + right)
         is_close |= np.abs(surplus) <= _ROUNDING_TOLERANCE * float(a) * selected
         for index in np.flatnonzero(is_close).tolist():
-            hits, rows = int(true_positives[index]), int(selected[index])
-            exact = b * hits - a * rows
-            feasible[index] = exact >= 0 and exact**2 >= times * rows
+            positives, rows = int(true_positives[index]), int(selected[index])
+            exact = b * positives - a * rows
+            feasible[index] = exact >= 0 and exact**2 >= factor * rows
         return feasible
 
 

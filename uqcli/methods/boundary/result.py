@@ -50,9 +50,9 @@ class FittedBoundary:
 def _lowest_flagged(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:
     """Find the threshold of a row of cells flagged from ``first`` on, its cell, and the rows below it there.
 
-    For a saved grid it is the lower edge of the lowest non-empty cell; a fully flagged row has none. If the
-    rows are available it is raised to the lowest score of a positive row, since lower scores add no true
-    positive.
+    For a saved grid it is the lower edge of the lowest non-empty cell, or the lowest double for the first
+    cell. If the rows are available it is raised to the lowest score of a positive row, since lower scores add
+    no true positive.
     """
     lowest, below = (row.lowest_positive, row.below_positive) if raised else (None, None)
     filled = np.flatnonzero((row.count if lowest is None else row.positives)[first:])
@@ -73,9 +73,9 @@ def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> Fi
     thresholds: list[float | None] = []
     selected = true_positives = 0
     for row, top in zip(cells.rows, tops, strict=True):
-        threshold, first, spared = _lowest_flagged(row, len(row.count) - top, raised=raised)
+        threshold, first, n_below = _lowest_flagged(row, len(row.count) - top, raised=raised)
         thresholds.append(threshold)
-        selected += int(row.count[first:].sum()) - spared
+        selected += int(row.count[first:].sum()) - n_below
         true_positives += int(row.positives[first:].sum())
     fit = FitCounts(
         selected=selected, true_positives=true_positives, rows=cells.total, positives=cells.positives

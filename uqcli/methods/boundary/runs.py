@@ -35,7 +35,7 @@ def _accumulate(ascending: Ints) -> Ints:
 
 
 def best_precision_tops(runs: Sequence[TopRuns]) -> tuple[int, ...] | None:
-    """Return the top runs of the highest precision of any boundary, with the most true positives.
+    """Return the boundary of highest precision and, among several, the one with the most true positives.
 
     A boundary's precision is a weighted mean of its rows' precisions. The best run of any single row is
     therefore the best overall. Every row that reaches it can be added. None without positive rows.

@@ -34,7 +34,7 @@ class BinaryWeights:
         Raises
         ------
         UsageError
-            The constraint is of another kind, or a class has no weight.
+            The constraint is max-selected or a utility, or the weight of a class is 0.
         """
         positive, negative = Fraction(self.positive), Fraction(self.negative)
         if not positive > 0 or not negative > 0:
@@ -45,6 +45,6 @@ class BinaryWeights:
             return constraint
         if constraint.kind is not ConstraintKind.PRECISION:
             raise UsageError(f"--shift with {constraint.kind}", expected="--precision, --recall or --max-fpr")
-        (precision,) = constraint.amounts
+        (precision,) = constraint.numbers
         bound = precision * negative / (precision * negative + (1 - precision) * positive)
-        return replace(constraint, amounts=(bound,))
+        return replace(constraint, numbers=(bound,))

@@ -52,7 +52,9 @@ def _undominated(boundaries: Sequence[FittedBoundary | None]) -> tuple[FittedBou
     """Find undominated boundaries; since thresholds are raised, more true positives may take fewer rows."""
     undominated: list[FittedBoundary] = []
     present = [boundary for boundary in boundaries if boundary is not None]
-    for boundary in sorted(present, key=lambda one: (-one.fit.true_positives, one.fit.selected)):
+    for boundary in sorted(
+        present, key=lambda candidate: (-candidate.fit.true_positives, candidate.fit.selected)
+    ):
         if not undominated or boundary.fit.selected < undominated[-1].fit.selected:
             undominated.append(boundary)
     return tuple(reversed(undominated))

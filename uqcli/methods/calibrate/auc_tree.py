@@ -1,8 +1,8 @@
 """Heuristic tree whose splits increase the AUC after calibration [HC app. 12].
 
 The log-odds of each class on each side of a split are assumed normal. Each side gets the Platt map that fits
-its mixture; the AUC of both calibrated sides together is then in closed form. The paper's own two-point
-quadratic often has no real root and ignores the sizes of the sides.
+its mixture; the AUC over both calibrated sides then has a closed form. The paper's own two-point quadratic
+often has no real root and ignores the sizes of the sides.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Normal:
 
 @dataclass(frozen=True, kw_only=True)
 class _Split:
-    """Best split found: its AUC, its column, and the values that go left."""
+    """Best split found: its AUC, its column, and the largest rank that goes left."""
 
     auc: float
     column: int
@@ -49,15 +49,15 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tupl
     rows
         With log-odds as scores.
     matrix
-        Ranks of the features of the same rows.
+        Feature ranks of the same rows.
     """
     nodes: list[Node] = []
     leaves = 0
 
-    def grow(part: Rows, rank: Floats, depth: int) -> int:
+    def grow(node_rows: Rows, rank: Floats, depth: int) -> int:
         nonlocal leaves
         index = len(nodes)
-        split = _best_split(part, rank, options.min_leaf) if depth < options.max_depth else None
+        split = _best_split(node_rows, rank, options.min_leaf) if depth < options.max_depth else None
         if split is None:
             nodes.append(Node(leaf=leaves))
             leaves += 1
@@ -65,7 +65,7 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tupl
         nodes.append(Node())  # numbered before its children
         with np.errstate(invalid="ignore"):
             left = rank[:, split.column] <= split.threshold
-        children = [grow(part.select(side), rank[side], depth + 1) for side in (left, ~left)]
+        children = [grow(node_rows.select(side), rank[side], depth + 1) for side in (left, ~left)]
         nodes[index] = matrix.question(
             split.column, split.threshold, missing_left=False, left=children[0], right=children[1]
         )
@@ -97,22 +97,24 @@ def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
 
 
 def _candidates(rank: Floats, weight: Ints) -> Floats:
-    """Return the candidate ranks for a split, limited in number, at equal weights."""
+    """Return at most 32 candidate ranks for a split, spaced at equal weights."""
     present = ~np.isnan(rank)
-    distinct, number = np.unique(rank[present], return_inverse=True)
+    distinct, distinct_index = np.unique(rank[present], return_inverse=True)
     if len(distinct) < 2:
         return distinct[:0]
-    running = np.cumsum(np.bincount(number, weights=weight[present]))
-    index = np.searchsorted(running, np.arange(1, _MAX_CANDIDATES + 1) * running[-1] / (_MAX_CANDIDATES + 1))
-    chosen: Floats = np.unique(distinct[np.minimum(index, len(distinct) - 2)])
-    return chosen
+    cumulative = np.cumsum(np.bincount(distinct_index, weights=weight[present]))
+    index = np.searchsorted(
+        cumulative, np.arange(1, _MAX_CANDIDATES + 1) * cumulative[-1] / (_MAX_CANDIDATES + 1)
+    )
+    candidates: Floats = np.unique(distinct[np.minimum(index, len(distinct) - 2)])
+    return candidates
 
 
 def _side(rows: Rows, inside: Bools) -> tuple[_Normal, _Normal] | None:
     """Return the positives and negatives of one side; None if a class is missing."""
     normals = []
-    for chosen in (inside & rows.labels, inside & ~rows.labels):
-        weight, log_odds = rows.weights()[chosen], rows.score[chosen]
+    for in_class in (inside & rows.labels, inside & ~rows.labels):
+        weight, log_odds = rows.weights()[in_class], rows.score[in_class]
         size = float(weight.sum())
         if size == 0:
             return None

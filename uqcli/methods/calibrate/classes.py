@@ -25,11 +25,11 @@ def fit_class_temperature(counts: ClassCounts) -> tuple[ClassTemperatureMap, tup
     label_logit = logits[np.arange(len(logits)), counts.label]
 
     def derivative(slope: float) -> tuple[float, float]:
-        share = softmax(slope * logits)
-        mean: Floats = (share * logits).sum(axis=1)
-        spread = (share * logits**2).sum(axis=1) - mean**2
-        first = float((counts.count * (mean - label_logit)).sum())
-        return first, float((counts.count * spread).sum())
+        probability = softmax(slope * logits)
+        mean: Floats = (probability * logits).sum(axis=1)
+        variance = (probability * logits**2).sum(axis=1) - mean**2
+        gradient = float((counts.count * (mean - label_logit)).sum())
+        return gradient, float((counts.count * variance).sum())
 
     slope = best_slope(derivative)
     return ClassTemperatureMap(slope=slope), at_bound(slope)

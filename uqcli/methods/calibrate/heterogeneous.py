@@ -41,7 +41,7 @@ def fit_trees(learned: LearnedTrees, rows: Rows, options: LeafOptions, *, booste
     """Calibrate the leaves of trees on rows that the trees were not learned from.
 
     The trees of a forest are calibrated separately and averaged. Boosted trees are sequential: each
-    calibrates, leaf by leaf, the log-odds from the trees before it.
+    calibrates, leaf by leaf, the log-odds that the previous tree predicts.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def fit_trees(learned: LearnedTrees, rows: Rows, options: LeafOptions, *, booste
         With corrected scores, and all features of the trees.
     """
     trees = []
-    for number, nodes in enumerate(learned.trees):
-        leaf = leaves_of(learned, number, rows.features)
+    for tree_index, nodes in enumerate(learned.trees):
+        leaf = leaves_of(learned, tree_index, rows.features)
         tree = _calibrated_tree(nodes, learned.columns, leaf, rows, options)
         trees.append(tree)
         if boosted:
@@ -74,22 +74,22 @@ def _calibrated_tree(
         members = np.isin(leaf, _leaves_below(nodes, node_index))
         counts = rows.counts(rows.score, members)
         enough = _is_enough(counts, options.min_leaf)
-        own = _fit(counts, options) if enough else parent_map
+        fitted_map = _fit(counts, options) if enough else parent_map
         if node.leaf is not None:
             leaves[node.leaf] = Leaf(
                 rule=rule_of(path, columns),
                 rows=counts.rows,
                 positives=int(counts.positives.sum()),
                 own=enough,
-                calibration=own,
+                calibration=fitted_map,
             )
         elif node.left is not None and node.right is not None:
-            visit(node.left, [*path, (node, True)], own)
-            visit(node.right, [*path, (node, False)], own)
+            visit(node.left, [*path, (node, True)], fitted_map)
+            visit(node.right, [*path, (node, False)], fitted_map)
 
-    everything = _fit(rows.counts(rows.score), options)
-    visit(0, [], everything)
-    return Tree(nodes=list(nodes), leaves=[leaves[number] for number in range(len(leaves))])
+    overall_map = _fit(rows.counts(rows.score), options)
+    visit(0, [], overall_map)
+    return Tree(nodes=list(nodes), leaves=[leaves[leaf_index] for leaf_index in range(len(leaves))])
 
 
 def _leaves_below(nodes: Sequence[Node], node_index: int) -> list[int]:
@@ -124,24 +124,24 @@ def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
         [recoded(rows.features[column.name], column).astype(np.int64) for column in columns], axis=1
     )
     combinations, group = np.unique(codes, axis=0, return_inverse=True)
-    everything = rows.counts(rows.score)
-    overall_map = _fit(everything, options)
+    all_counts = rows.counts(rows.score)
+    overall_map = _fit(all_counts, options)
     leaves, groups = [], []
-    for number, combination in enumerate(combinations.tolist()):
-        counts = rows.counts(rows.score, group == number)
+    for group_index, combination in enumerate(combinations.tolist()):
+        counts = rows.counts(rows.score, group == group_index)
         texts = [
             None if code < 0 else (column.levels or [])[code]
             for column, code in zip(columns, combination, strict=True)
         ]
         enough = _is_enough(counts, options.min_leaf)
-        names_of_groups = [
+        conditions = [
             f"{column.name} = {'missing' if text is None else text}"
             for column, text in zip(columns, texts, strict=True)
         ]
         groups.append(texts)
         leaves.append(
             Leaf(
-                rule=" and ".join(names_of_groups),
+                rule=" and ".join(conditions),
                 rows=counts.rows,
                 positives=int(counts.positives.sum()),
                 own=enough,
@@ -151,8 +151,8 @@ def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
     leaves.append(
         Leaf(
             rule="any other",
-            rows=everything.rows,
-            positives=int(everything.positives.sum()),
+            rows=all_counts.rows,
+            positives=int(all_counts.positives.sum()),
             own=True,
             calibration=overall_map,
         )

@@ -15,7 +15,7 @@ _CLASSES = 2
 
 
 def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> HistogramMap:
-    """Return the positive rate of each bin, with an error bound.
+    """Compute the positive rate of each bin, with an error bound.
 
     With probability ``confidence`` all rates are simultaneously within ``error`` of the true ones. The error
     is half the bound on the 1-norm, ``(2/sqrt(N_m)) sqrt(ln(M 2^K / alpha) / 2)`` for M bins and K = 2
@@ -30,20 +30,20 @@ def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> Hist
     cells = binned_cells(counts, edges)
     rows, positives = cells.count, cells.positives
     filled = np.flatnonzero(rows)
-    source = filled[np.minimum(np.searchsorted(filled, np.arange(len(rows))), len(filled) - 1)]
+    source_bin = filled[np.minimum(np.searchsorted(filled, np.arange(len(rows))), len(filled) - 1)]
     return HistogramMap(
         edges=edges.tolist(),
-        rate=(positives[source] / rows[source]).tolist(),
+        rate=(positives[source_bin] / rows[source_bin]).tolist(),
         count=rows.tolist(),
         error=[min(1.0, bound(n, len(rows), confidence) / 2) if n else None for n in rows.tolist()],
         confidence=confidence,
     )
 
 
-def target_bound(weights: Sequence[float], norm: float, unsure: float) -> float:
-    """Return the bound on the 1-norm after the correction for label shift [LS Theorem 4].
+def target_bound(weights: Sequence[float], norm: float, weight_error: float) -> float:
+    """Compute the bound on the 1-norm after the correction for label shift [LS Theorem 4].
 
-    ``2 kappa norm + 2 unsure / min w`` with kappa the ratio of the largest to the smallest weight.
+    ``2 kappa norm + 2 weight_error / min w`` with kappa the ratio of the largest to the smallest weight.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def target_bound(weights: Sequence[float], norm: float, unsure: float) -> float:
         w(y), all positive.
     norm
         Bound on the 1-norm before the correction.
-    unsure
+    weight_error
         Bound on the error of the weights.
 
     Examples
@@ -60,7 +60,7 @@ def target_bound(weights: Sequence[float], norm: float, unsure: float) -> float:
     0.2
     """
     smallest = min(weights)
-    return 2 * max(weights) / smallest * norm + 2 * unsure / smallest
+    return 2 * max(weights) / smallest * norm + 2 * weight_error / smallest
 
 
 def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> float:
@@ -78,30 +78,30 @@ def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> f
 def error_p_values(
     positives: Ints, count: Ints, rate: Sequence[float], error: Sequence[float | None]
 ) -> dict[int, float]:
-    """Compute the p-values of labels in new data if all rates are within their errors, by bin (Holm).
+    """Test by bin whether the true rate is within its error bound; return the p-values adjusted by Holm.
 
-    Exact and two-sided: doubled binomial tails at the nearer end of each range.
+    The p-values are exact and two-sided: doubled binomial tails at the nearer end of each range.
 
     Parameters
     ----------
     positives, count : int64, shape (M,)
         Positives and rows of each bin in new data.
     rate, error
-        Rates and errors of the rule; no error if the bin had no row.
+        Rates and error bounds of the rule; None for a bin without calibration rows.
 
     Returns
     -------
-    By bin number, for bins with rows and an error.
+    By bin index, for bins with new rows and an error bound.
     """
     from scipy.special import bdtr, bdtrc
 
     p_values = {}
-    for number, (k, n, middle, off) in enumerate(
+    for bin_index, (k, n, bin_rate, error_bound) in enumerate(
         zip(positives.tolist(), count.tolist(), rate, error, strict=True)
     ):
-        if n and off is not None:
-            low, high = max(0.0, middle - off), min(1.0, middle + off)
+        if n and error_bound is not None:
+            low, high = max(0.0, bin_rate - error_bound), min(1.0, bin_rate + error_bound)
             lower_tail = float(bdtr(float(k), n, low)) if k < n else 1.0
             upper_tail = float(bdtrc(k - 1.0, n, high)) if k > 0 else 1.0
-            p_values[str(number)] = min(1.0, 2 * min(lower_tail, upper_tail))
-    return {int(number): p for number, p in holm(p_values).items()}
+            p_values[str(bin_index)] = min(1.0, 2 * min(lower_tail, upper_tail))
+    return {int(bin_index): p for bin_index, p in holm(p_values).items()}

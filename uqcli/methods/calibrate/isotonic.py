@@ -25,9 +25,9 @@ def fit_isotonic(counts: ValueCounts) -> IsotonicMap:
     first, count, positives = isotonic_sums(counts.positives, counts.count)
     last = np.append(first[1:], len(counts.value)) - 1
     rate = positives / count
-    ends = np.stack([counts.value[first], counts.value[last]], axis=1)
+    block_ends = np.stack([counts.value[first], counts.value[last]], axis=1)
     is_end = np.stack([np.ones(len(first), dtype=np.bool_), first < last], axis=1)
-    return IsotonicMap(x=ends[is_end].tolist(), y=np.repeat(rate, is_end.sum(axis=1)).tolist())
+    return IsotonicMap(x=block_ends[is_end].tolist(), y=np.repeat(rate, is_end.sum(axis=1)).tolist())
 
 
 def fit_by_uncertainty(parts: Sequence[ValueCounts], uncertainty_edges: Floats) -> UncertaintyMap:

@@ -2,7 +2,7 @@
 
 Maximum likelihood on tie-pooled counts. The likelihood has no maximum with a single class, or if a threshold
 separates the classes. The fit is then penalised by half the sum of squared coefficients of the standardised
-log-odds. This penalty weighs as much as one row, enough for a finite fit.
+log-odds. This penalty is weak, but sufficient for finite coefficients.
 """
 
 from __future__ import annotations
@@ -92,18 +92,18 @@ def best_slope(derivative: Callable[[float], tuple[float, float]]) -> float:
     for _ in range(200):
         first, second = derivative(slope)
         low, high = (slope, high) if first < 0 else (low, slope)
-        step = slope - first / second if second > 0 else low
-        following = step if low < step < high else float(np.sqrt(low * high))
-        if abs(following - slope) <= 1e-14 * slope:
-            return following
-        slope = following
+        newton_slope = slope - first / second if second > 0 else low
+        next_slope = newton_slope if low < newton_slope < high else float(np.sqrt(low * high))
+        if abs(next_slope - slope) <= 1e-14 * slope:
+            return next_slope
+        slope = next_slope
     return slope
 
 
 def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
     """Fit ``sigmoid(a ln s - b ln(1-s) + c)`` with a, b >= 0.
 
-    The best of the interior optimum, both faces with one parameter, and the constant.
+    Keeps the best feasible fit with both slopes, with either slope alone, or with none.
     """
     score = np.clip(scale.probability(counts.value), CLIP, 1 - CLIP)
     features = np.stack([np.log(score), -np.log1p(-score)])
@@ -112,14 +112,14 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
     )
     ridge = PENALTY if penalised else 0.0
     candidates: list[tuple[float, int, Floats]] = []
-    for used in ([0, 1], [0], [1], []):
-        fitted = logistic_fit(features[used], counts.count, counts.positives, ridge=ridge)
+    for columns in ([0, 1], [0], [1], []):
+        fitted = logistic_fit(features[columns], counts.count, counts.positives, ridge=ridge)
         if (fitted[1:] >= 0).all() and np.isfinite(fitted).all():
             coefficients = np.zeros(3)
-            coefficients[[0, *(1 + index for index in used)]] = fitted
+            coefficients[[0, *(1 + index for index in columns)]] = fitted
             loss = negative_log_likelihood(coefficients, features, counts.count, counts.positives)
             candidates.append((loss, len(candidates), coefficients))
-            if len(used) == 2:
+            if len(columns) == 2:
                 break  # the loss is convex, so a feasible interior optimum is the global one
     _, _, (c, a, b) = min(candidates)
     notes = _penalty_note(counts) if penalised else ()

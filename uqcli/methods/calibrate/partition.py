@@ -1,4 +1,4 @@
-"""Assign rows to the leaves of a tree or of groups."""
+"""Assign rows to the leaves of a tree, or to groups."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
-_MAX_NAMED = 4
+_MAX_SHOWN_LEVELS = 4
 
 
 def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]) -> Ints:
-    """Return the leaf of each row, from the root down.
+    """Find the leaf of each row, from the root down.
 
     Parameters
     ----------
     columns
-        Features with the levels that the values index.
+        Feature columns; categorical values are positions in their levels.
     features
         Values as in ``Feature``, by column name.
     """
@@ -69,12 +69,12 @@ def group_of(
         index: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
         codes = np.array([index[group[position]] for group in groups], dtype=np.int64)
         size = len(levels) + 2  # plus missing and unknown
-        pairs, code_of_group = np.unique(code_of_group * size + codes, return_inverse=True)
-        row_pairs = np.where(
+        known_codes, code_of_group = np.unique(code_of_group * size + codes, return_inverse=True)
+        row_codes = np.where(
             code_of_row < 0, -1, code_of_row * size + features[column.name].astype(np.int64) + 1
         )
-        found = np.minimum(np.searchsorted(pairs, row_pairs), len(pairs) - 1)
-        code_of_row = np.where(pairs[found] == row_pairs, found, -1)
+        found = np.minimum(np.searchsorted(known_codes, row_codes), len(known_codes) - 1)
+        code_of_row = np.where(known_codes[found] == row_codes, found, -1)
     leaf_of_code = np.zeros(len(groups), dtype=np.int64)
     leaf_of_code[code_of_group] = np.arange(len(groups))
     return np.where(code_of_row < 0, len(groups), leaf_of_code[code_of_row])
@@ -101,7 +101,7 @@ def _answer(node: Node, went_left: bool, levels: Sequence[str] | None) -> str:
         sign = "<=" if went_left else ">"
         return f"{node.feature} {sign} {node.threshold:.6g}{missing}"
     chosen = set(node.levels or ())
-    named = [level for level in levels if (level in chosen) == went_left]
-    named += ["(other)"] if node.other_left == went_left else []
-    more = f" and {len(named) - _MAX_NAMED} more" if len(named) > _MAX_NAMED else ""
-    return f"{node.feature} in {{{', '.join(named[:_MAX_NAMED])}{more}}}{missing}"
+    matching = [level for level in levels if (level in chosen) == went_left]
+    matching += ["(other)"] if node.other_left == went_left else []
+    more = f" and {len(matching) - _MAX_SHOWN_LEVELS} more" if len(matching) > _MAX_SHOWN_LEVELS else ""
+    return f"{node.feature} in {{{', '.join(matching[:_MAX_SHOWN_LEVELS])}{more}}}{missing}"

@@ -24,7 +24,7 @@ class Scale:
     real
         Whether scores are real numbers such as logits instead of probabilities.
     undersampled
-        The model was trained with negatives kept with probability 1/undersampled; 1 for all.
+        Each negative was kept in training with probability 1/undersampled; 1 if all were kept.
     """
 
     real: bool = False
@@ -70,6 +70,6 @@ def class_logits(probability: Matrix) -> Matrix:
 
 def softmax(logits: Matrix) -> Matrix:
     """Return the class probabilities of shape (n, C) from logits."""
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares: Matrix = powers / powers.sum(axis=1, keepdims=True)
-    return shares
+    exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
+    probabilities: Matrix = exponentials / exponentials.sum(axis=1, keepdims=True)
+    return probabilities

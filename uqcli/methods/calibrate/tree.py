@@ -23,10 +23,10 @@ MIN_LEVEL_ROWS = 20
 BOOSTING_STAGES = 3
 FOREST_TREES = 20
 _LEARNING_RATE = 0.5
-"""Boosting stages, trees of a forest, and the learning rate."""
+"""Boosting stages, trees of a forest, and the learning rate of boosting."""
 
 _SEED_RANGE = 2**32
-"""Range of scikit-learn's seeds; the split into halves accepts all of ours."""
+"""scikit-learn accepts seeds below this; the split into halves accepts any seed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,19 +102,30 @@ def ordered_column(name: str, feature: Feature, positive: Bools, weight: Ints) -
         return FeatureColumn(name=name)
     code = feature.value.astype(np.int64)
     is_level = (code >= 0) & (code < len(feature.levels))
-    size = np.bincount(code[is_level], weights=weight[is_level], minlength=len(feature.levels))
-    hits = np.bincount(code[is_level], weights=(weight * positive)[is_level], minlength=len(feature.levels))
-    frequent = [number for number in range(len(feature.levels)) if size[number] >= MIN_LEVEL_ROWS]
-    frequent.sort(key=lambda number: (hits[number] / size[number], number))
-    return FeatureColumn(name=name, levels=[feature.levels[number] for number in frequent])
+    level_weight = np.bincount(code[is_level], weights=weight[is_level], minlength=len(feature.levels))
+    positive_weight = np.bincount(
+        code[is_level], weights=(weight * positive)[is_level], minlength=len(feature.levels)
+    )
+    frequent = [
+        level_index
+        for level_index in range(len(feature.levels))
+        if level_weight[level_index] >= MIN_LEVEL_ROWS
+    ]
+    frequent.sort(
+        key=lambda level_index: (positive_weight[level_index] / level_weight[level_index], level_index)
+    )
+    return FeatureColumn(name=name, levels=[feature.levels[level_index] for level_index in frequent])
 
 
 def recoded(feature: Feature, column: FeatureColumn) -> Floats:
     """Recode a feature to the levels of a column: other texts are ``len(levels)``, missing is -1."""
     if feature.levels is None or column.levels is None:
         return feature.value
-    new = {text: number for number, text in enumerate(column.levels)}
-    table = np.array([*(new.get(text, len(new)) for text in feature.levels), len(new), -1], dtype=np.float64)
+    code_by_level = {text: code for code, text in enumerate(column.levels)}
+    table = np.array(
+        [*(code_by_level.get(text, len(code_by_level)) for text in feature.levels), len(code_by_level), -1],
+        dtype=np.float64,
+    )
     result: Floats = table[feature.value.astype(np.int64)]
     return result
 
@@ -129,53 +140,53 @@ class TreeMatrix:
         NaN if missing; unknown texts rank last.
     columns
         Feature columns.
-    steps
+    distinct_values
         Distinct values of each numeric column, ascending; None for a categorical one.
     """
 
     rank: Floats
     columns: tuple[FeatureColumn, ...]
-    steps: tuple[Floats | None, ...]
+    distinct_values: tuple[Floats | None, ...]
 
     @classmethod
     def from_features(cls, features: Mapping[str, Feature], positive: Bools, weight: Ints) -> TreeMatrix:
         """Rank features."""
         columns = tuple(ordered_column(name, feature, positive, weight) for name, feature in features.items())
-        steps: list[Floats | None] = []
+        distinct_values: list[Floats | None] = []
         ranks = []
         for column in columns:
             value = recoded(features[column.name], column)
             if column.levels is None:
                 distinct = np.unique(value[~np.isnan(value)])
-                steps.append(distinct)
+                distinct_values.append(distinct)
                 ranks.append(np.where(np.isnan(value), np.nan, np.searchsorted(distinct, value)))
             else:
-                steps.append(None)
+                distinct_values.append(None)
                 ranks.append(np.where(value < 0, np.nan, value))
-        return cls(rank=np.stack(ranks, axis=1), columns=columns, steps=tuple(steps))
+        return cls(rank=np.stack(ranks, axis=1), columns=columns, distinct_values=tuple(distinct_values))
 
     def question(self, column: int, rank: float, *, missing_left: bool, left: int, right: int) -> Node:
         """Return the question that sends values up to a given rank left."""
-        feature, steps = self.columns[column], self.steps[column]
-        if steps is None:
+        feature, distinct = self.columns[column], self.distinct_values[column]
+        if distinct is None:
             levels = feature.levels or []
             return Node(
                 feature=feature.name,
-                levels=[level for number, level in enumerate(levels) if number <= rank],
+                levels=[level for level_index, level in enumerate(levels) if level_index <= rank],
                 other_left=len(levels) <= rank,
                 missing_left=missing_left,
                 left=left,
                 right=right,
             )
         # scikit-learn splits off missing values by an infinite threshold
-        threshold = _between(steps, int(np.floor(min(rank, len(steps)))))
+        threshold = _between(distinct, int(np.floor(min(rank, len(distinct)))))
         return Node(
             feature=feature.name, threshold=threshold, missing_left=missing_left, left=left, right=right
         )
 
 
 def _between(steps: Floats, index: int) -> float:
-    """Return the threshold from one distinct value to below the next; below all values for -1."""
+    """Return a threshold from one distinct value to below the next; index -1 gives one below all values."""
     if index < 0:
         return float(np.nextafter(steps[0], -np.inf)) if len(steps) else 0.0
     if index + 1 >= len(steps):
@@ -184,8 +195,8 @@ def _between(steps: Floats, index: int) -> float:
     return float(middle if steps[index] <= middle < steps[index + 1] else steps[index])
 
 
-def _shape(options: TreeOptions, weight: Ints) -> dict[str, Any]:
-    """Return the depth, and minimum leaf weight: a row of weight 2 counts as two."""
+def _limits(options: TreeOptions, weight: Ints) -> dict[str, Any]:
+    """Return the limits on depth and leaf weight for scikit-learn; a row of weight 2 counts as two."""
     return {
         "max_depth": options.max_depth,
         "min_weight_fraction_leaf": options.min_leaf / int(weight.sum()),
@@ -197,7 +208,7 @@ def _single(
 ) -> list[tuple[Node, ...]]:
     from sklearn.tree import DecisionTreeClassifier
 
-    tree = DecisionTreeClassifier(**_shape(options, weight), random_state=options.seed % _SEED_RANGE)
+    tree = DecisionTreeClassifier(**_limits(options, weight), random_state=options.seed % _SEED_RANGE)
     return [nodes_of(tree.fit(matrix.rank, positive, weight).tree_, matrix)]
 
 
@@ -208,7 +219,7 @@ def _forest(
 
     forest = RandomForestClassifier(
         n_estimators=FOREST_TREES,
-        **_shape(options, weight),
+        **_limits(options, weight),
         random_state=options.seed % _SEED_RANGE,
         n_jobs=1,
     )
@@ -218,7 +229,7 @@ def _forest(
 def _boosted(
     matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
 ) -> list[tuple[Node, ...]]:
-    """Learn trees by gradient boosting of the log loss: each is fitted to the residuals of those before."""
+    """Learn trees by gradient boosting of the log loss: each is fitted to the residuals of earlier trees."""
     from sklearn.tree import DecisionTreeRegressor
 
     log_odds = np.zeros(len(positive))
@@ -226,14 +237,14 @@ def _boosted(
     for stage in range(BOOSTING_STAGES):
         probability = sigmoid(log_odds)
         tree = DecisionTreeRegressor(
-            **_shape(options, weight), random_state=(options.seed + stage) % _SEED_RANGE
+            **_limits(options, weight), random_state=(options.seed + stage) % _SEED_RANGE
         )
         tree.fit(matrix.rank, positive - probability, weight)
         trees.append(nodes_of(tree.tree_, matrix))
         leaf = tree.apply(matrix.rank)
-        slope = np.bincount(leaf, weights=weight * (positive - probability))
-        bend = np.bincount(leaf, weights=weight * probability * (1 - probability))
-        log_odds = log_odds + _LEARNING_RATE * (slope / np.maximum(bend, 1e-9))[leaf]
+        gradient = np.bincount(leaf, weights=weight * (positive - probability))
+        curvature = np.bincount(leaf, weights=weight * probability * (1 - probability))
+        log_odds = log_odds + _LEARNING_RATE * (gradient / np.maximum(curvature, 1e-9))[leaf]
     return trees
 
 
@@ -272,7 +283,7 @@ def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
     return tuple(nodes)
 
 
-def leaves_of(learned: LearnedTrees, number: int, features: Mapping[str, Feature]) -> Ints:
+def leaves_of(learned: LearnedTrees, tree_index: int, features: Mapping[str, Feature]) -> Ints:
     """Return the leaf of each row in one of the trees."""
     values = {column.name: recoded(features[column.name], column) for column in learned.columns}
-    return leaf_of(learned.trees[number], learned.columns, values)
+    return leaf_of(learned.trees[tree_index], learned.columns, values)

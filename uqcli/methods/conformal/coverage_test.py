@@ -20,7 +20,7 @@ _MAX_DEVIATIONS = 40
 
 
 def rank_of(rows: int, alpha: Fraction) -> int:
-    """Rank of the threshold among the calibration scores, ``ceil((1-alpha)(n+1))``; n + 1 for every label.
+    """Compute the rank of the threshold, ``ceil((1-alpha)(n+1))``; n + 1 means that sets contain every label.
 
     Examples
     --------
@@ -82,17 +82,17 @@ def effective_rows(
     Parameters
     ----------
     missed, tested : int64, shape (C,)
-        New rows of each class not covered, and all of them, from which miss rates are estimated.
+        New rows of each class whose set misses the label, and all new rows of the class.
     """
-    lines = list(zip(rows_of_class, weights, missed.tolist(), tested.tolist(), strict=True))
-    total = math.fsum(rows * weight for rows, weight, _, _ in lines)
-    squares = math.fsum(rows * weight**2 for rows, weight, _, _ in lines)
+    classes = list(zip(rows_of_class, weights, missed.tolist(), tested.tolist(), strict=True))
+    total = math.fsum(rows * weight for rows, weight, _, _ in classes)
+    squares = math.fsum(rows * weight**2 for rows, weight, _, _ in classes)
     if not squares:
         return 0
     a = float(alpha)
     spread = math.fsum(
         rows * weight**2 * ((k + 1) / (n + 2) * (1 - a) ** 2 + (n - k + 1) / (n + 2) * a**2)
-        for rows, weight, k, n in lines
+        for rows, weight, k, n in classes
     )
     return math.floor(total**2 / max(squares, spread / (a * (1 - a))))
 
@@ -100,7 +100,7 @@ def effective_rows(
 def shifted_p_value(
     coverage: Floats, calibration_rows: int, alpha: Fraction, random: np.random.Generator
 ) -> float:
-    """Compute the p-value of the guarantee from draws of the coverage, as under estimated class weights.
+    """Compute the p-value of the guarantee from draws of the coverage, for estimated class weights.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> 
 
 
 def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) -> list[float]:
-    """Apply the marginal rule within each class at its own alpha; every label for an unseen class."""
+    """Apply the marginal rule within each class at its own alpha; an unseen class is in every set."""
     return [
         marginal_threshold(part.score, part.weight, alpha)
         for label, alpha in enumerate(alphas)
@@ -84,7 +84,7 @@ def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: F
     """Return the thresholds that keep the coverage if classes are w times as frequent.
 
     ``tau(y)`` is the smallest t with ``sum over r_i <= t of w(y_i) >= (1-alpha)(sum of w(y_i) + w(y))``, or
-    every label if there is none. Compared as exact fractions of the weights; with equal weights this is the
+    every label if there is none. The sums are compared as exact fractions; with equal weights this is the
     marginal rule.
 
     Parameters
@@ -93,13 +93,13 @@ def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: F
         q(y)/p(y), finite and non-negative.
     """
     integers = _as_integers(weights)
-    ordered, running = [], []
+    ordered, cumulative = [], []
     for label in range(len(integers)):
         part = rows.select(rows.label == label)
         order = np.argsort(part.score, kind="stable")
-        times = np.ones(len(order), dtype=np.int64) if part.weight is None else part.weight[order]
+        row_weights = np.ones(len(order), dtype=np.int64) if part.weight is None else part.weight[order]
         ordered.append(part.score[order])
-        running.append(np.concatenate([[0], np.cumsum(times)]))
+        cumulative.append(np.concatenate([[0], np.cumsum(row_weights)]))
     steps = np.unique(np.concatenate(ordered))
     cached: dict[int, int] = {}
 
@@ -109,7 +109,7 @@ def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: F
             value = steps[step]
             cached[step] = sum(
                 weight * int(total[scores.searchsorted(value, side="right")])
-                for weight, scores, total in zip(integers, ordered, running, strict=True)
+                for weight, scores, total in zip(integers, ordered, cumulative, strict=True)
                 if weight
             )
         return cached[step]

@@ -16,7 +16,7 @@ from uqcli.methods.proportion import clopper_pearson
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """Flagged rows by weight: positive and negative ones."""
+    """Weighted numbers of positive and negative flagged rows."""
 
     positives: int
     negatives: int
@@ -75,7 +75,7 @@ def shares_interval(gained: int, lost: int, trials: int, confidence: float) -> t
     """
     if trials == 0:
         return -1.0, 1.0
-    return _within_one(_balance((gained, lost), (1.0, 1.0), trials, confidence))
+    return _within_one(_weighted_difference((gained, lost), (1.0, 1.0), trials, confidence))
 
 
 def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[float, float]:
@@ -83,9 +83,10 @@ def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[floa
 
     Let r be the rate of the rows in both selections. A precision less r is the mean of (label - r) over a
     selection. The difference of precisions is the contribution of the rows gained to the second selection,
-    less that of the rows lost to the first. The error of r adds to it as far as these shares differ. Either
-    part is a difference of two shares again, and the rows in both selections correlate the two. The three
-    margins are squared and added.
+    less that of the rows lost to the first. Either contribution is again a weighted difference of two shares,
+    and the rows in both selections correlate the two. The error of r also contributes, unless lost rows have
+    the same share in the first selection as gained rows in the second. The three margins are squared and
+    added.
     """
     gained, kept, lost = pair.gained, pair.kept, pair.lost
     first, second = lost.rows + kept.rows, gained.rows + kept.rows
@@ -93,32 +94,39 @@ def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[floa
         return -1.0, 1.0
     rate = _rate(kept, confidence)
     weights = (1 - rate.value, rate.value)
-    added = _balance((gained.positives, gained.negatives), weights, second, confidence)
-    removed = _balance((lost.positives, lost.negatives), weights, first, confidence)
+    added = _weighted_difference((gained.positives, gained.negatives), weights, second, confidence)
+    removed = _weighted_difference((lost.positives, lost.negatives), weights, first, confidence)
     common = _scaled(rate, lost.rows / first - gained.rows / second)
-    covariance = _together(pair, weights)
-    down = math.hypot(_root_of_squares(added.down, removed.up, -covariance), common.down)
-    up = math.hypot(_root_of_squares(added.up, removed.down, -covariance), common.up)
+    correlation = _correlation(pair, weights)
+    down = math.hypot(_root_of_squares(added.down, removed.up, -correlation), common.down)
+    up = math.hypot(_root_of_squares(added.up, removed.down, -correlation), common.up)
     value = (gained.positives + kept.positives) / second - (lost.positives + kept.positives) / first
     return _within_one(_Spread(value=value, down=down, up=up))
 
 
-def _balance(
+def _weighted_difference(
     counts: tuple[int, int], weights: tuple[float, float], trials: int, confidence: float
 ) -> _Spread:
     """Compute the weighted difference of the shares of two disjoint sets of rows in the same trials.
 
-    The correlation adds one row to each count, which gives -1 if every row is in one of the two.
+    The shares are negatively correlated. One row is added to each count, so that the correlation is -1 if
+    every row is in one of the two sets.
     """
-    (one, other), (weight, against) = counts, weights
-    low, high = clopper_pearson(one, trials, confidence)
-    low_against, high_against = clopper_pearson(other, trials, confidence)
-    share, share_against = one / trials, other / trials
-    correlation = math.sqrt((one + 1) / (trials + 1 - other) * ((other + 1) / (trials + 1 - one)))
+    (count, count_against), (weight, against) = counts, weights
+    low, high = clopper_pearson(count, trials, confidence)
+    low_against, high_against = clopper_pearson(count_against, trials, confidence)
+    share, share_against = count / trials, count_against / trials
+    negated_correlation = math.sqrt(
+        (count + 1) / (trials + 1 - count_against) * ((count_against + 1) / (trials + 1 - count))
+    )
     return _Spread(
         value=weight * share - against * share_against,
-        down=_root_of_squares(weight * (share - low), against * (high_against - share_against), correlation),
-        up=_root_of_squares(weight * (high - share), against * (share_against - low_against), correlation),
+        down=_root_of_squares(
+            weight * (share - low), against * (high_against - share_against), negated_correlation
+        ),
+        up=_root_of_squares(
+            weight * (high - share), against * (share_against - low_against), negated_correlation
+        ),
     )
 
 
@@ -133,8 +141,8 @@ def _scaled(spread: _Spread, factor: float) -> _Spread:
     return _Spread(value=factor * spread.value, down=abs(factor) * down, up=abs(factor) * up)
 
 
-def _together(pair: PairedSelections, weights: tuple[float, float]) -> float:
-    """Compute the correlation of the two parts: it falls with the number of rows in both selections."""
+def _correlation(pair: PairedSelections, weights: tuple[float, float]) -> float:
+    """Compute the correlation of the two contributions, which stems from the rows in both selections."""
     parts = []
     for single in (pair.gained, pair.lost):
         rows = single.rows + pair.kept.rows
@@ -145,9 +153,9 @@ def _together(pair: PairedSelections, weights: tuple[float, float]) -> float:
     return max(-1.0, min(1.0, parts[0] * parts[1] * pair.kept.rows))
 
 
-def _root_of_squares(one: float, other: float, correlation: float) -> float:
-    """Compute the standard deviation of a sum of two correlated errors."""
-    return math.sqrt(max(0.0, one**2 + other**2 + 2 * correlation * one * other))
+def _root_of_squares(first: float, second: float, correlation: float) -> float:
+    """Compute the margin of a sum of two correlated errors."""
+    return math.sqrt(max(0.0, first**2 + second**2 + 2 * correlation * first * second))
 
 
 def _within_one(spread: _Spread) -> tuple[float, float]:

@@ -25,7 +25,7 @@ class _Ranking:
     order : int64, shape (m,)
         Pairs in ascending order of the probability.
     starts : int64, shape (v,)
-        Positions in that order at which a new value begins.
+        Positions in that order where a new value begins.
     value_index : int64, shape (m,)
         Index of each pair's value.
     """
@@ -82,19 +82,19 @@ class PairedCounts:
         cls, before: Floats, after: Floats, positive: Bools, weight: Ints | None
     ) -> PairedCounts:
         """Pool rows; arrays of shape (n,), weight None for 1 each."""
-        times = np.ones(len(before), dtype=np.int64) if weight is None else weight
-        present = np.flatnonzero(times > 0)
+        multiplicity = np.ones(len(before), dtype=np.int64) if weight is None else weight
+        present = np.flatnonzero(multiplicity > 0)
         order = present[np.lexsort((after[present], before[present]))]
         first, second = before[order], after[order]
-        new = np.ones(len(order), dtype=np.bool_)
-        new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
-        starts = np.flatnonzero(new)
-        hits = np.add.reduceat(np.where(positive[order], times[order], 0), starts)
+        starts_pair = np.ones(len(order), dtype=np.bool_)
+        starts_pair[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+        starts = np.flatnonzero(starts_pair)
+        hits = np.add.reduceat(np.where(positive[order], multiplicity[order], 0), starts)
         return cls(
             before=first[starts],
             after=second[starts],
             positives=hits,
-            negatives=np.add.reduceat(times[order], starts) - hits,
+            negatives=np.add.reduceat(multiplicity[order], starts) - hits,
         )
 
     @property
@@ -116,7 +116,7 @@ class PairedCounts:
 
     @cached_property
     def _losses(self) -> Mapping[str, Mapping[str, Floats | None]]:
-        """Losses at each pair (positives, negatives) by name and side; None if a single row may dominate."""
+        """Losses per pair (positives, then negatives) by name and side; None if one row may dominate them."""
         losses = {}
         for name, loss in LOSSES.items():
             before, after = np.concatenate(loss(self.before)), np.concatenate(loss(self.after))
@@ -125,9 +125,11 @@ class PairedCounts:
         return losses
 
     def rows_that_differ(self) -> float:
-        """Compute the effective number of minority-class rows that differ (see difference_weights)."""
-        counted = difference_weights(np.abs(self.after - self.before), self.positives + self.negatives)
-        return min(float((counted * times).sum()) for times in (self.positives, self.negatives))
+        """Compute the effective number of rows that differ in either class; return the smaller one."""
+        pair_weights = difference_weights(np.abs(self.after - self.before), self.positives + self.negatives)
+        return min(
+            float((pair_weights * multiplicity).sum()) for multiplicity in (self.positives, self.negatives)
+        )
 
     def counts(self) -> tuple[ValueCounts, ValueCounts]:
         """Return the tie-pooled counts of both probabilities."""
@@ -138,7 +140,7 @@ class PairedCounts:
         )
 
     def with_errors(self) -> dict[str, dict[str, WithError]]:
-        """Compute the mean losses and log-odds of the AUC with standard errors, by name, side and difference.
+        """Compute the mean losses and the log-odds of the AUC with standard errors, by name and side.
 
         Differences of the AUC are not transformed.
         """
@@ -147,20 +149,24 @@ class PairedCounts:
         return means_with_errors(self._losses, weights) | {"auc": self._auc(weights)}
 
     def _auc(self, weights: Floats) -> dict[str, WithError]:
-        """Compute the standard errors of the AUC by the variances of the placements (DeLong et al. 1988)."""
+        """Compute the AUC with standard errors from the variances of the placements (DeLong et al. 1988)."""
         if min(self.positives.sum(), self.negatives.sum()) == 0:
             return dict.fromkeys(SIDES, WithError(value=None, error=None))
         first, second = (ranking.placements(self.positives, self.negatives) for ranking in self._rankings)
-        lines = (first, second, (second[0] - first[0], second[1] - first[1]))
-        parts = np.split(weights, 2)
-        before, after, difference = (_of_placements(*line, *parts) for line in lines)
+        placements_by_side = (first, second, (second[0] - first[0], second[1] - first[1]))
+        class_weights = np.split(weights, 2)
+        before, after, difference = (
+            _auc_with_error(*placements, *class_weights) for placements in placements_by_side
+        )
         return {"before": _as_log_odds(before), "after": _as_log_odds(after), "difference": difference}
 
 
 def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[str, Floats | None]:
     """Name the losses by side, with their difference; None if a single row may dominate the mean."""
-    lines, holds = (before, after, after - before), (*bounded, all(bounded))
-    return {side: line if defined else None for side, line, defined in zip(SIDES, lines, holds, strict=True)}
+    losses, is_defined = (before, after, after - before), (*bounded, all(bounded))
+    return {
+        side: loss if defined else None for side, loss, defined in zip(SIDES, losses, is_defined, strict=True)
+    }
 
 
 def means_with_errors(
@@ -169,10 +175,10 @@ def means_with_errors(
     """Compute the mean losses by name and side, with standard errors."""
     return {
         name: {
-            side: WithError(value=None, error=None) if line is None else mean_with_error(line, weights)
-            for side, line in lines.items()
+            side: WithError(value=None, error=None) if loss is None else mean_with_error(loss, weights)
+            for side, loss in losses_by_side.items()
         }
-        for name, lines in losses.items()
+        for name, losses_by_side in losses.items()
     }
 
 
@@ -192,16 +198,21 @@ def difference_weights(differences: Floats, times: Ints) -> Floats:
     if not differences.any():
         return np.zeros(len(differences))
     differences = differences / differences.max()  # squares of tiny numbers underflow to 0
-    all_apart = differences * times
-    counted: Floats = np.minimum(1.0, differences * (all_apart.sum() / (differences * all_apart).sum()))
-    return counted
+    weighted = differences * times
+    pair_weights: Floats = np.minimum(1.0, differences * (weighted.sum() / (differences * weighted).sum()))
+    return pair_weights
 
 
-def _of_placements(
+def _auc_with_error(
     positive_values: Floats, negative_values: Floats, positives: Floats, negatives: Floats
 ) -> WithError:
-    one, other = mean_with_error(positive_values, positives), mean_with_error(negative_values, negatives)
-    return WithError(value=one.value, error=math.hypot(one.error or 0.0, other.error or 0.0))
+    positive_mean, negative_mean = (
+        mean_with_error(positive_values, positives),
+        mean_with_error(negative_values, negatives),
+    )
+    return WithError(
+        value=positive_mean.value, error=math.hypot(positive_mean.error or 0.0, negative_mean.error or 0.0)
+    )
 
 
 def _as_log_odds(auc: WithError) -> WithError:

@@ -60,28 +60,32 @@ class PairedClassCounts:
         sample = PairedClassCounts(
             before=self.before, after=self.after, label=self.label, count=resample(self.count, random)
         )
-        sample.__dict__.update(_lines=self._lines)  # independent of the counts
+        sample.__dict__.update(_row_losses=self._row_losses)  # independent of the counts
         return sample
 
     @cached_property
-    def _lines(self) -> Mapping[str, tuple[Floats, Floats]]:
+    def _row_losses(self) -> Mapping[str, tuple[Floats, Floats]]:
         """Losses of each distinct row before and after, by name."""
         return {
-            "log_loss": (_surprise(self.before, self.label), _surprise(self.after, self.label)),
+            "log_loss": (_label_log_loss(self.before, self.label), _label_log_loss(self.after, self.label)),
             "brier": (_squared_error(self.before, self.label), _squared_error(self.after, self.label)),
         }
 
     def rows_that_differ(self) -> float:
-        """Compute the effective number of rarest-class rows on which the two differ (see PairedCounts)."""
-        counted = difference_weights(np.abs(self.after - self.before).sum(axis=1) / 2, self.count)
-        class_weight = np.bincount(self.label, weights=counted * self.count, minlength=self.before.shape[1])
+        """Compute the effective number of rows that differ in each class; return the smallest."""
+        row_weights = difference_weights(np.abs(self.after - self.before).sum(axis=1) / 2, self.count)
+        class_weight = np.bincount(
+            self.label, weights=row_weights * self.count, minlength=self.before.shape[1]
+        )
         return float(class_weight.min())
 
     def with_errors(self) -> dict[str, dict[str, WithError]]:
-        """Compute the mean losses with standard errors, by name, side and difference."""
+        """Compute the mean losses with standard errors, by name and side."""
         bounded = bool(self.before.min() > CLIP), bool(self.after.min() > CLIP)
         finite = {"log_loss": bounded, "brier": (True, True)}
-        losses = {name: by_side(*lines, finite[name]) for name, lines in self._lines.items()}
+        losses = {
+            name: by_side(*before_after, finite[name]) for name, before_after in self._row_losses.items()
+        }
         return means_with_errors(losses, self.count.astype(np.float64))
 
     def losses(self) -> dict[str, dict[str, float]]:
@@ -89,7 +93,8 @@ class PairedClassCounts:
         total = self.count.sum()
         return {
             side: {
-                name: float((lines[index] * self.count).sum() / total) for name, lines in self._lines.items()
+                name: float((before_after[index] * self.count).sum() / total)
+                for name, before_after in self._row_losses.items()
             }
             for index, side in enumerate(SIDES[:2])
         }
@@ -103,7 +108,7 @@ def _squared_error(probability: Matrix, label: Ints) -> Floats:
     return loss
 
 
-def _surprise(probability: Matrix, label: Ints) -> Floats:
-    """Compute ``-ln`` of the label's probability in nats, clipped as for a single score."""
+def _label_log_loss(probability: Matrix, label: Ints) -> Floats:
+    """Compute ``-ln`` of the label's probability in nats, clipped to at least 1e-15."""
     loss: Floats = -np.log(np.clip(probability[np.arange(len(label)), label], CLIP, 1))
     return loss

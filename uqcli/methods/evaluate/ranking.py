@@ -21,7 +21,7 @@ def auc(counts: ValueCounts) -> float | None:
     if total == 0:
         return None
     below = np.cumsum(negatives) - negatives
-    # 2 * below + ties is exact in integers; their sum of products may exceed 2^63, so it is in floats
+    # 2 * below + ties is exact in integers; the sum of products may exceed 2^63, so it is computed in floats
     twice_wins = positives.astype(np.float64) * (2 * below + negatives)
     return float(twice_wins.sum() / 2 / total)
 

@@ -1,10 +1,10 @@
 """Random draws of source and target data for intervals of class weights.
 
-Drawing rows with replacement never yields a class or an error that the sample lacks by chance. Such intervals
-have far too little coverage if few rows of a class are expected. Shares are therefore drawn from Dirichlet
+Drawing rows with replacement never yields a class or an error that the sample lacks by chance. Intervals from
+it have far too little coverage if few rows of a class are expected. Shares are therefore drawn from Dirichlet
 distributions with some mass on unseen outcomes. In the target this is half a row per class (Jeffreys). Among
-the predictions of each label, and among the labels, it is one row in total (Perks). Many classes therefore do
-not outweigh the data.
+the predictions of each label, and among the labels, it is one row in total (Perks). With many classes the
+added mass therefore does not outweigh the data.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ def draw_confusion(joint: Ints, random: np.random.Generator) -> Matrix:
 
 
 def draw_mean_confusion(
-    shares: Matrix, label: Ints, count: Ints, classes: int, random: np.random.Generator
+    probability: Matrix, label: Ints, count: Ints, classes: int, random: np.random.Generator
 ) -> Matrix:
-    """Draw the joint distribution if each row counts for all predicted classes in proportion (soft).
+    """Draw the joint distribution if rows count for all classes in proportion to their probabilities (soft).
 
     Parameters
     ----------
-    shares : float64, shape (m, C)
+    probability : float64, shape (m, C)
     label, count : int64, shape (m,)
     """
     weight = random.standard_gamma(count)
     mass = random.standard_gamma(1 / classes, (classes, classes))
-    for number in range(classes):
-        has_label = label == number
-        mass[:, number] += np.einsum("ij,i->j", shares[has_label], weight[has_label])
+    for class_index in range(classes):
+        has_label = label == class_index
+        mass[:, class_index] += np.einsum("ij,i->j", probability[has_label], weight[has_label])
     labels = np.bincount(label, count, classes).astype(np.int64)
     confusion: Matrix = mass / mass.sum(axis=0) * draw_labels(labels, random)
     return confusion

@@ -37,7 +37,7 @@ def exact_sums(values: Matrix, weight: Ints) -> Floats:
             total = [
                 old + multiplicity * new for old, new in zip(total, units.sum(axis=0).tolist(), strict=True)
             ]
-    return np.array([number / _UNITS_PER_ONE for number in total])
+    return np.array([column_total / _UNITS_PER_ONE for column_total in total])
 
 
 def mean_responsibilities(probability: Matrix, weight: Ints | Floats) -> Callable[[Floats], Floats]:

@@ -29,8 +29,8 @@ def precision_interval(
     """
     if true_positives + false_positives == 0:
         return 0.0, 1.0
-    times = -(-DRAWS // len(weights))
-    negative, positive = np.repeat(np.maximum(weights, 0.0), times, axis=0).T
+    repeats = -(-DRAWS // len(weights))
+    negative, positive = np.repeat(np.maximum(weights, 0.0), repeats, axis=0).T
     low = np.zeros(len(positive))
     if true_positives:
         low = _in_target(random.beta(true_positives, false_positives + 1, len(low)), negative, positive)
@@ -60,11 +60,11 @@ def coverage_draws(weights: Matrix, rows: Ints, covered: Ints, random: np.random
 
     Returns
     -------
-    float64, shape (at least 2000,)
+    float64, one element for each of at least 2000 draws with a positive total weight
         Class priors are drawn by resampling rows, coverages from Beta(c + 1/2, n - c + 1/2).
     """
-    times = -(-DRAWS // len(weights))
-    draws = np.repeat(np.maximum(weights, 0.0), times, axis=0)
+    repeats = -(-DRAWS // len(weights))
+    draws = np.repeat(np.maximum(weights, 0.0), repeats, axis=0)
     mass = draws * random.multinomial(int(rows.sum()), rows / rows.sum(), len(draws))
     rates = random.beta(covered + 0.5, rows - covered + 0.5, mass.shape)
     total = mass.sum(axis=1)

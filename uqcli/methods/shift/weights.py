@@ -21,14 +21,14 @@ _MAX_STEPS = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class ClassWeights:
-    """Class weights, and diagnostics of their estimate.
+    """Class weights, and diagnostics of their estimation.
 
     Attributes
     ----------
     weights : float64, shape (C,)
         q(y)/p(y), with ``sum of w(y) p(y) = 1``.
     smallest_singular, condition
-        Of the confusion matrix; None if none was inverted.
+        Smallest singular value and condition number of the confusion matrix; None if none was inverted.
     clipped
         Classes whose negative weight was set to 0.
     """
@@ -83,7 +83,7 @@ def solve_weights(
     """
     smallest, largest = extreme_singular_values(confusion)
     if smallest <= _MIN_SINGULAR_RATIO * largest:
-        empty = [number for number, column in enumerate(confusion.T) if not column.any()]
+        empty = [class_index for class_index, column in enumerate(confusion.T) if not column.any()]
         if empty:
             raise _missing_class(classes[empty[0]])
         why = "predictions do not separate the classes"
@@ -123,11 +123,11 @@ def em(
     weights = np.ones(len(source_prior)) if start is None else start
     change = np.inf
     for _ in range(_MAX_STEPS // 2):
-        one = expectation(weights) / source_prior
-        change = float(np.abs((one - weights) * source_prior).max())
+        updated = expectation(weights) / source_prior
+        change = float(np.abs((updated - weights) * source_prior).max())
         if change < _CONVERGENCE_TOLERANCE:
-            return ClassWeights(weights=one / float((one * source_prior).sum()))
-        weights = _extrapolated(weights, one, expectation(one) / source_prior)
+            return ClassWeights(weights=updated / float((updated * source_prior).sum()))
+        weights = _extrapolated(weights, updated, expectation(updated) / source_prior)
     raise InfeasibleError(
         f"EM did not converge in {_MAX_STEPS} steps (last change {change:.3g})",
         expected="probabilities that separate the classes",
@@ -135,14 +135,16 @@ def em(
     )
 
 
-def _extrapolated(start: Floats, one: Floats, two: Floats) -> Floats:
-    """Take an accelerated EM step, extrapolated from two (Varadhan and Roland 2008), kept positive."""
-    first, bend = one - start, two - 2 * one + start
-    curvature = float(np.sqrt((bend**2).sum()))
+def _extrapolated(start: Floats, after_one: Floats, after_two: Floats) -> Floats:
+    """Extrapolate from two EM steps (Varadhan and Roland 2008), keeping the weights positive."""
+    first_difference, second_difference = after_one - start, after_two - 2 * after_one + start
+    curvature = float(np.sqrt((second_difference**2).sum()))
     if curvature == 0:
-        return two
-    reach = max(1.0, float(np.sqrt((first**2).sum())) / curvature)
-    extrapolated: Floats = np.maximum(start + 2 * reach * first + reach**2 * bend, two / 10)
+        return after_two
+    reach = max(1.0, float(np.sqrt((first_difference**2).sum())) / curvature)
+    extrapolated: Floats = np.maximum(
+        start + 2 * reach * first_difference + reach**2 * second_difference, after_two / 10
+    )
     return extrapolated
 
 
@@ -170,7 +172,7 @@ def _missing_class(name: str) -> InfeasibleError:
 
 
 def no_shift_p_value(source: Floats, target: Floats) -> float:
-    """Compute the p-value of equal distributions of predictions in source and target (G-test of homogeneity).
+    """Compute the p-value of a G-test that predictions are distributed alike in source and target.
 
     Classes with an expected count below five on a side are pooled. The statistic is divided by Williams'
     correction (1976), so that the level also holds in small tables.
@@ -188,12 +190,12 @@ def no_shift_p_value(source: Floats, target: Floats) -> float:
     table = np.stack([source, target])
     cells = np.concatenate([table[:, ~rare], table[:, rare].sum(axis=1, keepdims=True)], axis=1)
     cells = cells[:, cells.sum(axis=0) > 0]
-    freedom = cells.shape[1] - 1
-    if freedom == 0:
+    degrees_of_freedom = cells.shape[1] - 1
+    if degrees_of_freedom == 0:
         return 1.0
     columns, rows = cells.sum(axis=0), float(cells.sum())
     expected = sides[:, None] * columns / rows
     statistic = 2 * float(xlogy(cells, cells / expected).sum())
     side_excess, column_excess = rows * (1 / sides).sum() - 1, rows * (1 / columns).sum() - 1
-    correction = 1 + side_excess * column_excess / (6 * rows * freedom)
-    return float(chdtrc(freedom, max(0.0, statistic) / correction))
+    correction = 1 + side_excess * column_excess / (6 * rows * degrees_of_freedom)
+    return float(chdtrc(degrees_of_freedom, max(0.0, statistic) / correction))

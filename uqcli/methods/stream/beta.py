@@ -21,11 +21,11 @@ class Uncertainties:
     score : float64, shape (n,)
         Mean probability.
     beta_entropy : float64, shape (n,), nats
-        Differential entropy of the Beta distribution; higher is less certain, without lower bound.
+        Differential entropy of the Beta distribution: higher is less certain; it has no lower bound.
     std : float64, shape (n,)
         Standard deviation of the probability.
     entropy : float64, shape (n,), nats
-        Predictive entropy, that of a label drawn with the mean probability.
+        Predictive entropy: the entropy of a label drawn with the mean probability.
     mutual_information : float64, shape (n,), nats
         Predictive entropy less the expected entropy of a label given the probability.
     """
@@ -41,7 +41,7 @@ def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
     """Compute the differential entropy of Beta(alpha1, alpha0) in nats.
 
     ln B(a0, a1) - (a0-1) psi(a0) - (a1-1) psi(a1) + (a0+a1-2) psi(a0+a1); the paper has the sign of the last
-    term wrong. Digamma terms are computed as differences, which do not cancel if one parameter is large. If
+    term wrong. Digamma terms are computed as differences, which avoids cancellation for a large parameter. If
     both exceed 1e7 the entropy of the normal distribution of equal variance is used.
 
     Parameters
@@ -64,36 +64,40 @@ def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
 
 
 def _psi_rise(start: Floats, increment: Floats) -> Floats:
-    """Compute ``psi(start + by) - psi(start)``; by the asymptotic series if start is large."""
+    """Compute ``psi(start + increment) - psi(start)``; by the asymptotic series if start is large."""
     from scipy.special import psi
 
-    end = start + increment
+    shifted = start + increment
     large = np.maximum(start, _MIN_SERIES_ARGUMENT)
-    last = large + increment
-    series = np.log1p(increment / large) + (1 / large - 1 / last) / 2 + (large**-2 - last**-2) / 12
-    rise: Floats = np.where(start > _MIN_SERIES_ARGUMENT, series, psi(end) - psi(start))
+    large_shifted = large + increment
+    series = (
+        np.log1p(increment / large)
+        + (1 / large - 1 / large_shifted) / 2
+        + (large**-2 - large_shifted**-2) / 12
+    )
+    rise: Floats = np.where(start > _MIN_SERIES_ARGUMENT, series, psi(shifted) - psi(start))
     return rise
 
 
 def from_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
     """Compute the score and uncertainties of Beta(alpha1, alpha0), each of shape (n,) and positive."""
     total = alpha1 + alpha0
-    score, other = alpha1 / total, alpha0 / total
+    score, complement = alpha1 / total, alpha0 / total
     # entropy less its mean, term by term, so that each term is of the order of the difference
-    information = score * _psi_less_log(alpha1) + other * _psi_less_log(alpha0) - _psi_less_log(total)
+    information = score * _psi_less_log(alpha1) + complement * _psi_less_log(alpha0) - _psi_less_log(total)
     return Uncertainties(
         score=score,
         beta_entropy=beta_entropy(alpha1, alpha0),
         std=np.sqrt(_variance(alpha1, alpha0)),
-        entropy=_entropy_term(score, other) + _entropy_term(other, score),
+        entropy=_entropy_term(score, complement) + _entropy_term(complement, score),
         mutual_information=np.maximum(information, 0),
     )
 
 
-def _entropy_term(probability: Floats, other: Floats) -> Floats:
+def _entropy_term(probability: Floats, complement: Floats) -> Floats:
     """Compute ``-p log(p)``, accurate also for p near 1, given 1 - p."""
     with np.errstate(divide="ignore", invalid="ignore"):  # for p = 0 and 1
-        logarithm = np.where(probability < 0.5, np.log(probability), np.log1p(-other))
+        logarithm = np.where(probability < 0.5, np.log(probability), np.log1p(-complement))
     term: Floats = np.where(probability > 0, -probability * logarithm, 0.0)
     return term
 

@@ -32,7 +32,7 @@ class GaussianModel:
         Number of training rows.
     noise
         Standard deviation of normal noise on the log-odds of the scores [TCE table 9]; labels and true
-        probabilities are without it.
+        probabilities do not depend on it.
     """
 
     prevalence: float = defaults.PREVALENCE
@@ -79,7 +79,7 @@ class GaussianRows:
 
 
 def train(model: GaussianModel, seed: int) -> tuple[float, float]:
-    """Train a logistic model on rows of the training prior; return intercept and slope.
+    """Train a logistic model on rows with the training prevalence; return intercept and slope.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def train(model: GaussianModel, seed: int) -> tuple[float, float]:
     ]
     label = np.concatenate([part[0] for part in parts])
     x = np.concatenate([part[1] for part in parts])
-    if label.all() or not label.any() or _separate(x, label):
+    if label.all() or not label.any() or _are_separable(x, label):
         raise UsageError(
             f"cannot fit {model.train_rows} training rows at prevalence {model.train_prevalence:g}",
             expected="overlapping rows of both classes",
@@ -103,7 +103,7 @@ def train(model: GaussianModel, seed: int) -> tuple[float, float]:
     return float(intercept), float(slope)
 
 
-def _separate(x: Floats, label: Bools) -> bool:
+def _are_separable(x: Floats, label: Bools) -> bool:
     positive, negative = x[label], x[~label]
     return bool(positive.min() >= negative.max() or positive.max() <= negative.min())
 
@@ -120,15 +120,15 @@ def draw_gaussian(
     """
     label, x = _labels_and_x(model.prevalence, rows, random)
     intercept, slope = fitted
-    scored = intercept + slope * x
+    score_log_odds = intercept + slope * x
     if model.noise:
-        scored += random.normal(0.0, model.noise, rows)
+        score_log_odds += random.normal(0.0, model.noise, rows)
     if 0 < model.prevalence < 1:
         log_odds = np.log(model.prevalence / (1 - model.prevalence)) + 2 * CENTRE / SCALE**2 * x
         truth = sigmoid(log_odds)
     else:
         truth = np.full(rows, model.prevalence, dtype=np.float64)
-    return GaussianRows(score=sigmoid(scored), label=label, x=x, true_positivity=truth)
+    return GaussianRows(score=sigmoid(score_log_odds), label=label, x=x, true_positivity=truth)
 
 
 def _labels_and_x(prevalence: float, rows: int, random: np.random.Generator) -> tuple[Bools, Floats]:

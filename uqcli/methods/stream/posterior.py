@@ -28,7 +28,7 @@ class PosteriorModel:
     nu
         Strength of the true prior relative to the model's.
     gammas
-        Ratios of prior to evidence, one drawn per row. A region has ``prior/gamma`` training rows, rounded,
+        Ratios of prior to evidence; each row draws one. A region has ``prior/gamma`` training rows, rounded,
         at least 1. A higher gamma means a higher uncertainty.
     """
 
@@ -123,22 +123,22 @@ def expected_positivity(model: PosteriorModel, evidence: Ints, positive_evidence
 
     Parameters
     ----------
-    evidence, seen : int64, shape (n,)
+    evidence, positive_evidence : int64, shape (n,)
         Training rows, and positives among them.
 
     Returns
     -------
     float64, shape (n,)
     """
-    width = int(evidence.max(initial=0)) + 1
-    regions, region_index = np.unique(evidence * width + positive_evidence, return_inverse=True)
-    n, k = regions // width, regions % width
+    base = int(evidence.max(initial=0)) + 1
+    regions, region_index = np.unique(evidence * base + positive_evidence, return_inverse=True)
+    n, k = regions // base, regions % base
     strength = model.nu * model.prior
     mean = np.empty(len(regions))
     for start in range(0, len(regions), 2000):
-        part = slice(start, start + 2000)
-        a, b = strength * model.xi + k[part], strength * (1 - model.xi) + (n - k)[part]
-        mean[part] = _mean_on_logit_scale(a, b, n[part].astype(np.float64), model.tau)
+        block = slice(start, start + 2000)
+        a, b = strength * model.xi + k[block], strength * (1 - model.xi) + (n - k)[block]
+        mean[block] = _mean_on_logit_scale(a, b, n[block].astype(np.float64), model.tau)
     by_row: Floats = mean[region_index]
     return by_row
 
@@ -150,7 +150,7 @@ class ExpectedCurve:
     Attributes
     ----------
     score, positivity : float64, shape (m,)
-        At scores that occur at this level.
+        Scores that occur at this ratio, and the expected true probability at each.
     """
 
     gamma: float
@@ -159,12 +159,12 @@ class ExpectedCurve:
     positivity: Floats
 
 
-def expected_curves(model: PosteriorModel, most: int = 101) -> list[ExpectedCurve]:
-    """Compute a curve of at most ``most`` points for each gamma, lowest uncertainty first."""
+def expected_curves(model: PosteriorModel, max_points: int = 101) -> list[ExpectedCurve]:
+    """Compute a curve of at most ``max_points`` points for each gamma, lowest uncertainty first."""
     curves = []
     for gamma, evidence in sorted(zip(model.gammas, model.evidence(), strict=True)):
         positive_evidence = np.unique(
-            np.linspace(0, evidence, min(most, evidence + 1)).round().astype(np.int64)
+            np.linspace(0, evidence, min(max_points, evidence + 1)).round().astype(np.int64)
         )
         score: Floats = ((model.prior * model.omega + positive_evidence) / (model.prior + evidence)).astype(
             np.float64
@@ -178,8 +178,8 @@ def _mean_on_logit_scale(a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
     mode = _mode(a, b, n, tau)
     step = 1e-3
     values = [_log_density(mode + shift, a, b, n, tau) for shift in (-step, 0.0, step)]
-    bend = -(values[0] - 2 * values[1] + values[2]) / step**2
-    spread = 1 / np.sqrt(np.maximum(bend, 1e-12))
+    curvature = -(values[0] - 2 * values[1] + values[2]) / step**2
+    spread = 1 / np.sqrt(np.maximum(curvature, 1e-12))
     farthest = np.arcsinh(60 / (np.minimum(a, b) * spread) + 60)
     nodes = np.linspace(-1, 1, _QUADRATURE_NODES)[None, :] * farthest[:, None]
     logit = mode[:, None] + spread[:, None] * np.sinh(nodes)

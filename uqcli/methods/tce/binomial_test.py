@@ -18,7 +18,7 @@ _LEVEL_FACTOR = 1 + 1e-12
 """Factor on the level up to which a p-value counts as equal to it, since tails are rounded."""
 
 _MAX_UNSPLIT, _MAX_UNSPLIT_TOTAL, _PIECES_PER_SPLIT = 16, 1024, 4
-"""Maximum scores of a range to test one by one, likewise over all bins, and pieces per split."""
+"""Maximum scores of a range that is tested one by one, the same over all bins, and pieces per split."""
 
 _MAX_SCIPY_ROWS = 1 << 20
 """Rows up to which scipy's binomial tails are accurate; beyond, they lose digits near the mean, then all."""
@@ -32,9 +32,9 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
 
     The null hypothesis for a score Q is that labels are positive with probability Q. It is rejected if the
     p-value is at most alpha: the total probability of all outcomes at most as likely as the observed one. The
-    p-value is not monotone in Q, so the rejected scores are no interval. Its tails are monotone on either
-    side of the observed rate, so the ends of a range of scores bound all p-values within it. Ranges that
-    the bounds do not decide are split, and the rest is tested score by score.
+    p-value is not monotone in Q, so the rejected scores need not form an interval. Its tails are monotone on
+    either side of the observed rate, so the ends of a range of scores bound all p-values within it. Ranges
+    that the bounds do not decide are split, and small ranges are tested score by score.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class _ScoreRanges:
     def cut(self) -> _ScoreRanges:
         """Split every range into pieces; each has at least as many scores as pieces."""
         length = self.stop - self.first
-        cuts = [self.first + length * number // _PIECES_PER_SPLIT for number in range(_PIECES_PER_SPLIT + 1)]
+        cuts = [self.first + length * piece // _PIECES_PER_SPLIT for piece in range(_PIECES_PER_SPLIT + 1)]
         return _ScoreRanges(
             bin_index=np.tile(self.bin_index, _PIECES_PER_SPLIT),
             first=np.concatenate(cuts[:-1]),
@@ -92,10 +92,10 @@ class _ScoreRanges:
 
 def _split_at_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _ScoreRanges:
     """Return two ranges per bin: the scores below its rate, and the others."""
-    numbers = np.arange(len(rows))
+    bin_index = np.arange(len(rows))
     middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
     ranges = _ScoreRanges(
-        bin_index=np.concatenate([numbers, numbers]),
+        bin_index=np.concatenate([bin_index, bin_index]),
         first=np.concatenate([start[:-1], middle]),
         stop=np.concatenate([middle, start[1:]]),
     )
@@ -122,14 +122,14 @@ def _decided(
         )
         rejects[index] = upper_bound * (1 + margin[index]) < alpha
         undecided = index[~rejects[index]]
-        least = p_value(
+        lower_bound = p_value(
             outer[undecided],
             inner[undecided],
             k[undecided],
             n[undecided],
             _EXTREME_FACTOR * (1 - margin[undecided]),
         )
-        accepts[undecided] = least * (1 - margin[undecided]) > alpha
+        accepts[undecided] = lower_bound * (1 - margin[undecided]) > alpha
     return accepts, rejects
 
 
@@ -146,10 +146,10 @@ def _one_by_one(
     cuts = np.unique(np.searchsorted(cumulative, np.arange(0, size.sum(), VALUES_PER_PART)))
     runs = []
     for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
-        times = size[a:b]
-        index = np.repeat(first[a:b] - (cumulative[a:b] - times), times)
-        index += np.arange(cumulative[a] - times[0], cumulative[b - 1])
-        bins = np.repeat(bin_index[a:b], times)
+        sizes = size[a:b]
+        index = np.repeat(first[a:b] - (cumulative[a:b] - sizes), sizes)
+        index += np.arange(cumulative[a] - sizes[0], cumulative[b - 1])
+        bins = np.repeat(bin_index[a:b], sizes)
         p_value = p_values(score[index], positives[bins], rows[bins])
         runs.append(changes(p_value <= alpha * _LEVEL_FACTOR, index))
     return runs
@@ -221,14 +221,14 @@ def _first_extreme_above(score: Floats, rows: Ints, bound: Floats) -> Ints:
     """Find the smallest outcome from the mean up whose probability is at most the bound, else rows + 1."""
     low = np.ceil(score * rows).astype(np.int64)
     high = rows + 1
-    open_ = np.flatnonzero(low < high)
-    while len(open_):
-        middle = (low[open_] + high[open_]) // 2
-        n = rows[open_]
-        extreme = _pmf(np.minimum(middle, n), n, score[open_]) <= bound[open_]
-        high[open_] = np.where(extreme, middle, high[open_])
-        low[open_] = np.where(extreme, low[open_], middle + 1)
-        open_ = open_[low[open_] < high[open_]]
+    unresolved = np.flatnonzero(low < high)
+    while len(unresolved):
+        middle = (low[unresolved] + high[unresolved]) // 2
+        n = rows[unresolved]
+        extreme = _pmf(np.minimum(middle, n), n, score[unresolved]) <= bound[unresolved]
+        high[unresolved] = np.where(extreme, middle, high[unresolved])
+        low[unresolved] = np.where(extreme, low[unresolved], middle + 1)
+        unresolved = unresolved[low[unresolved] < high[unresolved]]
     return low
 
 

@@ -99,7 +99,7 @@ class Rejected:
         return self.rows - self.too_high
 
     def percent(self, total: int) -> float:
-        """Compute the percentage of all rows: the test-based calibration error."""
+        """Compute the rejected percentage of all rows: the test-based calibration error."""
         return 100 * int(self.rows.sum()) / total
 
 
@@ -111,17 +111,20 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
     verdicts = TESTS[test](counts.value, start, positives, count, alpha)
     at_rate = np.clip(np.searchsorted(counts.value, positives / count), start[:-1], start[1:])
     cuts = np.unique(np.concatenate([verdicts.start, start, at_rate]))
-    inside = np.diff(sums_before(counts.count, cuts)) * verdicts.take(cuts[:-1])
-    cumulative = np.concatenate([[0], np.cumsum(inside)])
-    ends, middle = cumulative[np.searchsorted(cuts, start)], cumulative[np.searchsorted(cuts, at_rate)]
+    rejected_rows = np.diff(sums_before(counts.count, cuts)) * verdicts.take(cuts[:-1])
+    cumulative = np.concatenate([[0], np.cumsum(rejected_rows)])
+    cumulative_at_start, cumulative_at_rate = (
+        cumulative[np.searchsorted(cuts, start)],
+        cumulative[np.searchsorted(cuts, at_rate)],
+    )
     rows, too_high = np.zeros((2, len(bins.count)), dtype=np.int64)
-    rows[filled] = np.diff(ends)
-    too_high[filled] = ends[1:] - middle
+    rows[filled] = np.diff(cumulative_at_start)
+    too_high[filled] = cumulative_at_start[1:] - cumulative_at_rate
     return Rejected(rows=rows, too_high=too_high)
 
 
 def expected_error(bins: ScoreBins) -> float:
-    """Average |rate - mean score| of the bins over rows (ECE with equispaced, ACE with quantile bins)."""
+    """Compute the mean |rate - mean score| of the rows' bins (ECE if equispaced, ACE if quantile bins)."""
     filled = bins.count > 0
     gap = np.abs(bins.rate[filled] - bins.mean_score[filled])
     return float((bins.count[filled] / bins.count.sum() * gap).sum())
@@ -134,7 +137,7 @@ def maximum_error(bins: ScoreBins) -> float:
 
 
 def label_variance(bins: ScoreBins) -> tuple[float, float]:
-    """Label variance within bins: mean over rows (eq. 8) and over non-empty bins (eq. 9)."""
+    """Compute the label variance within bins: its mean over rows (eq. 8) and over non-empty bins (eq. 9)."""
     filled = bins.count > 0
     rate = bins.rate[filled]
     variance = rate * (1 - rate)
@@ -163,7 +166,7 @@ def _mean(counts: ValueCounts, loss: Loss) -> float:
 
 
 def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
-    """Apply a function to the parts of each bin."""
+    """Apply a function to each part of the values of each bin."""
     return [
         [work(slice(part, min(part + VALUES_PER_PART, stop))) for part in range(first, stop, VALUES_PER_PART)]
         for first, stop in itertools.pairwise(start.tolist())

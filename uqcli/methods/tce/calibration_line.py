@@ -16,9 +16,9 @@ from uqcli.parts import VALUES_PER_PART, each_part
 
 _CLIP = 1e-12
 _COARSE_VALUES, _VALUES_PER_POOL = 4096, 128
-"""Minimum pooled values of the first fit, and values per pooled value if many; one step then suffices."""
+"""The first fit pools the values to max(4096, n / 128); one Newton step on all then usually suffices."""
 
-_MAX_STEPS = 30
+_MAX_ITERATIONS = 30
 _MAX_STEP, _SMALL_STEP = 20.0, 1e-6
 
 
@@ -44,32 +44,36 @@ class CalibrationLine:
 
 
 def calibration_line(
-    counts: ValueCounts, similar: CalibrationLine | None = None, *, errors: bool = False
+    counts: ValueCounts, warm_start: CalibrationLine | None = None, *, errors: bool = False
 ) -> CalibrationLine:
-    """Fit by maximum likelihood; scores are clipped to [1e-12, 1 - 1e-12] for their log-odds.
+    """Fit both models by maximum likelihood; scores are clipped to [1e-12, 1 - 1e-12] for their log-odds.
 
     Parameters
     ----------
-    similar
-        Fit of similar rows as a starting point, if only intercept and slope are needed.
+    warm_start
+        Fit to similar rows, as a starting point; the intercept at slope 1 is then not computed.
     errors
         Whether to compute standard errors.
     """
     values = _Values(counts)
-    fits_intercept = similar is None and int(counts.positives.sum()) not in (0, counts.rows)
-    varies = values.has_line
+    fits_intercept = warm_start is None and int(counts.positives.sum()) not in (0, counts.rows)
+    fits_line = values.has_line
     start = None
-    if similar is not None and similar.intercept is not None and similar.slope is not None:
-        start = np.array([similar.intercept, similar.slope])
-    fitted = _fit(values, [number for number, fits in ((1, fits_intercept), (2, varies)) if fits], start)
+    if warm_start is not None and warm_start.intercept is not None and warm_start.slope is not None:
+        start = np.array([warm_start.intercept, warm_start.slope])
+    fitted = _fit(
+        values,
+        [n_coefficients for n_coefficients, fits in ((1, fits_intercept), (2, fits_line)) if fits],
+        start,
+    )
     in_the_large = float(fitted[0][0]) if fits_intercept else None
-    if not varies:
+    if not fits_line:
         return CalibrationLine(intercept=None, slope=None, in_the_large=in_the_large)
-    line = fitted[-1]
-    standard_errors = _errors(values, line) if errors else (None, None)
+    beta = fitted[-1]
+    standard_errors = _errors(values, beta) if errors else (None, None)
     return CalibrationLine(
-        intercept=float(line[0]),
-        slope=float(line[1]),
+        intercept=float(beta[0]),
+        slope=float(beta[1]),
         in_the_large=in_the_large,
         intercept_error=standard_errors[0],
         slope_error=standard_errors[1],
@@ -81,12 +85,16 @@ class _Values:
 
     def __init__(self, counts: ValueCounts) -> None:
         self.counts = counts
-        self.number = len(counts.value)
-        self._few = _log_odds(counts.value) if self.number <= VALUES_PER_PART else None
+        self.size = len(counts.value)
+        self._cached_log_odds = _log_odds(counts.value) if self.size <= VALUES_PER_PART else None
 
     def log_odds(self, part: slice) -> Floats:
-        """Compute the log-odds of some values."""
-        return _log_odds(self.counts.value[part]) if self._few is None else self._few[part]
+        """Compute the log-odds of the values of a part."""
+        return (
+            _log_odds(self.counts.value[part])
+            if self._cached_log_odds is None
+            else self._cached_log_odds[part]
+        )
 
     @property
     def has_line(self) -> bool:
@@ -99,14 +107,14 @@ class _Values:
 
     def with_log_odds(self) -> ValueCounts:
         """Return the counts with log-odds as values."""
-        value = self.log_odds(slice(0, self.number))
+        value = self.log_odds(slice(0, self.size))
         return ValueCounts(value=value, count=self.counts.count, positives=self.counts.positives)
 
     def pooled(self, max_values: int) -> ValueCounts:
         """Pool adjacent values to at most ``max_values``, each at the mean of its log-odds."""
-        if self.number <= max_values:
+        if self.size <= max_values:
             return self.with_log_odds()
-        starts = np.arange(max_values + 1) * self.number // max_values
+        starts = np.arange(max_values + 1) * self.size // max_values
 
         def part_moments(part: slice) -> tuple[Floats, Ints, Ints]:
             inside, from_ = slice(starts[part.start], starts[part.stop]), starts[part] - starts[part.start]
@@ -114,7 +122,7 @@ class _Values:
             mean = np.add.reduceat(self.log_odds(inside) * self.counts.count[inside], from_) / count
             return mean, count, np.add.reduceat(self.counts.positives[inside], from_, dtype=np.int64)
 
-        step = max(1, VALUES_PER_PART * max_values // self.number)
+        step = max(1, VALUES_PER_PART * max_values // self.size)
         pieces = [slice(first, min(max_values, first + step)) for first in range(0, max_values, step)]
         columns = zip(*map(part_moments, pieces), strict=True)
         mean, count, positives = (np.concatenate(pieces) for pieces in columns)
@@ -123,55 +131,60 @@ class _Values:
 
 def _log_odds(score: Floats) -> Floats:
     """Compute the log-odds of clipped scores."""
-    other = np.clip(score, _CLIP, 1 - _CLIP)
-    log_odds: Floats = np.log(other)
-    np.negative(other, out=other)
-    log_odds -= np.log1p(other, out=other)
+    clipped = np.clip(score, _CLIP, 1 - _CLIP)
+    log_odds: Floats = np.log(clipped)
+    np.negative(clipped, out=clipped)
+    log_odds -= np.log1p(clipped, out=clipped)
     return log_odds
 
 
-def _fit(values: _Values, degrees: list[int], start: Floats | None) -> list[Floats]:
+def _fit(values: _Values, coefficient_counts: list[int], start: Floats | None) -> list[Floats]:
     """Fit models with the requested numbers of coefficients: intercept at slope 1, or both.
 
     Without starting values they are first fitted to pooled values.
     """
     starts = [] if start is None else [start]
     if start is None:
-        coarse = values.pooled(max(_COARSE_VALUES, values.number // _VALUES_PER_POOL))
-        starts = [_newton(coarse, number) for number in degrees]
-        if values.number <= _COARSE_VALUES:
+        coarse = values.pooled(max(_COARSE_VALUES, values.size // _VALUES_PER_POOL))
+        starts = [_newton(coarse, n_coefficients) for n_coefficients in coefficient_counts]
+        if values.size <= _COARSE_VALUES:
             return starts
-    fits = _steps_from(starts[: len(degrees)], values)
-    pairs = zip(degrees, fits, strict=True)
-    return [_newton(values.with_log_odds(), number) if line is None else line for number, line in pairs]
+    fits = _steps_from(starts[: len(coefficient_counts)], values)
+    return [
+        _newton(values.with_log_odds(), n_coefficients) if beta is None else beta
+        for n_coefficients, beta in zip(coefficient_counts, fits, strict=True)
+    ]
 
 
 def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
-    """Take Newton steps from nearby starting values, all fits in one pass; None without convergence."""
-    settled: list[Floats | None] = [None] * len(starts)
-    moving = {number: start.copy() for number, start in enumerate(starts)}
-    for _ in range(_MAX_STEPS):
-        if not moving:
+    """Take Newton steps from nearby starting values, one pass per step for all fits.
+
+    None for a fit that does not converge.
+    """
+    converged: list[Floats | None] = [None] * len(starts)
+    active = {fit_index: start.copy() for fit_index, start in enumerate(starts)}
+    for _ in range(_MAX_ITERATIONS):
+        if not active:
             break
-        derivatives = _derivatives(values, list(moving.values()))
-        for number, (gradient, hessian) in zip(list(moving), derivatives, strict=True):
-            beta = moving[number]
+        derivatives = _derivatives(values, list(active.values()))
+        for fit_index, (gradient, hessian) in zip(list(active), derivatives, strict=True):
+            beta = active[fit_index]
             step = solved(hessian, gradient)
             if not np.isfinite(step).all():
-                del moving[number]
+                del active[fit_index]
                 continue
             beta += step
             size = float(np.abs(step).max())
             if size <= _SMALL_STEP * max(1.0, float(np.abs(beta).max())):
-                settled[number] = beta  # the remaining error is of the order of its square
-            if settled[number] is not None or not size < _MAX_STEP:
-                del moving[number]
-    return settled
+                converged[fit_index] = beta  # the remaining error is of the order of the squared step
+            if converged[fit_index] is not None or not size < _MAX_STEP:
+                del active[fit_index]
+    return converged
 
 
-def _newton(counts: ValueCounts, number: int) -> Floats:
+def _newton(counts: ValueCounts, n_coefficients: int) -> Floats:
     """Fit a model of the given number of coefficients to counts by log-odds, from scratch."""
-    if number == 2:
+    if n_coefficients == 2:
         return logistic_fit(counts.value[None, :], counts.count, counts.positives)
     return logistic_fit(np.empty((0, len(counts.value))), counts.count, counts.positives, offset=counts.value)
 
@@ -184,32 +197,32 @@ def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
         curvature = count * (probability * (1 - probability))
         return (*_moments_of(squares, x), *_moments_of(curvature, x))
 
-    sums = _totals(each_part(part_moments, values.number))
+    sums = _totals(each_part(part_moments, values.size))
     scatter, hessian = _symmetric(*sums[:3]), _symmetric(*sums[3:])
     if not is_positive_definite(hessian):
         return None, None
     variance = [
-        (line * (scatter * line).sum(axis=1)).sum() for line in map(partial(solved, hessian), np.eye(2))
+        (inverse_row * (scatter * inverse_row).sum(axis=1)).sum()
+        for inverse_row in map(partial(solved, hessian), np.eye(2))
     ]
     return float(np.sqrt(variance[0])), float(np.sqrt(variance[1]))
 
 
-def _derivatives(values: _Values, lines: list[Floats]) -> list[tuple[Floats, Floats]]:
+def _derivatives(values: _Values, betas: list[Floats]) -> list[tuple[Floats, Floats]]:
     """Compute the gradient and negative Hessian of each fit's log likelihood, in one pass."""
 
     def part_moments(part: slice) -> list[tuple[float, ...]]:
         x, count = values.log_odds(part), values.counts.count[part].astype(np.float64)
-        return [_line_moments(beta, x, count, values.counts.positives[part]) for beta in lines]
+        return [_line_moments(beta, x, count, values.counts.positives[part]) for beta in betas]
 
-    line_sums = [
-        _totals(values_of_part)
-        for values_of_part in zip(*each_part(part_moments, values.number), strict=True)
+    fit_sums = [
+        _totals(values_of_part) for values_of_part in zip(*each_part(part_moments, values.size), strict=True)
     ]
     return [
         (np.array(sums[:1]), np.array([sums[1:]]))
         if len(sums) == 2
         else (np.array(sums[:2]), _symmetric(*sums[2:]))
-        for sums in line_sums
+        for sums in fit_sums
     ]
 
 

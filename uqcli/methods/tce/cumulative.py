@@ -9,16 +9,16 @@ from uqcli.parts import each_part
 
 
 def cumulative_error(counts: ValueCounts) -> float:
-    """Compute the maximum less the minimum of the sums of (label - score) / N over the lowest scores."""
+    """Compute the range of the cumulative sums of (label - score) / N in ascending order of score, from 0."""
 
-    def running(part: slice) -> tuple[float, float, float]:
+    def extremes(part: slice) -> tuple[float, float, float]:
         steps = counts.positives[part] - counts.count[part] * counts.value[part]
         np.cumsum(steps, out=steps)
         return float(steps.max()), float(steps.min()), float(steps[-1])
 
-    highest = lowest = reached = 0.0
-    for greatest, least, last in each_part(running, len(counts.value)):
-        # rounding is monotone: the maximum of a part stays the maximum after adding an offset
-        highest, lowest = max(highest, reached + greatest), min(lowest, reached + least)
-        reached += last
+    highest = lowest = offset = 0.0
+    for greatest, least, last in each_part(extremes, len(counts.value)):
+        # rounding is monotone: the maximum of a part stays its maximum after the offset is added
+        highest, lowest = max(highest, offset + greatest), min(lowest, offset + least)
+        offset += last
     return (highest - lowest) / counts.rows

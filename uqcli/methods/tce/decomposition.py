@@ -26,21 +26,22 @@ class BrierParts:
     uncertainty: float
 
 
-def brier_parts(score: float, rows: Ints, positives: Ints) -> BrierParts:
+def brier_parts(brier_score: float, rows: Ints, positives: Ints) -> BrierParts:
     """Decompose a Brier score.
 
     Parameters
     ----------
-    score
+    brier_score
         Brier score of the probabilities.
     rows, positives : int64, shape (B,)
         Counts of the isotonic blocks.
     """
-    total, hits = int(rows.sum()), int(positives.sum())
-    fitted = float((positives * ((rows - positives) / rows)).sum()) / total
-    uncertainty = hits / total * ((total - hits) / total)
+    total, total_positives = int(rows.sum()), int(positives.sum())
+    fitted_brier_score = float((positives * ((rows - positives) / rows)).sum()) / total
+    uncertainty = total_positives / total * ((total - total_positives) / total)
     return BrierParts(
-        miscalibration=max(0.0, score - fitted),  # rounding may leave -1e-17 for a perfect fit
-        discrimination=max(0.0, uncertainty - fitted),
+        # rounding may leave -1e-17 for a perfect fit
+        miscalibration=max(0.0, brier_score - fitted_brier_score),
+        discrimination=max(0.0, uncertainty - fitted_brier_score),
         uncertainty=uncertainty,
     )

@@ -44,8 +44,8 @@ class Reliability:
     @property
     def bars(self) -> Floats:
         """Lower and upper margins of the rates, shape (2, B); 0 for a single row."""
-        reach = np.maximum([self.rate - self.low, self.high - self.rate], 0.0)
-        lengths: Floats = np.where(self.count > 1, reach, 0.0)
+        margins = np.maximum([self.rate - self.low, self.high - self.rate], 0.0)
+        lengths: Floats = np.where(self.count > 1, margins, 0.0)
         return lengths
 
 
@@ -89,8 +89,8 @@ def _histogram(counts: ValueCounts, start: int, stop: int, cells: int) -> Histog
 def reliability(bins: ScoreBins) -> Reliability:
     """Compute the rates and mean scores of the non-empty bins."""
     filled = bins.count > 0
-    pairs = zip(bins.positives[filled].tolist(), bins.count[filled].tolist(), strict=True)
-    intervals = [clopper_pearson(positives, rows, 0.95) for positives, rows in pairs]
+    counts_of_bins = zip(bins.positives[filled].tolist(), bins.count[filled].tolist(), strict=True)
+    intervals = [clopper_pearson(positives, rows, 0.95) for positives, rows in counts_of_bins]
     return Reliability(
         count=bins.count[filled],
         mean_score=bins.mean_score[filled],

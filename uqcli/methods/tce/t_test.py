@@ -26,9 +26,9 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
         Level in (0, 1].
     """
     runs = []
-    for number, (k, n) in enumerate(zip(positives.tolist(), rows.tolist(), strict=True)):
-        for first in range(int(start[number]), int(start[number + 1]), VALUES_PER_PART):
-            index = np.arange(first, min(first + VALUES_PER_PART, start[number + 1]))
+    for bin_index, (k, n) in enumerate(zip(positives.tolist(), rows.tolist(), strict=True)):
+        for first in range(int(start[bin_index]), int(start[bin_index + 1]), VALUES_PER_PART):
+            index = np.arange(first, min(first + VALUES_PER_PART, start[bin_index + 1]))
             runs.append(changes(_rejected_in_bin(score[index], k, n, alpha), index))
     return Verdicts.from_runs(runs, len(score))
 
@@ -42,5 +42,5 @@ def _rejected_in_bin(score: Floats, k: int, n: int, alpha: float) -> Bools:
     if k in (0, n):
         return np.not_equal(score, mean)
     standard_error = np.sqrt(n * mean * (1 - mean) / (n - 1) / n)
-    against: Bools = 2 * stdtr(n - 1, -np.abs(mean - score) / standard_error) <= alpha
-    return against
+    is_rejected: Bools = 2 * stdtr(n - 1, -np.abs(mean - score) / standard_error) <= alpha
+    return is_rejected

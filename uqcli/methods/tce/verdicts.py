@@ -38,9 +38,9 @@ class Verdicts:
         start, rejected = (np.concatenate(column) for column in zip(*runs, strict=True))
         order = np.argsort(start)
         start, rejected = start[order], rejected[order]
-        new = np.ones(len(start), dtype=np.bool_)
-        new[1:] = rejected[1:] != rejected[:-1]
-        return cls(start=np.append(start[new], scores), rejected=rejected[new])
+        starts_run = np.ones(len(start), dtype=np.bool_)
+        starts_run[1:] = rejected[1:] != rejected[:-1]
+        return cls(start=np.append(start[starts_run], scores), rejected=rejected[starts_run])
 
     def take(self, index: Ints) -> Bools:
         """Whether the scores at given positions are rejected."""
@@ -52,7 +52,7 @@ class Verdicts:
 
 
 def changes(rejected: Bools, index: Ints) -> tuple[Ints, Bools]:
-    """Return the runs of single results: starts where the result changes.
+    """Merge the results of single scores into runs; return their starts and results.
 
     Parameters
     ----------
@@ -60,6 +60,6 @@ def changes(rejected: Bools, index: Ints) -> tuple[Ints, Bools]:
     index : int64, shape (n,)
         Ascending.
     """
-    new = np.ones(len(index), dtype=np.bool_)
-    new[1:] = (rejected[1:] != rejected[:-1]) | (index[1:] != index[:-1] + 1)
-    return index[new], rejected[new]
+    starts_run = np.ones(len(index), dtype=np.bool_)
+    starts_run[1:] = (rejected[1:] != rejected[:-1]) | (index[1:] != index[:-1] + 1)
+    return index[starts_run], rejected[starts_run]

@@ -89,7 +89,7 @@ def _point(
     assert recall is not None
     alerts, utility = point.boundary.fit.selected, None
     if asked.kind is ConstraintKind.UTILITY and precision.value is not None:
-        gain, cost = map(float, asked.amounts)
+        gain, cost = map(float, asked.numbers)
         utility = alerts * (gain * precision.value - cost * (1 - precision.value))
     return OperatingPoint(
         option=(f"--{constraint.kind}", constraint.value),

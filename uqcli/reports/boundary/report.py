@@ -414,13 +414,13 @@ class BoundaryReport(OneResult):
             or self.class_weights is not None
         ):
             return []
-        if (expected.precision.value or 0) >= constraint.amounts[0]:
+        if (expected.precision.value or 0) >= constraint.numbers[0]:
             return []
         return ["such rules miss the target on new data more often than not."]
 
     def _alert_cautions(self) -> list[str]:
         """Caution on a limit of alerts that new data may exceed, or that looks like a share."""
-        (limit,), boundary = self.constraint.amounts, self.chosen.found
+        (limit,), boundary = self.constraint.numbers, self.chosen.found
         if boundary is None:
             return []
         if not self.constraint.relative:

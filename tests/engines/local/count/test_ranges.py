@@ -33,7 +33,9 @@ def test_range_numbers_follow_from_the_starts(values, most):
     beyond = keys_of(np.array([np.inf], dtype=values.dtype))[0]
     probes = np.concatenate([keys, starts, starts[1:] - 1, [beyond - 1]], dtype=keys.dtype)
     probes = np.unique(probes[(probes >= keys.min()) & (probes < beyond)])
-    np.testing.assert_array_equal(ranges.numbers(probes), np.searchsorted(starts, probes, side="right") - 1)
+    np.testing.assert_array_equal(
+        ranges.indices_of(probes), np.searchsorted(starts, probes, side="right") - 1
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
@@ -43,7 +45,7 @@ def test_ranges_contain_about_equally_many_rows(scale):
     for part in np.split(values, 200):
         column.note(keys_of(part))
     ranges = Ranges.over(column, 1 << 12)
-    rows_per_range = np.bincount(ranges.numbers(keys_of(values)), minlength=ranges.size)
+    rows_per_range = np.bincount(ranges.indices_of(keys_of(values)), minlength=ranges.size)
     assert ranges.size > 1 << 11
     assert np.sort(rows_per_range)[-100:].max() < 10 * len(values) / ranges.size
 

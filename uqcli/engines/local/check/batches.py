@@ -35,8 +35,8 @@ class LocalBatches:
     ----------
     narrow
         Whether 32-bit columns stay 32-bit.
-    most
-        Approximate batch size, if the format leaves a choice.
+    max_rows
+        Approximate number of rows per batch, if the format leaves a choice.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class LocalBatches:
         Whether all inputs can be read more than once; known after the first batch.
     """
 
-    def __init__(self, request: DataRequest, *, narrow: bool = False, most: int = ROWS_PER_BATCH) -> None:
+    def __init__(self, request: DataRequest, *, narrow: bool = False, max_rows: int = ROWS_PER_BATCH) -> None:
         self._request = request
         self._narrow = narrow
-        self._most = most
-        self._rows_of: list[int] = []
+        self._max_rows = max_rows
+        self._rows_by_input: list[int] = []
         self._used = self._positives = 0
         self.roles = request.roles
         self.dropped = self._unlabelled = 0
@@ -78,7 +78,7 @@ class LocalBatches:
         Raises
         ------
         DataError
-            Raised at the end: reasons why rows are unusable, or no row is left.
+            Raised at the end, if rows are unusable or none is left.
         """
         with opened(self._request) as (sources, roles):
             self.roles = roles
@@ -86,9 +86,9 @@ class LocalBatches:
             checker = self._checker(self._request.on_invalid)
             weights = None if roles.weight is None else WeightSummary()
             columns = roles.columns()
-            for number, source in enumerate(sources):
-                before = checker.rows
-                for batch in ahead(source.batches(columns, most=self._most)):
+            for input_index, source in enumerate(sources):
+                rows_before = checker.rows
+                for batch in ahead(source.batches(columns, max_rows=self._max_rows)):
                     with reading(source.origin):
                         checked = checker.check(batch).usable()
                     positive = checked.rows.positive
@@ -96,10 +96,10 @@ class LocalBatches:
                     self._positives += 0 if positive is None else int(np.count_nonzero(positive))
                     if weights is not None:
                         weights.add_rows(checked.rows)
-                    report_reading(sources, number, checker.rows)
+                    report_reading(sources, input_index, checker.rows)
                     yield checked, checker.rows
-                self._rows_of.append(checker.rows - before)
-                rows_read(source.origin.name, checker.rows - before)
+                self._rows_by_input.append(checker.rows - rows_before)
+                rows_read(source.origin.name, checker.rows - rows_before)
         checker.finish()
         self.dropped, self._unlabelled = checker.invalid, checker.unlabelled
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
@@ -124,12 +124,12 @@ class LocalBatches:
             checker = self._checker(OnInvalid.DROP)
             checker.levels = {column: dict(levels) for column, levels in self.levels.items()}
             columns = self.roles.columns()
-            for number, (source, rows) in enumerate(zip(sources, self._rows_of, strict=True)):
+            for input_index, (source, rows) in enumerate(zip(sources, self._rows_by_input, strict=True)):
                 if start < rows:
-                    for batch in ahead(source.batches(columns, start, self._most)):
+                    for batch in ahead(source.batches(columns, start, self._max_rows)):
                         with reading(source.origin):
                             checked = checker.check(batch).usable()
-                        report_reading(sources, number, begin + checker.rows)
+                        report_reading(sources, input_index, begin + checker.rows)
                         yield checked, begin + checker.rows
                 start = max(0, start - rows)
 

@@ -17,7 +17,7 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
 
     Returns
     -------
-    number : int64, shape (rows,)
+    class_index : int64, shape (rows,)
         Index in ``classes``; 0 if the label is null or unknown.
     null, unknown : bool, shape (rows,)
         Rows without a label, and rows with an unknown label.
@@ -29,8 +29,10 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
     spellings = class_spellings(classes)
     if spellings.ignores_case:
         text = text.str.to_lowercase()
-    number = text.replace_strict(dict(spellings.index_by_text), default=-1, return_dtype=pl.Int64).to_numpy()
-    return np.maximum(number, 0), null, (number < 0) & ~null
+    class_index = text.replace_strict(
+        dict(spellings.index_by_text), default=-1, return_dtype=pl.Int64
+    ).to_numpy()
+    return np.maximum(class_index, 0), null, (class_index < 0) & ~null
 
 
 def without_value(text: pl.Series) -> pl.Series:
@@ -38,11 +40,11 @@ def without_value(text: pl.Series) -> pl.Series:
     return text.is_null() | text.str.to_lowercase().is_in(["", "nan"]).fill_null(value=False)
 
 
-def sum_of_probabilities(numbers: Mapping[str, Floats]) -> Floats:
-    """Sum of each row's class probabilities; shape (rows,)."""
-    parts = [value for role, value in numbers.items() if role.startswith(PROBA)]
-    total = parts[0].copy()
+def sum_of_probabilities(values_by_role: Mapping[str, Floats]) -> Floats:
+    """Compute the sum of each row's class probabilities; shape (rows,)."""
+    probabilities = [value for role, value in values_by_role.items() if role.startswith(PROBA)]
+    total = probabilities[0].copy()
     with np.errstate(invalid="ignore"):  # infinities in invalid rows
-        for part in parts[1:]:
-            total += part
+        for probability in probabilities[1:]:
+            total += probability
     return total

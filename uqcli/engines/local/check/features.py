@@ -23,7 +23,7 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
     Raises
     ------
     DataError
-        Lists and other values without a text form.
+        The column holds lists or other values without a text form.
     """
     if isinstance(series.dtype, pl.Datetime):
         zone = "" if series.dtype.time_zone is None else "%z"
@@ -47,19 +47,19 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
     Raises
     ------
     DataError
-        A text in a numeric feature.
+        A numeric feature holds a text.
     """
     series = batch.column(request.name)
     if request.levels is not None:
-        return _level_numbers(texts_of(series, request.name), request.levels)
-    number, wrong = _numbers(series, request.name)
+        return _level_codes(texts_of(series, request.name), request.levels)
+    values, wrong = _parsed_numbers(series, request.name)
     if (wrong & valid).any():
         row = int(np.argmax(wrong & valid))
         raise DataError(
             f"feature '{request.name}' holds '{series[row]}' in {batch.location(row)}",
             expected="finite numbers or empty values, as in the rows of the fit",
         )
-    return number
+    return values
 
 
 def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -> Feature:
@@ -68,13 +68,13 @@ def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -
     Raises
     ------
     DataError
-        An infinite number.
+        A value is infinite.
     """
     if not text:
-        numbers = [_numbers(part, name) for part in parts]
-        if not any(wrong.any() for _, wrong in numbers):
-            return Feature(levels=None, value=np.concatenate([number for number, _ in numbers]))
-        if all((wrong <= np.isinf(number)).all() for number, wrong in numbers):
+        parsed = [_parsed_numbers(part, name) for part in parts]
+        if not any(wrong.any() for _, wrong in parsed):
+            return Feature(levels=None, value=np.concatenate([values for values, _ in parsed]))
+        if all((wrong <= np.isinf(values)).all() for values, wrong in parsed):
             raise DataError(
                 f"feature '{name}' holds an infinite number",
                 expected="finite numbers or empty values",
@@ -82,18 +82,18 @@ def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -
             )
     texts = [texts_of(part, name) for part in parts]
     levels = tuple(sorted(set().union(*(part.drop_nulls().unique().to_list() for part in texts))))
-    return Feature(levels=levels, value=np.concatenate([_level_numbers(part, levels) for part in texts]))
+    return Feature(levels=levels, value=np.concatenate([_level_codes(part, levels) for part in texts]))
 
 
-def _numbers(series: pl.Series, name: str) -> tuple[Floats, Bools]:
+def _parsed_numbers(series: pl.Series, name: str) -> tuple[Floats, Bools]:
     """Convert to numbers (NaN if missing), with a mask of values that are neither finite nor missing."""
     if series.dtype.is_numeric() or series.dtype == pl.Null:
-        number, missing = series.cast(pl.Float64), series.is_null()
+        parsed, missing = series.cast(pl.Float64), series.is_null()
     else:
         text = texts_of(series, name)
-        number, missing = text.cast(pl.Float64, strict=False), text.is_null()
-    missing = missing | number.is_nan().fill_null(value=False)
-    value = number.fill_null(float("nan")).to_numpy()
+        parsed, missing = text.cast(pl.Float64, strict=False), text.is_null()
+    missing = missing | parsed.is_nan().fill_null(value=False)
+    value = parsed.fill_null(float("nan")).to_numpy()
     return value, ~np.isfinite(value) & ~missing.to_numpy()
 
 
@@ -104,7 +104,7 @@ def infinite_numbers(series: pl.Series) -> Bools:
     return series.is_infinite().fill_null(value=False).to_numpy()
 
 
-def _level_numbers(text: pl.Series, levels: Sequence[str]) -> Floats:
-    numbers = {level: float(number) for number, level in enumerate(levels)}
-    codes = text.replace_strict(numbers, default=float(len(levels)), return_dtype=pl.Float64)
+def _level_codes(text: pl.Series, levels: Sequence[str]) -> Floats:
+    code_by_level = {level: float(code) for code, level in enumerate(levels)}
+    codes = text.replace_strict(code_by_level, default=float(len(levels)), return_dtype=pl.Float64)
     return codes.set(text.is_null(), -1.0).to_numpy()

@@ -20,11 +20,11 @@ def all_rows(reader: LocalBatches) -> ReadRows:
     """Read all requested columns of all rows; memory grows with the number of rows."""
     batches = [checked for checked, _ in reader.with_ends()]
     rows, roles = Rows.joined([batch.rows for batch in batches]), reader.roles
-    groups = {name: _groups(number, reader.levels[name]) for name, number in rows.groups.items()}
+    groups = {name: _groups(codes, reader.levels[name]) for name, codes in rows.groups.items()}
     return ReadRows(
         rows=replace(
             rows,
-            groups={name: number for name, (_, number) in groups.items()},
+            groups={name: codes for name, (_, codes) in groups.items()},
             features={feature.name: _feature(feature, rows, batches) for feature in roles.features},
         ),
         classes=tuple(roles.classes),
@@ -40,10 +40,10 @@ def _feature(request: FeatureRequest, rows: Rows, batches: Sequence[CheckedRows]
     return whole_feature(request.name, [batch.raw[request.name] for batch in batches], text=request.text)
 
 
-def _groups(number: Ints, levels: Mapping[str, int]) -> tuple[tuple[str, ...], Ints]:
+def _groups(codes: Ints, levels: Mapping[str, int]) -> tuple[tuple[str, ...], Ints]:
     """Sort group names, drop those without usable rows, and renumber each row's group."""
-    used = np.bincount(number, minlength=len(levels)) > 0
+    used = np.bincount(codes, minlength=len(levels)) > 0
     names = sorted(name for name, level in levels.items() if used[level])
     rank = np.zeros(len(levels), dtype=np.int64)
     rank[[levels[name] for name in names]] = np.arange(len(names))
-    return tuple(names), rank[number]
+    return tuple(names), rank[codes]

@@ -178,7 +178,7 @@ class RowChecker:
         return positive
 
     def _classes(self, batch: Batch, column: str, valid: Bools) -> Ints:
-        number, null, unknown = class_of_labels(batch.column(column), list(self.roles.classes))
+        class_index, null, unknown = class_of_labels(batch.column(column), list(self.roles.classes))
         if unknown.any():
             expected = expected_classes(list(self.roles.classes))
             remedy = "check --label, or name the classes with --classes"
@@ -187,7 +187,7 @@ class RowChecker:
         if null.any():
             self._note(batch, column, _NULL, null)
             valid &= ~null
-        return number
+        return class_index
 
     def _groups(self, batch: Batch, column: str, valid: Bools) -> Ints:
         levels = self.levels.setdefault(column, {})
@@ -209,8 +209,8 @@ class RowChecker:
                 outside = valid & ((value < -ROUNDING_TOLERANCE) | (value > 1 + ROUNDING_TOLERANCE))
                 if outside.any():
                     text = pl.Series(value).cast(pl.String)
-                    answers = "probabilities between 0 and 1", "check --proba"
-                    raise unreadable(batch, column, text, outside, answers)
+                    advice = "probabilities between 0 and 1", "check --proba"
+                    raise unreadable(batch, column, text, outside, advice)
         deviation = np.where(valid, np.abs(sum_of_probabilities(numbers) - 1), 0.0)
         self.unnormalised = max(self.unnormalised, float(deviation.max(initial=0.0)))
         if (deviation > SUM_TOLERANCE).any():

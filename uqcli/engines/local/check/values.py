@@ -25,21 +25,21 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars()
         null = text.is_null() | (text == "").fill_null(value=False)
-        number = text.cast(pl.Float64, strict=False)
-        wrong = number.is_null() & ~null
+        parsed = text.cast(pl.Float64, strict=False)
+        wrong = parsed.is_null() & ~null
         if wrong.any():
             raise _no_number(batch, column, text, wrong)
     elif series.dtype.is_numeric() or series.dtype == pl.Null:
-        number = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
+        parsed = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
         null = series.is_null()
     else:
         raise DataError(
             f"column '{column}' of {batch.origin.display_name} holds {series.dtype}", expected="numbers"
         )
-    if number.null_count():
-        number = number.fill_null(float("nan"))
+    if parsed.null_count():
+        parsed = parsed.fill_null(float("nan"))
     with np.errstate(invalid="ignore"):  # signalling NaNs
-        return number.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
+        return parsed.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
 
 
 def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> DataError:
@@ -61,23 +61,23 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
         text = series.cast(pl.String).str.strip_chars().str.to_lowercase()
         digits = text.replace({"true": "1", "false": "0"})
         null = without_value(text).to_numpy()
-        number = digits.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+        parsed = digits.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     elif series.dtype.is_integer() and not series.null_count():
-        number = series.to_numpy()
-        null = np.zeros(len(number), dtype=np.bool_)
+        parsed = series.to_numpy()
+        null = np.zeros(len(parsed), dtype=np.bool_)
     elif series.dtype.is_numeric() or series.dtype == pl.Null:
-        number = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        null = np.isnan(number)
+        parsed = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        null = np.isnan(parsed)
     else:
         raise DataError(
             f"label column '{column}' of {batch.origin.display_name} holds {series.dtype}",
             expected="0/1 or true/false",
         )
-    positive: Bools = number == 1
-    wrong = ~(positive | (number == 0) | null)
+    positive: Bools = parsed == 1
+    wrong = ~(positive | (parsed == 0) | null)
     if wrong.any():
-        answers = "0/1 or true/false", "name the positive label with --positive VALUE"
-        raise unreadable(batch, column, series.cast(pl.String), wrong, answers)
+        advice = "0/1 or true/false", "name the positive label with --positive VALUE"
+        raise unreadable(batch, column, series.cast(pl.String), wrong, advice)
     return positive, null
 
 
@@ -95,10 +95,10 @@ def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bool
 
 
 def unreadable(
-    batch: Batch, column: str, text: pl.Series, wrong: Bools, answers: tuple[str, str]
+    batch: Batch, column: str, text: pl.Series, wrong: Bools, advice: tuple[str, str]
 ) -> DataError:
     """Create the error for values that --on-invalid cannot drop, with what was expected and the remedy."""
-    expected, remedy = answers
+    expected, remedy = advice
     row, count = int(np.argmax(wrong)), int(wrong.sum())
     if batch.cut and batch.first_row and row == len(wrong) - 1:  # half a value is neither null nor a label
         remedy = refusals.TRUNCATED_REMEDY

@@ -57,7 +57,7 @@ class ColumnSummary:
         return keys_of(value.astype(np.float32) if self.width == np.int32 else value)
 
     def note(self, keys: Keys) -> None:
-        """Update from another part."""
+        """Update the summary with the keys of another part."""
         low, high = values_of(np.array([keys.min(), keys.max()], dtype=keys.dtype)).tolist()
         self.low, self.high = min(self.low, low), max(self.high, high)
         self.width = max(self.width, keys.dtype)
@@ -87,7 +87,7 @@ class _Store:
 
 @dataclass
 class CachedRows:
-    """The rows of a request, without those of weight 0.
+    """Rows of a request with positive weight.
 
     Columns are cached up to a number of bytes; inputs that can be read only once are cached whatever their
     size.
@@ -100,7 +100,7 @@ class CachedRows:
     _cached: int = 0
     _beyond: int = 0
     _by: Partition = ALL_ROWS
-    _let_go: bool = False
+    _dropped_uncertainty: bool = False
     _summary: SourceSummary | None = None
     _used: dict[str | None, set[int]] = field(default_factory=dict)
 
@@ -144,7 +144,7 @@ class CachedRows:
         DataError
             The rows are unusable, or changed since they were first read.
         """
-        if self._let_go and ("uncertainty" in roles or (len(by.edges) and by != self._by)):
+        if self._dropped_uncertainty and ("uncertainty" in roles or (len(by.edges) and by != self._by)):
             self._forget()
         self._read()
         if by.divides:
@@ -165,7 +165,7 @@ class CachedRows:
         division = self._division(by, keep=not self._read().repeatable)
         self._parts += parallel_map(division.sort, each())
         self._by = by
-        self._let_go = self._let_go or (len(by.edges) > 0 and not division.keep)
+        self._dropped_uncertainty = self._dropped_uncertainty or (len(by.edges) > 0 and not division.keep)
 
     def _division(self, by: Partition, *, keep: bool) -> Division:
         """Resolve a partition to keys and group ranks, groups sorted by text."""
@@ -187,7 +187,7 @@ class CachedRows:
         self._summary = self._read().summary
         self._parts, self._columns, self._batches = [], {}, None
         self._cached = self._beyond = 0
-        self._by, self._let_go, self._used = ALL_ROWS, False, {}
+        self._by, self._dropped_uncertainty, self._used = ALL_ROWS, False, {}
 
     def _all(self, by: Partition) -> Iterator[Part]:
         """Iterate over all parts, in row order."""
@@ -208,9 +208,9 @@ class CachedRows:
         """Read and check all rows once, and cache what fits."""
         if self._batches is not None:
             return self._batches
-        batches, used = LocalBatches(self.request, narrow=True, most=ROWS_PER_PART), 0
+        batches, used = LocalBatches(self.request, narrow=True, max_rows=ROWS_PER_PART), 0
         store = _Store()
-        for part, end in self._parts_of(batches.with_ends()):
+        for part, end_position in self._parts_of(batches.with_ends()):
             for role, keys in part.keys.items():
                 self._columns.setdefault(role, ColumnSummary()).note(keys)
             for key, codes in part.codes.items():
@@ -218,7 +218,7 @@ class CachedRows:
             used += part.bytes
             if not self._beyond and (used <= KEPT_BYTES or not batches.repeatable):
                 self._parts.append(store.part(part))
-                self._cached = end
+                self._cached = end_position
             else:
                 self._beyond += part.rows
         if not self._parts and not self._beyond:
@@ -231,19 +231,21 @@ class CachedRows:
 
     def _parts_of(self, batches: Iterable[tuple[CheckedRows, int]]) -> Iterator[tuple[Part, int]]:
         """Group batches into parts of similar size, each with the end position of its last batch."""
-        amounts = self.request.roles.amounts
+        amount_roles = self.request.roles.amounts
         waiting: list[Part] = []
-        end = 0
-        for part, end in parallel_map(lambda batch: (part_of(batch[0].rows, amounts), batch[1]), batches):
+        end_position = 0
+        for part, end_position in parallel_map(
+            lambda batch: (part_of(batch[0].rows, amount_roles), batch[1]), batches
+        ):
             waiting.append(part)
             if sum(piece.rows for piece in waiting) >= ROWS_PER_PART // 2:
-                yield joined(waiting), end
+                yield joined(waiting), end_position
                 waiting = []
         if sum(piece.rows for piece in waiting):
-            yield joined(waiting), end
+            yield joined(waiting), end_position
 
     def _aligned(self, part: Part) -> Part:
-        """Widen the keys to the width of all other parts."""
+        """Widen the keys to the common width of each column."""
         if all(keys.dtype == self._columns[role].width for role, keys in part.keys.items()):
             return part
         wide = {

@@ -32,7 +32,7 @@ def isotonic_by(rows: CachedRows, role: str, by: Partition) -> tuple[ValueCounts
             return keys_by_part(_within(part, role, low, high), role)
 
         collected = list(rows.each(slice_rows, (role,), by))
-        rows_by_group = [[by_group[number] for by_group in collected] for number in range(groups)]
+        rows_by_group = [[by_group[group_index] for by_group in collected] for group_index in range(groups)]
         if groups > 1:  # all rows first, since this takes longest
             rows_by_group.insert(0, [key_rows for group in rows_by_group for key_rows in group])
         for blocks_of_group, fitted in zip(

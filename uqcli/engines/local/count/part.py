@@ -104,7 +104,7 @@ def part_of(rows: Rows, amounts: Sequence[str] = ()) -> Part:
     order = np.concatenate(sides)
     weight = None if weight is None else weight[order]
     codes: dict[str | None, Codes] = {
-        column: number[order].astype(np.int32) for column, number in rows.groups.items()
+        column: group_codes[order].astype(np.int32) for column, group_codes in rows.groups.items()
     }
     if rows.label_class is not None:
         codes[None] = rows.label_class[order].astype(np.int32)
@@ -171,22 +171,24 @@ class Division:
         """Number of groups."""
         return (len(self.edges) + 1) * math.prod(size for _, size in self.ranks.values())
 
-    def _numbers(self, part: Part) -> NarrowInts:
+    def _group_index(self, part: Part) -> NarrowInts:
         if not self.ranks:
             return narrow_bins(part.keys["uncertainty"], self.edges)
-        number = np.zeros(part.rows, dtype=np.int64)
+        group_index = np.zeros(part.rows, dtype=np.int64)
         for key, (rank, size) in self.ranks.items():
-            number = number * size + rank[part.codes[key]]
+            group_index = group_index * size + rank[part.codes[key]]
         if len(self.edges):
-            number = number * (len(self.edges) + 1) + narrow_bins(part.keys["uncertainty"], self.edges)
-        return number
+            group_index = group_index * (len(self.edges) + 1) + narrow_bins(
+                part.keys["uncertainty"], self.edges
+            )
+        return group_index
 
     def sort(self, part: Part) -> Part:
         """Sort an unpartitioned part by group, in place."""
-        number = self._numbers(part)
+        group_index = self._group_index(part)
         indices, cuts = [], [0]
         for start, stop in pairwise(part.cuts.tolist()):
-            for rows in indices_by_bin(number[start:stop], self.groups):
+            for rows in indices_by_bin(group_index[start:stop], self.groups):
                 indices.append(start + rows)
                 cuts.append(cuts[-1] + len(rows))
         order = np.concatenate(indices)

@@ -88,10 +88,10 @@ def pooled_by(rows: CachedRows, role: str, by: Partition) -> tuple[ValueCounts, 
     width = rows.column(role).width
     collected = list(rows.each(lambda part: keys_by_part(part, role), (role,), by))
     counts = []
-    for number in range(rows.parts(by)):
-        counts.append(pooled([by_bin[number] for by_bin in collected], width).as_values())
+    for group_index in range(rows.parts(by)):
+        counts.append(pooled([by_bin[group_index] for by_bin in collected], width).as_values())
         for by_bin in collected:
-            by_bin[number] = NO_ROWS  # free the memory of counted rows
+            by_bin[group_index] = NO_ROWS  # free the memory of counted rows
     return tuple(counts)
 
 
@@ -101,24 +101,24 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
         return _weighted(parts)
     ordered, positive = in_order(parts, width)
     size = len(ordered) - sum(int(np.count_nonzero(~new)) for _, new in _new_keys(ordered))
-    kind = np.int32 if size > _MIN_INT32_VALUES and len(ordered) < 2**31 else np.int64
+    count_type = np.int32 if size > _MIN_INT32_VALUES and len(ordered) < 2**31 else np.int64
     if size == len(ordered):  # no ties: pooling would only copy large arrays
-        positives_by_key = _counted_at(ordered, positive, kind)
-        return KeyCounts(key=ordered, count=np.ones(size, dtype=kind), positives=positives_by_key)
+        positives_by_key = _counted_at(ordered, positive, count_type)
+        return KeyCounts(key=ordered, count=np.ones(size, dtype=count_type), positives=positives_by_key)
     key = np.empty(size, dtype=ordered.dtype)
-    count: Ints = np.empty(size, dtype=kind)
+    count: Ints = np.empty(size, dtype=count_type)
     filled = 0
     for start, new in _new_keys(ordered):
         indices = np.flatnonzero(new)
-        here = slice(filled, filled + len(indices))
-        key[here] = ordered[start + indices]
-        count[here] = start + indices  # holds the run starts until all are known
-        filled = here.stop
+        filled_slice = slice(filled, filled + len(indices))
+        key[filled_slice] = ordered[start + indices]
+        count[filled_slice] = start + indices  # holds the run starts until all are known
+        filled = filled_slice.stop
     for start in range(0, size, _KEYS_PER_STEP):
         stop = min(size, start + _KEYS_PER_STEP)
-        ends = np.append(count[start + 1 : stop], count[stop] if stop < size else len(ordered))
-        count[start:stop] = ends - count[start:stop]
-    return KeyCounts(key=key, count=count, positives=_counted_at(key, positive, kind))
+        run_ends = np.append(count[start + 1 : stop], count[stop] if stop < size else len(ordered))
+        count[start:stop] = run_ends - count[start:stop]
+    return KeyCounts(key=key, count=count, positives=_counted_at(key, positive, count_type))
 
 
 def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tuple[Keys, Keys]:
@@ -160,14 +160,14 @@ def _new_keys(ordered: Keys) -> Iterator[tuple[int, Bools]]:
         yield start, new
 
 
-def _counted_at(key: Keys, sought: Keys, kind: type[np.signedinteger]) -> Ints:
+def _counted_at(key: Keys, sorted_keys: Keys, count_type: type[np.signedinteger]) -> Ints:
     """Count occurrences of each distinct key in a sorted array of the same keys."""
-    count = np.zeros(len(key), dtype=kind)
-    for start in range(0, len(sought), _KEYS_PER_STEP):
-        part = sought[start : start + _KEYS_PER_STEP]
+    count = np.zeros(len(key), dtype=count_type)
+    for start in range(0, len(sorted_keys), _KEYS_PER_STEP):
+        part = sorted_keys[start : start + _KEYS_PER_STEP]
         low, high = np.searchsorted(key, part[[0, -1]])
         index = np.searchsorted(key[low : high + 1], part)
-        count[low : high + 1] += np.bincount(index, minlength=high + 1 - low).astype(kind)
+        count[low : high + 1] += np.bincount(index, minlength=high + 1 - low).astype(count_type)
     return count
 
 

@@ -24,7 +24,7 @@ from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, 
 from uqcli.engines.protocol import Partition, RangeQuery
 
 CELLS = 1 << 20
-"""Total number of ranges of all groups: their counts about fit into the cache."""
+"""Total number of ranges over all groups; their counts roughly fit into the CPU cache."""
 
 MIN_RANGES = 256
 """Minimum number of ranges per group."""
@@ -56,7 +56,7 @@ class Ranges:
         Binary logarithm of the range width.
     first, fine : int64, shape (ranges,)
         Index of the first part of each range, and binary logarithm of its part width.
-    least
+    smallest_key
         Smallest key of all.
     width
         Key type.
@@ -66,16 +66,16 @@ class Ranges:
     shift: int
     first: Ints
     fine: Ints
-    least: int
+    smallest_key: int
     width: np.dtype[np.signedinteger]
 
     @classmethod
-    def over(cls, column: ColumnSummary, most: int) -> Ranges:
-        """Build at most ``most`` parts, narrow where the column's values are dense."""
+    def over(cls, column: ColumnSummary, max_parts: int) -> Ranges:
+        """Build at most ``max_parts`` parts, which are narrow where the column's values are dense."""
         inner = np.quantile(column.sample, [_TAIL_SHARE, 1 - _TAIL_SHARE], method="nearest")
-        least, low, high = column.keys_of(np.array([column.low, *inner])).tolist()
+        smallest_key, low, high = column.keys_of(np.array([column.low, *inner])).tolist()
         shift = 0
-        while ((high - low) >> shift) + 2 > max(2, most // _PARTS_PER_RANGE):
+        while ((high - low) >> shift) + 2 > max(2, max_parts // _PARTS_PER_RANGE):
             shift += 1
         size = ((high - low) >> shift) + 2
         coarse = np.minimum(
@@ -83,9 +83,9 @@ class Ranges:
         )
         sampled = np.bincount(coarse.astype(np.int64), minlength=size)
         sampled[-1] = 0  # everything beyond the sample
-        share = 2 * most * sampled / max(1, sampled.sum())  # doubled, as powers of 2 fall short
-        parts = np.full(size, most)
-        while parts.sum() > most:
+        share = 2 * max_parts * sampled / max(1, sampled.sum())  # doubled, as powers of 2 fall short
+        parts = np.full(size, max_parts)
+        while parts.sum() > max_parts:
             share *= 0.9
             bits = np.minimum(np.log2(1 + share).astype(np.int64), shift)
             parts = 1 << bits
@@ -94,7 +94,7 @@ class Ranges:
             shift=shift,
             first=np.cumsum(parts) - parts,
             fine=shift - bits,
-            least=least,
+            smallest_key=smallest_key,
             width=column.width,
         )
 
@@ -103,30 +103,34 @@ class Ranges:
         """Number of parts."""
         return int(self.first[-1]) + 1
 
-    def numbers(self, keys: Keys) -> Ints:
+    def indices_of(self, keys: Keys) -> Ints:
         """Return the part index of each key; int64."""
         offset = _offsets(keys, self.low)
         unsigned = offset.dtype.type
-        coarse = np.minimum(offset >> unsigned(self.shift), unsigned(len(self.first) - 1)).astype(np.int64)
+        range_index = np.minimum(offset >> unsigned(self.shift), unsigned(len(self.first) - 1)).astype(
+            np.int64
+        )
         offset &= unsigned((1 << self.shift) - 1)
-        offset >>= self.fine.astype(unsigned).take(coarse, mode="clip")
-        numbers = self.first.take(coarse, mode="clip")
-        numbers += offset.astype(np.int64)
-        return numbers
+        offset >>= self.fine.astype(unsigned).take(range_index, mode="clip")
+        part_index = self.first.take(range_index, mode="clip")
+        part_index += offset.astype(np.int64)
+        return part_index
 
     @cached_property
     def starts(self) -> Keys:
         """Smallest key of each part."""
         parts = np.diff(self.first, append=self.size)
-        number = np.arange(self.size) - np.repeat(self.first, parts)
+        part_in_range = np.arange(self.size) - np.repeat(self.first, parts)
         narrow = np.float32 if self.width == np.int32 else np.float64
         beyond = int(keys_of(np.array([np.inf], dtype=narrow))[0])  # first key beyond the finite numbers
-        begin = [min(number << self.shift, beyond - self.low) for number in range(len(self.first))]
+        begin = [
+            min(part_in_range << self.shift, beyond - self.low) for part_in_range in range(len(self.first))
+        ]
         offset = np.repeat(np.array(begin, dtype=np.uint64), parts)
-        offset += (number << np.repeat(self.fine, parts)).astype(np.uint64)
+        offset += (part_in_range << np.repeat(self.fine, parts)).astype(np.uint64)
         offset = np.minimum(offset, np.uint64(beyond - self.low))
         keys: Keys = (offset + np.array(self.low).view(np.uint64)).view(np.int64).astype(self.width)
-        keys[0] = self.least
+        keys[0] = self.smallest_key
         return keys
 
 
@@ -155,17 +159,17 @@ class _Split:
     shift: Ints
 
     @classmethod
-    def from_ranges(cls, ranges: _Cut, nonempty: Bools, cut: Bools, most: int) -> _Split:
-        """Split ranges into at most ``most`` parts in total.
+    def from_ranges(cls, ranges: _SplitRanges, nonempty: Bools, to_split: Bools, max_parts: int) -> _Split:
+        """Split ranges into at most ``max_parts`` parts in total.
 
         Parameters
         ----------
-        nonempty, cut : bool, shape (ranges,)
+        nonempty, to_split : bool, shape (ranges,)
             Non-empty ranges, and those to split, none of which is a single key.
         """
-        size = max(MIN_PARTS, most // int(np.count_nonzero(cut)))
+        size = max(MIN_PARTS, max_parts // int(np.count_nonzero(to_split)))
         shift, parts = np.zeros(len(nonempty), dtype=np.int64), nonempty.astype(np.int64)
-        for index in np.flatnonzero(cut).tolist():
+        for index in np.flatnonzero(to_split).tolist():
             last = int(ranges.ends[index]) - int(ranges.starts[index])
             shift[index] = (last // size).bit_length()
             parts[index] = (last >> int(shift[index])) + 1
@@ -175,31 +179,31 @@ class _Split:
     def _first(self) -> Ints:
         return np.cumsum(self.parts) - self.parts
 
-    def numbers(self, keys: Keys, numbers: Ints) -> Ints:
+    def indices_of(self, keys: Keys, index: Ints) -> Ints:
         """Update the range index of each key."""
-        new = self._first[numbers]
-        inside = np.flatnonzero(self.parts[numbers] > 1)
-        old = numbers[inside]
+        new_index = self._first[index]
+        inside = np.flatnonzero(self.parts[index] > 1)
+        old_index = index[inside]
         unsigned = _unsigned(keys)
-        offset = keys[inside].view(unsigned) - self.start[old].view(unsigned)
-        new[inside] += (offset >> self.shift[old].astype(unsigned)).astype(np.int64)
-        return new
+        offset = keys[inside].view(unsigned) - self.start[old_index].view(unsigned)
+        new_index[inside] += (offset >> self.shift[old_index].astype(unsigned)).astype(np.int64)
+        return new_index
 
-    def cut(self, ranges: _Cut) -> _Cut:
+    def cut(self, ranges: _SplitRanges) -> _SplitRanges:
         """Return the ranges after the split."""
         unsigned = _unsigned(ranges.starts)
-        start, end, shift = (
+        starts, ends, shifts = (
             np.repeat(values, self.parts) for values in (ranges.starts, ranges.ends, self.shift)
         )
-        number = np.arange(len(start)) - np.repeat(self._first, self.parts)
-        begin = start.view(unsigned) + (number.astype(unsigned) << shift.astype(unsigned))
-        last = begin + (np.left_shift(unsigned(1), shift.astype(unsigned)) - unsigned(1))
+        part_in_range = np.arange(len(starts)) - np.repeat(self._first, self.parts)
+        begin = starts.view(unsigned) + (part_in_range.astype(unsigned) << shifts.astype(unsigned))
+        last = begin + (np.left_shift(unsigned(1), shifts.astype(unsigned)) - unsigned(1))
         unsplit = np.repeat(self.parts, self.parts) == 1
-        is_last = number == np.repeat(self.parts, self.parts) - 1
+        is_last = part_in_range == np.repeat(self.parts, self.parts) - 1
         return replace(
             ranges,
-            starts=begin.view(start.dtype),
-            ends=np.where(unsplit | is_last, end, last.view(end.dtype)),
+            starts=begin.view(starts.dtype),
+            ends=np.where(unsplit | is_last, ends, last.view(ends.dtype)),
             splits=(*ranges.splits, self),
         )
 
@@ -209,7 +213,7 @@ def _unsigned(keys: Keys) -> type[np.unsignedinteger[Any]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cut:
+class _SplitRanges:
     """Ranges after successive splits.
 
     Attributes
@@ -224,7 +228,7 @@ class _Cut:
     splits: tuple[_Split, ...] = ()
 
     @classmethod
-    def from_ranges(cls, whole: Ranges) -> _Cut:
+    def from_ranges(cls, whole: Ranges) -> _SplitRanges:
         """Return the initial ranges without splits."""
         starts = whole.starts
         greatest = np.array([np.iinfo(starts.dtype).max], dtype=starts.dtype)
@@ -235,12 +239,12 @@ class _Cut:
         """Number of ranges."""
         return len(self.starts)
 
-    def numbers(self, keys: Keys) -> Ints:
+    def indices_of(self, keys: Keys) -> Ints:
         """Return the range index of each key; int64."""
-        numbers = self.whole.numbers(keys)
+        index = self.whole.indices_of(keys)
         for split in self.splits:
-            numbers = split.numbers(keys, numbers)
-        return numbers
+            index = split.indices_of(keys, index)
+        return index
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +260,7 @@ class _Table:
         Counts of the keys in the opened ranges.
     """
 
-    ranges: _Cut
+    ranges: _SplitRanges
     count: Ints
     positives: Ints
     sums: Ints | None
@@ -291,17 +295,17 @@ class _Table:
 
     def selected_ranges(self, mask: Bools) -> Bools:
         """Return the closed ranges selected by a mask over ``counts``; bool, shape (ranges,)."""
-        number = np.concatenate([self.closed, np.full(len(self.inside.key), -1)])[self._order]
-        range_numbers = number[mask]
+        range_index = np.concatenate([self.closed, np.full(len(self.inside.key), -1)])[self._order]
+        selected_indices = range_index[mask]
         selected = np.zeros(self.ranges.size, dtype=np.bool_)
-        selected[range_numbers[range_numbers >= 0]] = True
+        selected[selected_indices[selected_indices >= 0]] = True
         return selected
 
     def with_open(self, more: Bools, inside: KeyCounts) -> _Table:
         """Open further ranges; ``inside`` contains at least their keys."""
         if not more.any():
             return self
-        here = more[self.ranges.numbers(inside.key)]
+        here = more[self.ranges.indices_of(inside.key)]
         return replace(self, opened=self.opened | more, inside=merged([self.inside, inside.select(here)]))
 
     def with_single(self, single: Bools, key: Keys) -> _Table:
@@ -323,15 +327,15 @@ def count_ranges(rows: CachedRows, role: str, by: Partition, query: RangeQuery) 
     Parameters
     ----------
     query
-        Query: from the counts so far (of each group, then of all rows) to the ranges to open; repeated until
-        it names none.
+        Function from the counts so far (of each group, then of all rows) to the ranges to open; called again
+        until it selects none.
     """
     parts = rows.parts(by)
     if rows.size <= max(ROWS_PER_PART, parts * MIN_RANGES):
         return RangeCounts.from_parts(pooled_by(rows, role, by))
     column = rows.column(role)
     total = Ranges.over(column, max(MIN_RANGES, CELLS // max(4, parts)))
-    counter = _Counter(role=role, by=by, parts=parts, ranges=_Cut.from_ranges(total))
+    counter = _Counter(role=role, by=by, parts=parts, ranges=_SplitRanges.from_ranges(total))
     tables = _first(rows, counter)
     while True:
         counts = [table.counts() for table in tables]
@@ -344,12 +348,12 @@ def count_ranges(rows: CachedRows, role: str, by: Partition, query: RangeQuery) 
 
 @dataclass(frozen=True, kw_only=True)
 class _Counter:
-    """Counts rows by pair of group and range."""
+    """Counts rows by group and range."""
 
     role: str
     by: Partition
     parts: int
-    ranges: _Cut
+    ranges: _SplitRanges
 
     def add(self, totals: Ints, part: Part) -> None:
         """Add a part's rows to the totals.
@@ -359,15 +363,15 @@ class _Counter:
         totals : int64, shape (1 + amounts, 2, parts, ranges)
             Counts, then amounts; of negative and of positive rows.
         """
-        numbers = self.ranges.numbers(part.keys[self.role])
-        for number, sides in enumerate(part.sides()):
+        range_index = self.ranges.indices_of(part.keys[self.role])
+        for group_index, sides in enumerate(part.sides()):
             for label, rows in enumerate(sides):
                 for total, amount in zip(totals, (part.weight, *part.amounts.values()), strict=True):
-                    cells = total[label, number]
+                    cells = total[label, group_index]
                     if amount is None:
-                        cells += np.bincount(numbers[rows], minlength=len(cells))
+                        cells += np.bincount(range_index[rows], minlength=len(cells))
                     else:
-                        np.add.at(cells, numbers[rows], amount[rows])
+                        np.add.at(cells, range_index[rows], amount[rows])
 
     def inside(self, part: Part, flags: Bools, runs: Ints) -> list[KeyRows]:
         """Return the keys of the rows in flagged ranges, by group.
@@ -379,18 +383,18 @@ class _Counter:
         """
         if len(runs) <= _MAX_COMPARED_RUNS:
             part = part.select(np.flatnonzero(self._between(part.keys[self.role], runs)))
-        numbers = self.ranges.numbers(part.keys[self.role])
+        range_index = self.ranges.indices_of(part.keys[self.role])
         is_flagged = np.empty(part.rows, dtype=np.bool_)
         for flagged, sides in zip(flags, part.sides(), strict=True):
             for rows in sides:
-                is_flagged[rows] = flagged[numbers[rows]]
+                is_flagged[rows] = flagged[range_index[rows]]
         return keys_by_part(part.select(np.flatnonzero(is_flagged)), self.role)
 
     def _between(self, keys: Keys, runs: Ints) -> Bools:
         """Whether each key is in one of a few runs of ranges, of shape (runs, 2)."""
         inside = np.zeros(len(keys), dtype=np.bool_)
-        for first, end in runs.tolist():
-            inside |= (keys >= self.ranges.starts[first]) & (keys <= self.ranges.ends[end - 1])
+        for first, stop in runs.tolist():
+            inside |= (keys >= self.ranges.starts[first]) & (keys <= self.ranges.ends[stop - 1])
         return inside
 
 
@@ -475,7 +479,7 @@ def _refined(
 
 
 def _ranges_to_open(tables: Sequence[_Table], selected: Sequence[Bools]) -> tuple[Ints, Bools]:
-    """Count rows in the ranges to open, and name these by group; shapes (ranges,) and (bins, ranges)."""
+    """Count rows in the ranges to open, and mark these by group; shapes (ranges,) and (bins, ranges)."""
     *bins, _ = tables
     *bin_masks, total_mask = selected
     flags = np.stack(
@@ -493,13 +497,13 @@ def _single_keys(rows: CachedRows, counter: _Counter) -> tuple[Bools, Keys]:
     single = np.zeros(ranges.size, dtype=np.bool_)
     column = rows.column(counter.role)
     sample = column.keys_of(column.sample)
-    number = ranges.numbers(sample)
-    key[number], single[number] = sample, True  # any row will do
+    range_index = ranges.indices_of(sample)
+    key[range_index], single[range_index] = sample, True  # any row will do
 
     def compare(part: Part) -> None:
         keys = part.keys[counter.role]
-        number = ranges.numbers(keys)
-        single[number[keys != key[number]]] = False
+        range_index = ranges.indices_of(keys)
+        single[range_index[keys != key[range_index]]] = False
 
     for _ in rows.each(compare, (counter.role,), counter.by):
         pass

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-Numbered: TypeAlias = "tuple[int, pa.RecordBatch]"
+BatchAtRow: TypeAlias = "tuple[int, pa.RecordBatch]"
 """A record batch and the position of its first row in the file."""
 
 
@@ -61,7 +61,7 @@ class ColumnarSource:
                 return with_text_only(batches.schema)
 
     def rows_expected(self) -> int | None:
-        """Read the row count of the footer; an Arrow object in a store would have to be fetched whole."""
+        """Read the row count; None for an Arrow object in a store, which would have to be fetched whole."""
         with reading(self.origin):
             if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
@@ -73,29 +73,33 @@ class ColumnarSource:
             with self._open_arrow() as batches:
                 return sum(map(len, batches))
 
-    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
-        """Iterate over selected columns, from row ``start`` on."""
-        own = [name for name in dict.fromkeys(columns) if name not in self._keys]
+    def batches(
+        self, columns: Sequence[str], start: int = 0, max_rows: int = ROWS_PER_BATCH
+    ) -> Iterator[Batch]:
+        """Iterate over batches of the selected columns, from row ``start`` on."""
+        file_columns = [name for name in dict.fromkeys(columns) if name not in self._keys]
         with reading(self.origin):
-            for row, record in self._record_batches(own, start, most):
+            for row, record in self._record_batches(file_columns, start, max_rows):
                 if row + len(record) > start:
                     frame = with_keys(frame_of(record), len(record), self._keys, columns)
                     batch = Batch(frame=frame, short=None, first_row=row, origin=self.origin)
                     yield batch.after(start)
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
-        """Iterate over all columns."""
+        """Iterate over record batches of all columns."""
         for _, batch in self._record_batches(None, 0, ROWS_PER_BATCH):
             yield rows_with_keys(batch, self._keys)
 
-    def _record_batches(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
+    def _record_batches(self, columns: list[str] | None, start: int, max_rows: int) -> Iterator[BatchAtRow]:
         """Iterate over record batches with their first position, possibly beginning before ``start``.
 
         Each batch is validated first, since code that trusts a damaged file could crash the process.
         """
         with reading(self.origin):
-            batches = self._of_parquet if self.origin.format is FileFormat.PARQUET else self._of_arrow
-            for row, batch in batches(columns, start, most):
+            batches = (
+                self._parquet_batches if self.origin.format is FileFormat.PARQUET else self._arrow_batches
+            )
+            for row, batch in batches(columns, start, max_rows):
                 selected = batch if columns is None else batch.select(columns)
                 selected.validate(full=True)
                 schema = with_text_only(selected.schema)
@@ -104,26 +108,30 @@ class ColumnarSource:
                     selected = selected.from_arrays(selected.columns, schema=schema)
                 yield row, selected
 
-    def _of_parquet(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
+    def _parquet_batches(self, columns: list[str] | None, start: int, max_rows: int) -> Iterator[BatchAtRow]:
         import pyarrow.parquet as pq
 
         is_remote = self.origin.is_remote
         # buffers grow with the size of a request: read part by part
         with self._parquet_input() as source, pq.ParquetFile(source, pre_buffer=is_remote) as parquet:
-            groups = [parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups)]
+            groups = [parquet.metadata.row_group(index).num_rows for index in range(parquet.num_row_groups)]
             row = first = 0
             while start and first < len(groups) and row + groups[first] <= start:
                 row += groups[first]
                 first += 1
-            left = list(range(first, len(groups)))
-            parts = _parts(parquet.metadata, left, columns) if is_remote else [left if first else None]
+            remaining_groups = list(range(first, len(groups)))
+            fetches = (
+                _groups_to_fetch(parquet.metadata, remaining_groups, columns)
+                if is_remote
+                else [remaining_groups if first else None]
+            )
             batches = (
                 batch
-                for part in parts
-                for batch in parquet.iter_batches(batch_size=most, row_groups=part, columns=columns)
+                for row_groups in fetches
+                for batch in parquet.iter_batches(batch_size=max_rows, row_groups=row_groups, columns=columns)
             )
             rows = max(1, sum(groups))
-            for first_row, batch in _numbered(batches, row):
+            for first_row, batch in _at_rows(batches, row):
                 self.share = (first_row + len(batch)) / rows
                 yield first_row, batch
 
@@ -136,17 +144,17 @@ class ColumnarSource:
             with self._content.mapped() as handle:
                 yield handle
 
-    def _of_arrow(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
-        del start, most  # the file determines its batches
+    def _arrow_batches(self, columns: list[str] | None, start: int, max_rows: int) -> Iterator[BatchAtRow]:
+        del start, max_rows  # the file determines its batches
         with self._open_arrow(columns) as batches:
-            yield from _numbered(batches, 0)
+            yield from _at_rows(batches, 0)
 
     @contextmanager
     def _open_arrow(self, columns: list[str] | None = None) -> Iterator[_ArrowBatches]:
         """Open the Arrow file or stream format, depending on the first bytes.
 
-        Local files are memory-mapped, so that unused columns are never read. Of an object only the requested
-        columns are fetched.
+        Local files are memory-mapped, so that unused columns are never read. From an object store only the
+        requested columns of the file format are fetched; the stream format is fetched whole.
         """
         import pyarrow as pa
 
@@ -164,10 +172,12 @@ class ColumnarSource:
                 yield _ArrowBatches(stream.schema, iter(stream))
 
 
-def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | None) -> Iterator[list[int]]:
-    """Return the row groups to fetch together: as many as fit a number of bytes of the needed columns."""
-    part: list[int] = []
-    part_size = 0
+def _groups_to_fetch(
+    metadata: pq.FileMetaData, groups: list[int], columns: list[str] | None
+) -> Iterator[list[int]]:
+    """Yield the row groups to fetch together: as many as the needed columns fit into ``GROUP_BYTES``."""
+    fetched_together: list[int] = []
+    total_size = 0
     for row_group in groups:
         group = metadata.row_group(row_group)
         chunks = [group.column(index) for index in range(group.num_columns)]
@@ -176,16 +186,16 @@ def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | No
             for chunk in chunks
             if columns is None or chunk.path_in_schema.partition(".")[0] in columns
         )
-        if part and part_size + size > GROUP_BYTES:
-            yield part
-            part, part_size = [], 0
-        part.append(row_group)
-        part_size += size
-    if part:
-        yield part
+        if fetched_together and total_size + size > GROUP_BYTES:
+            yield fetched_together
+            fetched_together, total_size = [], 0
+        fetched_together.append(row_group)
+        total_size += size
+    if fetched_together:
+        yield fetched_together
 
 
-def _numbered(batches: Iterable[pa.RecordBatch], row: int) -> Iterator[Numbered]:
+def _at_rows(batches: Iterable[pa.RecordBatch], row: int) -> Iterator[BatchAtRow]:
     for batch in batches:
         yield row, batch
         row += len(batch)

@@ -64,10 +64,10 @@ class CsvSource:
     def _header(self, stream: BinaryIO) -> CsvHeader:
         header = read_header(stream, self.origin.name, self._delimiter)
         if self._options.delimiter is None:
-            other = recognised(header.text.decode(), self._delimiter, self._options.required_columns)
-            if other is not None:
-                self._delimiter = other
-                return header.split_at(other, self.origin.name)
+            detected = recognised(header.text.decode(), self._delimiter, self._options.required_columns)
+            if detected is not None:
+                self._delimiter = detected
+                return header.split_at(detected, self.origin.name)
         return header
 
     @property
@@ -76,17 +76,19 @@ class CsvSource:
         return self.dialect.columns
 
     def rows_expected(self) -> int | None:
-        """Estimate from the length of the first lines."""
+        """Estimate the number of rows from the length of the first lines."""
         return None if self._stream is not None else lines_expected(self.origin)
 
-    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
+    def batches(
+        self, columns: Sequence[str], start: int = 0, max_rows: int = ROWS_PER_BATCH
+    ) -> Iterator[Batch]:
         """Iterate over selected columns as text, from row ``start`` on."""
-        del most  # text blocks have a fixed size
-        own = [name for name in columns if name not in self._keys]
+        del max_rows  # text blocks have a fixed size
+        file_columns = [name for name in columns if name not in self._keys]
         for block in self._blocks():
             if block.first_row + block.rows > start:
                 batch = Batch(
-                    frame=with_keys(block.values(own), block.rows, self._keys, columns),
+                    frame=with_keys(block.values(file_columns), block.rows, self._keys, columns),
                     short=block.short,
                     first_row=block.first_row,
                     origin=self.origin,

@@ -124,31 +124,30 @@ class CsvBlock:
         return np.minimum(begins, stops), stops
 
     def _parsed(self, names: Sequence[str], null_values: Sequence[str]) -> pl.DataFrame:
-        column_indices = self._numbers_of(names)
-        odd = self.short is not None or self.text.count(b"\r") > self.text.count(b"\r\n")
-        odd = odd or self.text.startswith(BOM)  # polars takes it for a byte order mark
-        frame = None if odd else self._by_polars(column_indices, null_values)
-        columns = self._cut(column_indices, null_values) if frame is None else frame.get_columns()
+        column_indices = self._indices_of(names)
+        needs_splitting = self.short is not None or self.text.count(b"\r") > self.text.count(b"\r\n")
+        # polars takes such bytes at the start of a block for a byte order mark
+        needs_splitting = needs_splitting or self.text.startswith(BOM)
+        frame = None if needs_splitting else self._by_polars(column_indices, null_values)
+        columns = self._split_fields(column_indices, null_values) if frame is None else frame.get_columns()
         parsed = dict(zip(sorted(set(column_indices)), columns, strict=True))
-        return pl.DataFrame(
-            {name: parsed[number] for number, name in zip(column_indices, names, strict=True)}
-        )
+        return pl.DataFrame({name: parsed[index] for index, name in zip(column_indices, names, strict=True)})
 
-    def _numbers_of(self, names: Sequence[str]) -> list[int]:
+    def _indices_of(self, names: Sequence[str]) -> list[int]:
         """Return the column indices of names; the first of equal names."""
         columns = self.dialect.columns
-        number = {name: len(columns) - 1 - distance for distance, name in enumerate(reversed(columns))}
-        return [number[name] for name in names]
+        index_by_name = {name: len(columns) - 1 - distance for distance, name in enumerate(reversed(columns))}
+        return [index_by_name[name] for name in names]
 
     def _by_polars(self, column_indices: Sequence[int], null_values: Sequence[str]) -> pl.DataFrame | None:
-        """Parse columns with polars, in file order; None if polars finds other records than we do."""
+        """Parse columns with polars, in file order; None if polars finds another number of records."""
         try:
             frame = pl.read_csv(
                 self.text,
                 has_header=False,
                 separator=self.dialect.delimiter,
                 columns=sorted(set(column_indices)),
-                schema={f"field_{number}": pl.String for number in range(len(self.dialect.columns))},
+                schema={f"field_{index}": pl.String for index in range(len(self.dialect.columns))},
                 null_values=list(null_values) or None,
                 raise_if_empty=False,
             )
@@ -156,7 +155,7 @@ class CsvBlock:
             return None
         return frame if frame.height == self.rows else None
 
-    def _cut(self, column_indices: Sequence[int], null_values: Sequence[str]) -> list[pl.Series]:
+    def _split_fields(self, column_indices: Sequence[int], null_values: Sequence[str]) -> list[pl.Series]:
         """Split columns field by field, in file order."""
         begins, stops = self._bounds
         return [
@@ -205,17 +204,17 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
     DataError
         There is no header, it is not UTF-8, or lines do not end in newlines.
     """
-    line, rest = _first_record(stream, name)
-    if line.count(b'"') % 2:
-        raise _open_quote(line, name)
-    text = line.rstrip(b"\r\n")
+    record, rest = _first_record(stream, name)
+    if record.count(b'"') % 2:
+        raise _open_quote(record, name)
+    text = record.rstrip(b"\r\n")
     if b"\0" in text:
         raise _no_text(name)
     require_utf8(text, name, "the header")
     columns = _names(text, delimiter, name)
     if b"\r" in text and b'"' not in text:
         raise DataError(f"lines of '{name}' end in bare carriage returns", expected="newlines")
-    return CsvHeader(text=text, line_end=line[len(text) :] or b"\n", columns=columns, remainder=rest)
+    return CsvHeader(text=text, line_end=record[len(text) :] or b"\n", columns=columns, remainder=rest)
 
 
 def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
@@ -235,9 +234,9 @@ def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
         if chunk and len(text) < len(BOM):
             continue
         record = text.removeprefix(BOM).lstrip(b"\r\n")
-        ends = _record_ends(record)
-        if len(ends):
-            return record[: int(ends[0]) + 1], record[int(ends[0]) + 1 :]
+        record_ends = _record_ends(record)
+        if len(record_ends):
+            return record[: int(record_ends[0]) + 1], record[int(record_ends[0]) + 1 :]
         if not chunk:
             break
     if len(text) > _MAX_HEADER_BYTES:
@@ -273,13 +272,13 @@ def _complete_records(
     text, carry = rest, b""
     while text or (text := stream.read(CSV_BLOCK_BYTES)):
         text = carry + text
-        ends = _record_ends(text)
-        cut = int(ends[-1]) + 1 if len(ends) else 0
+        record_ends = _record_ends(text)
+        cut = int(record_ends[-1]) + 1 if len(record_ends) else 0
         carry = text[cut:]
         if len(carry) > MAX_RECORD_BYTES:
             raise _open_quote(carry, dialect.name)
         if cut:
-            yield text[:cut], ends, False
+            yield text[:cut], record_ends, False
         text = b""
     if carry.count(b'"') % 2:
         raise _open_quote(carry, dialect.name)
@@ -332,8 +331,8 @@ def _block(text: bytes, line_ends: Ints, first_row: int, dialect: CsvDialect) ->
     _require_whole_quotes(text, starts, dialect, first_row)
     blank = ends == starts
     if blank.any():
-        lines = zip(starts[~blank].tolist(), (line_ends[~blank] + 1).tolist(), strict=True)
-        content = b"".join(text[start:end] for start, end in lines)
+        record_bounds = zip(starts[~blank].tolist(), (line_ends[~blank] + 1).tolist(), strict=True)
+        content = b"".join(text[start:stop] for start, stop in record_bounds)
         return _block(content, _record_ends(content), first_row, dialect)
     fields = _count_fields(text, starts, ends, dialect, first_row)
     return CsvBlock(dialect=dialect, text=text, starts=starts, ends=ends, fields=fields, first_row=first_row)

@@ -8,11 +8,11 @@ import io
 from collections.abc import Sequence
 from typing import Final
 
-_OTHERS: Final = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+_DELIMITER_NAMES: Final = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 
 
 def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None:
-    """Return another delimiter that yields all needed columns; None if the given one yields any of them.
+    """Return another delimiter that yields all needed columns; None if none does or the given one yields any.
 
     Parameters
     ----------
@@ -24,26 +24,28 @@ def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None
     >>> recognised("score;label", ",", ["score", "label"]), recognised("score,a;b", ",", ["score"])
     (';', None)
     """
-    if not needed or _found(header, delimiter, needed):
+    if not needed or _columns_found(header, delimiter, needed):
         return None
     fitting = (
-        other for other in _OTHERS if other != delimiter and _found(header, other, needed) == len(needed)
+        candidate
+        for candidate in _DELIMITER_NAMES
+        if candidate != delimiter and _columns_found(header, candidate, needed) == len(needed)
     )
     return next(fitting, None)
 
 
 def delimiter_name(delimiter: str) -> str:
-    """Name of a delimiter."""
-    return _OTHERS[delimiter]
+    """Return the name of a delimiter."""
+    return _DELIMITER_NAMES[delimiter]
 
 
-def _found(header: str, delimiter: str, needed: Sequence[str]) -> int:
+def _columns_found(header: str, delimiter: str, needed: Sequence[str]) -> int:
     try:
         columns = next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter), [])
     except csv.Error:
         return 0
-    others = set(_OTHERS) - {delimiter}
-    plausible = [name for name in columns if name in needed or not set(name) & others]
+    other_delimiters = set(_DELIMITER_NAMES) - {delimiter}
+    plausible = [name for name in columns if name in needed or not set(name) & other_delimiters]
     return sum(
         any(name == pattern or fnmatch.fnmatchcase(name, pattern) for name in plausible) for pattern in needed
     )

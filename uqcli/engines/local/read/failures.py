@@ -53,7 +53,7 @@ def reading(origin: Origin) -> Iterator[None]:
                 expected="memory for a few thousand rows",
                 remedy="check that the file is complete, or allow more memory (ulimit -v)",
             ) from error
-        if any(word in reason for word in ("encrypted metadata", "FileDecryption", "decryption")):
+        if any(phrase in reason for phrase in ("encrypted metadata", "FileDecryption", "decryption")):
             expected, remedy = "a file that is not encrypted", "decrypt it first"
         elif isinstance(error, pa.ArrowNotImplementedError):
             expected, remedy = "numbers of at most 64 bits, strings, booleans or times", "cast to these"

@@ -43,8 +43,10 @@ class FrameSource:
         """Return the number of rows."""
         return self._frame.height
 
-    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
-        """Iterate over selected columns, from row ``start`` on.
+    def batches(
+        self, columns: Sequence[str], start: int = 0, max_rows: int = ROWS_PER_BATCH
+    ) -> Iterator[Batch]:
+        """Iterate over batches of the selected columns, from row ``start`` on.
 
         Raises
         ------
@@ -53,11 +55,11 @@ class FrameSource:
         """
         frame = self._frame[list(dict.fromkeys(columns))]
         self._require_types(frame)
-        for row in range(start, frame.height, most):
-            yield Batch(frame=frame[row : row + most], short=None, first_row=row, origin=self.origin)
+        for row in range(start, frame.height, max_rows):
+            yield Batch(frame=frame[row : row + max_rows], short=None, first_row=row, origin=self.origin)
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
-        """Iterate over all columns."""
+        """Iterate over record batches of all columns."""
         for row in range(0, self._frame.height, ROWS_PER_BATCH):
             yield from self._arrow(self._frame[row : row + ROWS_PER_BATCH]).combine_chunks().to_batches()
 

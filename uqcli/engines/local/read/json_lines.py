@@ -155,10 +155,10 @@ class JsonBlock:
         ]
         if not suspects and not _ESCAPED_KEY.search(self.text):
             return
-        pairs: list[tuple[str, Any]] = []
+        items: list[tuple[str, Any]] = []
 
         def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
-            pairs[:] = found  # the outermost object is last
+            items[:] = found  # the outermost object is last
             return {}
 
         for row, line in enumerate(self.text.split(b"\n")[:-1], start=self.first_row + 1):
@@ -166,7 +166,7 @@ class JsonBlock:
                 continue
             with suppress(ValueError):  # invalid JSON is reported where it is read
                 json.loads(line, object_pairs_hook=keep)
-            names = [name for name, _ in pairs]
+            names = [name for name, _ in items]
             for key in frame.columns:
                 if names.count(key) > 1:
                     raise DataError(
@@ -180,7 +180,7 @@ class JsonBlock:
         Raises
         ------
         DataError
-            A record has one.
+            A record has one of them.
         """
         lines = self.text.split(b"\n")[:-1] if self.may_have(keys) else []
         for row, line in enumerate(lines, start=self.first_row + 1):
@@ -316,9 +316,9 @@ def _trimmed(text: bytes, name: str, row: int) -> bytes:
 def _has_only_objects(text: bytes) -> bool:
     """Whether every line begins and ends with a brace."""
     buffer = np.frombuffer(text, dtype=np.uint8)
-    ends = np.flatnonzero(buffer == _NEWLINE)
-    if len(ends) == 0:
+    newlines = np.flatnonzero(buffer == _NEWLINE)
+    if len(newlines) == 0:
         return len(text) == 0
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    filled = bool((ends - starts >= 2).all())
-    return filled and bool((buffer[starts] == _OPEN).all() and (buffer[ends - 1] == _CLOSE).all())
+    starts = np.concatenate([[0], newlines[:-1] + 1])
+    filled = bool((newlines - starts >= 2).all())
+    return filled and bool((buffer[starts] == _OPEN).all() and (buffer[newlines - 1] == _CLOSE).all())

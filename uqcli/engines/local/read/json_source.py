@@ -89,20 +89,22 @@ class JsonSource:
         return text[: text.rfind(b"\n") + 1] or text
 
     def rows_expected(self) -> int | None:
-        """Estimate from the length of the first lines."""
+        """Estimate the number of rows from the length of the first lines."""
         return None if self._stream is not None else lines_expected(self.origin)
 
-    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
+    def batches(
+        self, columns: Sequence[str], start: int = 0, max_rows: int = ROWS_PER_BATCH
+    ) -> Iterator[Batch]:
         """Iterate over selected columns as text, from row ``start`` on."""
-        del most  # text blocks have a fixed size
+        del max_rows  # text blocks have a fixed size
         for block in self.blocks():
             if block.first_row + block.rows > start:
                 yield self.batch(block, columns).after(start)
 
     def batch(self, block: JsonBlock, columns: Sequence[str]) -> Batch:
         """Return the selected columns of a block, as text."""
-        own = [name for name in dict.fromkeys(columns) if name not in self.keys]
-        frame = with_keys(block.values(own), block.rows, self.keys, columns)
+        file_columns = [name for name in dict.fromkeys(columns) if name not in self.keys]
+        frame = with_keys(block.values(file_columns), block.rows, self.keys, columns)
         return Batch(frame=frame, short=None, first_row=block.first_row, origin=self.origin)
 
     def with_keys(self, added: pl.DataFrame) -> pl.DataFrame:
@@ -131,7 +133,7 @@ def _beginning(stream: BinaryIO) -> bytes:
     text = b""
     while more := filled(stream, _HEAD_BYTES):
         text += more
-        lines = text.count(b"\n")
-        if lines >= _HEAD_RECORDS or (lines and len(text) >= _MAX_HEAD_BYTES):
+        line_count = text.count(b"\n")
+        if line_count >= _HEAD_RECORDS or (line_count and len(text) >= _MAX_HEAD_BYTES):
             break
     return text

@@ -23,10 +23,10 @@ def with_text_only(schema: pa.Schema) -> pa.Schema:
     return pa.schema(fields, metadata=schema.metadata if _is_text(schema.metadata) else None)
 
 
-def _is_text(notes: Mapping[bytes, bytes] | None) -> bool:
+def _is_text(metadata: Mapping[bytes, bytes] | None) -> bool:
     try:
-        for note in (notes or {}).items():
-            b"".join(note).decode()
+        for entry in (metadata or {}).items():
+            b"".join(entry).decode()
     except UnicodeDecodeError:
         return False
     return True

@@ -37,7 +37,9 @@ def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tu
 
 def _read_beginnings(sources: Sequence[OpenedInput]) -> None:
     """Read the beginning of all objects in parallel, since each request has latency."""
-    remote_sources = [one for one in sources if isinstance(one.origin, InputFile) and one.origin.is_remote]
+    remote_sources = [
+        opened for opened in sources if isinstance(opened.origin, InputFile) and opened.origin.is_remote
+    ]
     if len(remote_sources) > 1:
         with ThreadPoolExecutor(MAX_PARALLEL) as pool:
             list(pool.map(lambda source: source.columns, remote_sources))

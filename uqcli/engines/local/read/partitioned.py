@@ -83,20 +83,23 @@ def block_with_keys(block: CsvBlock, dialect: CsvDialect, keys: Keys) -> CsvBloc
         Dialect with the partition columns.
     """
     missing = len(block.dialect.columns) - block.fields
-    fillings = [dialect.delimiter.encode() * number for number in range(int(missing.max(initial=0)) + 1)]
+    fillings = [
+        dialect.delimiter.encode() * missing_fields
+        for missing_fields in range(int(missing.max(initial=0)) + 1)
+    ]
     filling = arrow_of(pl.Series(fillings, dtype=pl.Binary)).take(arrow_of(missing))
     fields = bytes_of(_fields(dialect.delimiter, [value or "" for value in keys.values()]))
-    lines = pc.binary_join_element_wise(block.records(), filling, fields, bytes_of(b""))
-    ends = np.cumsum(pc.binary_length(lines).to_numpy(zero_copy_only=False)).astype(np.int64)
-    marks = pc.binary_length(block.line_ends()).to_numpy(zero_copy_only=False).astype(np.int64)
-    shift = np.cumsum(marks)
-    lines_with_ends = pc.binary_join_element_wise(lines, block.line_ends(), bytes_of(b""))
+    records = pc.binary_join_element_wise(block.records(), filling, fields, bytes_of(b""))
+    record_ends = np.cumsum(pc.binary_length(records).to_numpy(zero_copy_only=False)).astype(np.int64)
+    line_end_sizes = pc.binary_length(block.line_ends()).to_numpy(zero_copy_only=False).astype(np.int64)
+    shift = np.cumsum(line_end_sizes)
+    records_with_ends = pc.binary_join_element_wise(records, block.line_ends(), bytes_of(b""))
     return replace(
         block,
         dialect=dialect,
-        text=b"".join(lines_with_ends.to_pylist()),
-        starts=np.concatenate([[0], (ends + shift)[:-1]]).astype(np.int64),
-        ends=ends + shift - marks,
+        text=b"".join(records_with_ends.to_pylist()),
+        starts=np.concatenate([[0], (record_ends + shift)[:-1]]).astype(np.int64),
+        ends=record_ends + shift - line_end_sizes,
         fields=np.full(block.rows, len(dialect.columns), dtype=np.int64),
     )
 

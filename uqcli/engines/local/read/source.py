@@ -65,9 +65,9 @@ class Batch:
         return self.origin.location(self.first_row + row)
 
 
-def report_reading(sources: Sequence[OpenedInput], number: int, rows: int) -> None:
-    """Report the progress of reading, within the input of a given number."""
-    report_progress("reading", rows, "rows", (number + sources[number].share) / len(sources))
+def report_reading(sources: Sequence[OpenedInput], input_index: int, rows: int) -> None:
+    """Report the progress of reading, within the input at a given index."""
+    report_progress("reading", rows, "rows", (input_index + sources[input_index].share) / len(sources))
 
 
 class OpenedInput(Protocol):
@@ -88,13 +88,15 @@ class OpenedInput(Protocol):
     def rows_expected(self) -> int | None:
         """Estimate the number of rows; None if unknown before reading."""
 
-    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
+    def batches(
+        self, columns: Sequence[str], start: int = 0, max_rows: int = ROWS_PER_BATCH
+    ) -> Iterator[Batch]:
         """Iterate over selected columns, from row ``start`` on.
 
         Parameters
         ----------
-        most
-            Approximate batch size, if the format leaves a choice.
+        max_rows
+            Approximate number of rows per batch, if the format leaves a choice.
         """
 
     def blocks(self) -> Iterator[Block]:

@@ -81,7 +81,7 @@ class _Spool:
         self._lock = threading.Lock()
 
     def read_at(self, copy: BinaryIO, size: int) -> bytes:
-        """Read on from a position of the copy, extending the copy from the stream at its end."""
+        """Read on from the copy's position; at its end, extend the copy from the stream."""
         with self._lock:
             if old := copy.read(size):
                 return old

@@ -42,14 +42,14 @@ class Layout:
         All columns; added ones are last, or in place of the columns that they replace.
     added
         Names of the added columns.
-    numbers
+    numeric_roles
         CSV columns that become numeric in typed outputs; all others stay text. None where types do not
         matter: for CSV output, and if inputs and output are JSON lines.
     """
 
     schema: pa.Schema
     added: tuple[str, ...]
-    numbers: Roles | None
+    numeric_roles: Roles | None
 
     def table(self, source: OpenedInput, block: Block, rows: Rows, added: pl.DataFrame) -> pa.Table:
         """Convert one block of an input to the output schema."""
@@ -61,10 +61,10 @@ class Layout:
                 columns.append(added[field.name].to_arrow())
             elif field.name in index_of:
                 column = part.column(index_of[field.name])
-                columns.append(column if self.numbers is None else _cast(column, field.type))
+                columns.append(column if self.numeric_roles is None else _cast(column, field.type))
             else:
                 columns.append(pa.nulls(part.num_rows, field.type))
-        if self.numbers is None:
+        if self.numeric_roles is None:
             return pa.Table.from_arrays(columns, names=self.schema.names)
         return pa.Table.from_arrays(columns, schema=self.schema)
 
@@ -74,21 +74,22 @@ class Layout:
         if not isinstance(block, CsvBlock):
             return block
         frame = block.texts()
-        if self.numbers is not None:
-            role_of = {name: role for role, name in self.numbers.all_numbers().items()}  # may have two
+        if self.numeric_roles is not None:
+            # a column may have two roles
+            role_by_column = {name: role for role, name in self.numeric_roles.all_numbers().items()}
             frame = frame.with_columns(
-                _number(block, name, rows.numbers[role]) for name, role in role_of.items()
+                _numeric_column(block, name, rows.numbers[role]) for name, role in role_by_column.items()
             )
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
-def _number(block: CsvBlock, name: str, value: Floats) -> pl.Series:
+def _numeric_column(block: CsvBlock, name: str, value: Floats) -> pl.Series:
     """Return the numeric column that is null only where its CSV field is null."""
-    number = pl.Series(name, value)
+    column = pl.Series(name, value)
     if not np.isnan(value).any():
-        return number
+        return column
     text = block.values([name])[name].str.strip_chars()
-    return number.set(text.is_null() | (text == "").fill_null(value=False), None)
+    return column.set(text.is_null() | (text == "").fill_null(value=False), None)
 
 
 def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_format: FileFormat) -> Layout:
@@ -104,10 +105,10 @@ def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_f
     untyped = output_format is FileFormat.CSV or (
         output_format is FileFormat.JSONL and all(isinstance(source, JsonSource) for source in sources)
     )
-    numbers = None if untyped else request.data.roles
-    schemas = [_schema(source, numbers) for source in sources]
-    schema = _united(schemas, sources, union=request.union, typed=numbers is not None)
-    schema = _without_viewed_levels(schema)
+    numeric_roles = None if untyped else request.data.roles
+    schemas = [_schema(source, numeric_roles) for source in sources]
+    schema = _united(schemas, sources, union=request.union, typed=numeric_roles is not None)
+    schema = _schema_without_view_values(schema)
     if output_format is FileFormat.ARROW:
         schema = _without_dictionaries(schema)
     for name, kind in request.added.types.items():
@@ -116,7 +117,7 @@ def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_f
         first = next(iter(request.added.types))
         made_by = {f"uqcli.{first}".encode(): request.added.made_by.encode()}
         schema = schema.with_metadata({**(schema.metadata or {}), **made_by})
-    return Layout(schema=schema, added=tuple(request.added.types), numbers=numbers)
+    return Layout(schema=schema, added=tuple(request.added.types), numeric_roles=numeric_roles)
 
 
 def _with_added(schema: pa.Schema, field: pa.Field, *, overwrite: bool) -> pa.Schema:
@@ -130,7 +131,7 @@ def _with_added(schema: pa.Schema, field: pa.Field, *, overwrite: bool) -> pa.Sc
     return schema.set(schema.names.index(field.name), field)
 
 
-def _schema(source: OpenedInput, numbers: Roles | None) -> pa.Schema:
+def _schema(source: OpenedInput, numeric_roles: Roles | None) -> pa.Schema:
     repeated = {name for name, times in Counter(source.columns).items() if times > 1}
     if repeated:
         raise DataError(
@@ -138,12 +139,12 @@ def _schema(source: OpenedInput, numbers: Roles | None) -> pa.Schema:
             remedy="rename them",
         )
     if isinstance(source, ColumnarSource | FrameSource) or (
-        isinstance(source, JsonSource) and numbers is not None
+        isinstance(source, JsonSource) and numeric_roles is not None
     ):
         return source.arrow_schema
-    number_names = set() if numbers is None else set(numbers.all_numbers().values())
+    numeric_columns = set() if numeric_roles is None else set(numeric_roles.all_numbers().values())
     return pa.schema(
-        [(name, pa.float64() if name in number_names else pa.large_string()) for name in source.columns]
+        [(name, pa.float64() if name in numeric_columns else pa.large_string()) for name in source.columns]
     )
 
 
@@ -181,22 +182,22 @@ def _all_names(schemas: Sequence[pa.Schema]) -> pa.Schema:
     return pa.schema([fields[name] for name in names])
 
 
-_PLAIN: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-"""Plain types for dictionary levels that are views, which no writer supports."""
+_VIEW_REPLACEMENTS: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""Replacements of view types as dictionary values, which no writer supports."""
 
 
-def _plain_levels(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind) and kind.value_type in _PLAIN:
-        return pa.dictionary(kind.index_type, _PLAIN[kind.value_type], kind.ordered)
+def _without_view_values(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind) and kind.value_type in _VIEW_REPLACEMENTS:
+        return pa.dictionary(kind.index_type, _VIEW_REPLACEMENTS[kind.value_type], kind.ordered)
     return kind
 
 
 def _cast(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
-    return column.cast(_plain_levels(column.type)).cast(kind)
+    return column.cast(_without_view_values(column.type)).cast(kind)
 
 
-def _without_viewed_levels(schema: pa.Schema) -> pa.Schema:
-    fields = [field.with_type(_plain_levels(field.type)) for field in schema]
+def _schema_without_view_values(schema: pa.Schema) -> pa.Schema:
+    fields = [field.with_type(_without_view_values(field.type)) for field in schema]
     return pa.schema(fields, metadata=schema.metadata)
 
 

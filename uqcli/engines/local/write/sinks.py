@@ -79,7 +79,7 @@ class CsvSink:
         self._stream.write(text.encode())
 
     def write_block(self, block: CsvBlock, added: pl.DataFrame, kept_rows: Bools | None) -> None:
-        """Append records with the added fields in place.
+        """Append records, with each added field in its column.
 
         Parameters
         ----------
@@ -95,9 +95,9 @@ class CsvSink:
             old = dict(zip(block.dialect.columns, block.raw_fields(), strict=True))
             empty = arrow_of(pl.repeat(b"", block.rows, dtype=pl.Binary, eager=True))
             fields = [(old | new).get(name, empty) for name in self._names]
-        lines = pc.binary_join_element_wise(*fields, self._between)
-        lines = pc.binary_join_element_wise(lines, block.line_ends(), bytes_of(b""))
-        _write_bytes(self._stream, lines if kept_rows is None else lines.filter(arrow_of(kept_rows)))
+        records = pc.binary_join_element_wise(*fields, self._between)
+        records = pc.binary_join_element_wise(records, block.line_ends(), bytes_of(b""))
+        _write_bytes(self._stream, records if kept_rows is None else records.filter(arrow_of(kept_rows)))
 
     def _record(self, names: Sequence[str]) -> bytes:
         text = io.StringIO(newline="")
@@ -159,8 +159,8 @@ class JsonSink:
         if not overwrite:
             block.require_without(added.columns)
         elif block.may_have(added.columns):
-            pairs = [_merged(*pair, added.columns) for pair in zip(records, tails, strict=True)]
-            records, tails = [record for record, _ in pairs], [tail for _, tail in pairs]
+            merged = [_merged(*pair, added.columns) for pair in zip(records, tails, strict=True)]
+            records, tails = [record for record, _ in merged], [tail for _, tail in merged]
         heads = (record[:-1].rstrip() for record in records)
         lines = (
             head + (b"," if len(head) > 1 and len(tail) > 2 else b"") + tail[1:] + b"\n"
@@ -270,7 +270,7 @@ def _columnar(writer: pq.ParquetWriter | pa.ipc.RecordBatchFileWriter) -> Iterat
 
 
 def _parquet_writer(stream: BinaryIO, schema: pa.Schema, texts: list[str]) -> pq.ParquetWriter:
-    """Open a writer with dictionaries for texts only: numbers seldom repeat, and theirs take most time."""
+    """Open a writer with dictionaries for texts only: numbers seldom repeat, and theirs would take long."""
     try:
         return pq.ParquetWriter(stream, schema, compression="zstd", use_dictionary=texts or False)
     except pa.ArrowNotImplementedError as error:

@@ -47,7 +47,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     form = _csv_form(sources, request, layout)
     with open_sink(output.target, output_format, layout.schema, form, output.queue) as sink:
         first_row = 0
-        for number, source in enumerate(sources):
+        for input_index, source in enumerate(sources):
             checker = RowChecker(
                 roles=request.data.roles,
                 positive_value=None,
@@ -58,12 +58,12 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
             for block in ahead(source.blocks()):
                 with reading(source.origin):
                     rows = checker.check(_needed(source, block, row, request)).with_positions()
-                part = _computed(rows, checker, request)
-                row += len(part.rows)
+                computed = _computed(rows, checker, request)
+                row += len(computed.rows)
                 with writing(source.origin, output_format):
-                    _write(sink, source, block, part, layout, overwrite=request.overwrite)
-                summary = _add(summary, part)
-                report_reading(sources, number, first_row + row)
+                    _write(sink, source, block, computed, layout, overwrite=request.overwrite)
+                summary = _add(summary, computed)
+                report_reading(sources, input_index, first_row + row)
             rows_read(source.origin.name, row)
             first_row += row
     return summary
@@ -107,10 +107,10 @@ def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Compu
 def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.Series | np.ndarray:
     if kind != "labels":
         return values
-    _, chosen = np.nonzero(values)
-    texts = arrow_of(pl.Series(labels, dtype=pl.String)).take(arrow_of(chosen))
-    ends = np.concatenate([[0], np.cumsum(values.sum(axis=1))])
-    return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(arrow_of(ends), texts)))
+    _, label_index = np.nonzero(values)
+    texts = arrow_of(pl.Series(labels, dtype=pl.String)).take(arrow_of(label_index))
+    offsets = np.concatenate([[0], np.cumsum(values.sum(axis=1))])
+    return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(arrow_of(offsets), texts)))
 
 
 def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest) -> Batch:
@@ -126,21 +126,21 @@ def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest)
 
 
 def _write(
-    sink: Sink, source: OpenedInput, block: Block, part: _Computed, layout: Layout, *, overwrite: bool
+    sink: Sink, source: OpenedInput, block: Block, computed: _Computed, layout: Layout, *, overwrite: bool
 ) -> None:
     if (
         isinstance(sink, CsvSink)
         and isinstance(block, CsvBlock)
         and block.dialect.delimiter == sink.delimiter
     ):
-        sink.write_block(block, part.added, part.kept_rows)
+        sink.write_block(block, computed.added, computed.kept_rows)
         return
     if isinstance(sink, JsonSink) and isinstance(block, JsonBlock):
-        added = cast(JsonSource, source).with_keys(part.added)
-        sink.write_block(block, added, part.kept_rows, overwrite=overwrite)
+        added = cast(JsonSource, source).with_keys(computed.added)
+        sink.write_block(block, added, computed.kept_rows, overwrite=overwrite)
         return
-    table = layout.table(source, block, part.rows, part.added)
-    sink.write(table if part.kept_rows is None else _kept_rows(table, part.kept_rows))
+    table = layout.table(source, block, computed.rows, computed.added)
+    sink.write(table if computed.kept_rows is None else _kept_rows(table, computed.kept_rows))
 
 
 def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
@@ -155,14 +155,14 @@ def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def _add(summary: StreamSummary, part: _Computed) -> StreamSummary:
-    size, valid = len(part.rows), part.rows.valid
+def _add(summary: StreamSummary, computed: _Computed) -> StreamSummary:
+    size, valid = len(computed.rows), computed.rows.valid
     invalid = 0 if valid is None else int(np.count_nonzero(~valid))
-    written = size if part.kept_rows is None else int(np.count_nonzero(part.kept_rows))
+    written = size if computed.kept_rows is None else int(np.count_nonzero(computed.kept_rows))
     dropped = size - written
     return StreamSummary(
         rows=summary.rows + written,
-        selected=summary.selected + _count_true(part.added),
+        selected=summary.selected + _count_true(computed.added),
         dropped=summary.dropped + dropped,
         undecided=summary.undecided + invalid - dropped,
     )

@@ -29,26 +29,30 @@ def shared_edges(counts: ValueCounts, bins: int) -> Floats:
     >>> shared_edges(rows, 4).tolist()
     [3.0, 4.0]
     """
-    return np.sort(np.concatenate([counts.value[_at_ranks(row, bins)] for row in _rows(counts)]))
+    return np.sort(
+        np.concatenate(
+            [counts.value[_indices_at_ranks(rank_counts, bins)] for rank_counts in _all_and_positive(counts)]
+        )
+    )
 
 
 def ranges_for_shared_edges(counts: RangeCounts, bins: int) -> Bools:
     """Return the mask of the ranges that contain these ranks; bool, shape (m,)."""
     mask = np.zeros(len(counts.value), dtype=np.bool_)
-    for row in _rows(counts):
-        mask[_at_ranks(row, bins)] = True
+    for rank_counts in _all_and_positive(counts):
+        mask[_indices_at_ranks(rank_counts, bins)] = True
     return mask
 
 
-def _rows(counts: ValueCounts | RangeCounts) -> tuple[Ints, Ints]:
+def _all_and_positive(counts: ValueCounts | RangeCounts) -> tuple[Ints, Ints]:
     return counts.count, counts.positives
 
 
-def _at_ranks(rows: Ints, bins: int) -> Ints:
-    running = np.cumsum(rows)
-    total = int(running[-1]) if len(running) else 0
+def _indices_at_ranks(rank_counts: Ints, bins: int) -> Ints:
+    cumulative = np.cumsum(rank_counts)
+    total = int(cumulative[-1]) if len(cumulative) else 0
     ranks = equal_ranks(total, bins // 2) if total else np.empty(0, dtype=np.int64)
-    return np.searchsorted(running, ranks, side="right")
+    return np.searchsorted(cumulative, ranks, side="right")
 
 
 RULE = BinningRule(

@@ -24,7 +24,7 @@ def frontier_bytes(uncertainty_bins: int, score_bins: int) -> int:
 
 
 def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
-    """Choose for the goal among the boundaries of highest recall, one for each number of bins.
+    """Find the boundary of highest recall for each number of flagged bins, and choose the best for the goal.
 
     Optimal if all cells have equal counts. Counts differ if there are ties, or if rows do not divide evenly.
     Every number of bins is therefore traced back, and the candidates are compared by their true counts.
@@ -35,7 +35,7 @@ def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
         Rows of equal length.
     """
     runs = [top_runs(row) for row in cells.rows]
-    # encodes true positives, then fewest selected rows, in one number; both are below 3e9
+    # orders by true positives, then by fewest selected rows, in one integer; both are below 3e9
     gains = np.stack([run.true_positives * (cells.total + 1) - run.selected for run in runs])
     chosen = bin_frontier(gains)
     true_positives: Ints = np.zeros(chosen.shape[1], dtype=np.int64)

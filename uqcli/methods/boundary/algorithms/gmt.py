@@ -12,8 +12,8 @@ from uqcli.methods.boundary.runs import top_runs
 def greedy_multiple_thresholds(cells: Cells, goal: Goal) -> Tops | None:
     """Select in each row the top run with the most true positives whose own precision meets the bound.
 
-    The paper's Algorithm 2, with a correction: it returns the number of cells below, but the boundary is
-    above them.
+    Algorithm 2 of the paper, corrected: the paper returns the number of cells below the boundary, this
+    function the number above it.
     """
     runs = [top_runs(row) for row in cells.rows]
     tops = tuple(goal.best_of(run.true_positives, run.selected) or 0 for run in runs)

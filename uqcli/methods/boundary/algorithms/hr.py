@@ -24,7 +24,7 @@ _COEFFICIENT_STEPS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Recalibration:
-    """``score + coefficient * clip((uncertainty - low) / (high - low), 0, 1)``; 0 if low equals high."""
+    """``score + coefficient * clip((uncertainty - low) / (high - low), 0, 1)``; score if low equals high."""
 
     coefficient: float
     low: float

@@ -29,7 +29,7 @@ def isotonic_single_threshold(cells: Cells, goal: Goal) -> Tops | None:
     fractions, are taken together over all rows. Empty cells have no value, and a last group without positives
     is omitted.
     """
-    blocks = [block for number, row in enumerate(cells.rows) for block in _blocks(number, row)]
+    blocks = [block for row_index, row in enumerate(cells.rows) for block in _blocks(row_index, row)]
     blocks.sort(key=cmp_to_key(_by_falling_value))
     group_ends = [
         index + 1
@@ -48,18 +48,18 @@ def isotonic_single_threshold(cells: Cells, goal: Goal) -> Tops | None:
     return tuple(tops)
 
 
-def _blocks(number: int, row: CellRow) -> list[_Block]:
+def _blocks(row_index: int, row: CellRow) -> list[_Block]:
     filled = np.flatnonzero(row.count)
     if len(filled) == 0:
         return []
     first, total, positives = isotonic_sums(row.positives[filled], row.count[filled])
     columns = filled[first].tolist(), total.tolist(), positives.tolist()
-    return [_Block(number, *block) for block in zip(*columns, strict=True)]
+    return [_Block(row_index, *block) for block in zip(*columns, strict=True)]
 
 
-def _by_falling_value(one: _Block, other: _Block) -> int:
+def _by_falling_value(first: _Block, second: _Block) -> int:
     """Compare calibrated values exactly, in descending order."""
-    return other.positives * one.total - one.positives * other.total
+    return second.positives * first.total - first.positives * second.total
 
 
 ALGORITHM = AlgorithmEntry(method=isotonic_single_threshold, works_on=WorksOn.GRID)

@@ -33,7 +33,7 @@ class Certified:
     p_value
         Probability of at least as many true positives among the tested rows at exactly the bound.
     tested, selected, true_positives
-        Rows of the test, and those that the boundary selects among them.
+        Tested rows, those of them that the boundary selects, and the positive ones of these.
     """
 
     uncertainty_edges: Floats
@@ -79,8 +79,8 @@ def certify(pilot: Cells, test: Cells, bound: Fraction, delta: float) -> Certifi
     if start is None:
         return NotCertified(p_value=None, rows_needed=None)
     p_values = _p_values(true_positives[start:], selected[start:], float(bound))
-    fails = np.flatnonzero(~(p_values <= delta))
-    certified = int(fails[0]) if len(fails) else len(p_values)
+    failed = np.flatnonzero(~(p_values <= delta))
+    certified = int(failed[0]) if len(failed) else len(p_values)
     if certified == 0:
         times = _times_needed(int(true_positives[start]), int(selected[start]), float(bound), delta)
         rows = None if times is None else math.ceil(times * (pilot.total + test.total))

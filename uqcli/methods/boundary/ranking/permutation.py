@@ -120,14 +120,14 @@ class CrossValidatedGrid:
         return Curve.from_counts(self.shares.ravel(), self.positives.ravel(), self.count.ravel())
 
     def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
-        """Average the recall gained by permuted tables, shape (draws, FOLDS, cells), around some alerts."""
+        """Compute the mean gain in recall of tables, shape (draws, FOLDS, cells), around some alerts."""
         return [
             gain(Curve.from_counts(shares.ravel(), p.ravel(), n.ravel()), self.by_score, alerts)
             for shares, n, p in zip(self._shares(count, positives), count, positives, strict=True)
         ]
 
     def _shares(self, count: Ints, positives: Ints) -> Floats:
-        """Return the shares as in ``shares`` of several tables; shape (draws, FOLDS, cells)."""
+        """Compute ``shares`` for several tables; shape (draws, FOLDS, cells)."""
         train = [
             (values.sum(axis=1, keepdims=True) - values).reshape(-1, values.shape[-1])
             for values in (count, positives)
@@ -151,17 +151,18 @@ class CrossValidatedGrid:
             Rows and positive rows.
         """
         shape = FOLDS, len(self.cells.rows), self.length
-        own = np.stack([self.positives, self.count - self.positives]).reshape(2, *shape)
-        block = _blocks(own.sum(axis=(0, 1, 2)))
-        kinds = own.sum(axis=2).transpose(2, 0, 1).reshape(self.length, -1)  # by score cell, label and fold
+        observed = np.stack([self.positives, self.count - self.positives]).reshape(2, *shape)
+        block = _blocks(observed.sum(axis=(0, 1, 2)))
+        # by score cell, label and fold
+        kinds = observed.sum(axis=2).transpose(2, 0, 1).reshape(self.length, -1)
         dealt = np.zeros((shape[1], draws, kinds.size), dtype=np.int64)
-        left = _sums_by(block, own.sum(axis=(0, 1)))[:, None].repeat(draws, axis=1)
+        left = _sums_by(block, observed.sum(axis=(0, 1)))[:, None].repeat(draws, axis=1)
         for indices, blocks in _in_turn(kinds, block):
             sizes = np.broadcast_to(kinds.ravel()[indices], (draws, len(indices))).copy()
             remaining = left[:, :, blocks]
             for bin_number in range(shape[1] - 1):
-                others = remaining[bin_number + 1 :].sum(axis=0)
-                sample = _draw_sample(remaining[bin_number], others, sizes, random)
+                later_bins = remaining[bin_number + 1 :].sum(axis=0)
+                sample = _draw_sample(remaining[bin_number], later_bins, sizes, random)
                 dealt[bin_number][:, indices] = sample
                 sizes -= sample
             dealt[-1][:, indices] = sizes
@@ -173,13 +174,13 @@ class CrossValidatedGrid:
 
 def _blocks(rows: Ints) -> Ints:
     """Return the block of each score cell: runs with enough rows; a remainder joins the last block."""
-    block, number, rows_in_block = np.zeros(len(rows), dtype=np.int64), 0, 0
+    block, block_index, rows_in_block = np.zeros(len(rows), dtype=np.int64), 0, 0
     for cell, count in enumerate(rows.tolist()):
-        block[cell] = number
+        block[cell] = block_index
         rows_in_block += count
         if rows_in_block >= _BLOCK_ROWS:
-            number, rows_in_block = number + 1, 0
-    return np.minimum(block, max(number - 1, 0))
+            block_index, rows_in_block = block_index + 1, 0
+    return np.minimum(block, max(block_index - 1, 0))
 
 
 def _sums_by(block: Ints, rows: Ints) -> Ints:
@@ -194,9 +195,9 @@ def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
     indices = np.flatnonzero(kinds)
     block_numbers = block[indices // kinds.shape[1]]
     turn = np.arange(len(indices)) - np.searchsorted(block_numbers, block_numbers)
-    for number in range(int(turn.max(initial=-1)) + 1):
-        here = turn == number
-        yield indices[here], block_numbers[here]
+    for turn_index in range(int(turn.max(initial=-1)) + 1):
+        in_turn = turn == turn_index
+        yield indices[in_turn], block_numbers[in_turn]
 
 
 def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
@@ -204,8 +205,8 @@ def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generato
     large = np.maximum(good, bad) > _MAX_POPULATION
     if not large.any():
         return random.hypergeometric(good, bad, sample)
-    few = [np.where(large, 1, number) for number in (good, bad, sample)]
-    counts = random.hypergeometric(*few)
+    exact_arguments = [np.where(large, 1, argument) for argument in (good, bad, sample)]
+    counts = random.hypergeometric(*exact_arguments)
     total = np.maximum(good + bad, 2)
     share = good / total
     error = np.sqrt(sample * share * (1 - share) * (total - sample) / (total - 1))
@@ -268,10 +269,10 @@ class Curve:
         return None if best is None else best + 1
 
 
-def gain(own: Curve, other: Curve, alerts: int) -> float:
-    """Compute the gain in recall over another curve, averaged around a number of alerts."""
-    more = own.hits_of(_ALERT_FACTORS * alerts) - other.hits_of(_ALERT_FACTORS * alerts)
-    return float(more.mean()) / int(other.hits[-1])
+def gain(curve: Curve, baseline: Curve, alerts: int) -> float:
+    """Compute the gain in recall over a baseline curve, averaged around a number of alerts."""
+    gained_hits = curve.hits_of(_ALERT_FACTORS * alerts) - baseline.hits_of(_ALERT_FACTORS * alerts)
+    return float(gained_hits.mean()) / int(baseline.hits[-1])
 
 
 def gain_of(
@@ -311,25 +312,27 @@ def gain_of(
     if not in_value:
         return found
     # at equal alerts, one more true positive means one false positive fewer
-    full_recall_value = float(sum(constraint.amounts)) * int(grid.by_score.hits[-1])
+    full_recall_value = float(sum(constraint.numbers)) * int(grid.by_score.hits[-1])
     return replace(
         found,
         value=_estimate(_more_value(grid.by_rank, grid.by_score, constraint), in_value[0], _AT_BOUND),
-        value_equal_alerts=_times(found.equal_alerts, full_recall_value),
+        value_equal_alerts=_scaled(found.equal_alerts, full_recall_value),
     )
 
 
-def _more_recall(own: Curve, other: Curve, constraint: Constraint) -> float:
-    return own.recall(constraint) - other.recall(constraint)
+def _more_recall(curve: Curve, baseline: Curve, constraint: Constraint) -> float:
+    return curve.recall(constraint) - baseline.recall(constraint)
 
 
-def _more_value(own: Curve, other: Curve, constraint: Constraint) -> float:
-    return float(own.value(constraint) - other.value(constraint))
+def _more_value(curve: Curve, baseline: Curve, constraint: Constraint) -> float:
+    return float(curve.value(constraint) - baseline.value(constraint))
 
 
-def _times(estimate: Estimate, factor: float) -> Estimate:
+def _scaled(estimate: Estimate, factor: float) -> Estimate:
     """Scale an estimate that has a value and both ends."""
-    value, low, high = (factor * (end or 0.0) for end in (estimate.value, estimate.low, estimate.high))
+    value, low, high = (
+        factor * (value_or_end or 0.0) for value_or_end in (estimate.value, estimate.low, estimate.high)
+    )
     return Estimate(value=value, low=low, high=high)
 
 
@@ -346,19 +349,26 @@ def _resampled(
     seed, digest = key
     measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
     gains: list[list[float]] = []
-    for number in with_progress(range(RESAMPLES), "resampling", RESAMPLES):
-        hits, misses = np.split(resample(labelled, generator(seed, Purpose.BOOTSTRAP, digest, number)), 2)
+    for resample_index in with_progress(range(RESAMPLES), "resampling", RESAMPLES):
+        hits, misses = np.split(
+            resample(labelled, generator(seed, Purpose.BOOTSTRAP, digest, resample_index)), 2
+        )
         if hits.any():
-            own, other = (Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders)
+            ranked, baseline = (
+                Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders
+            )
             gains.append(
-                [gain(own, other, alerts), *(measure(own, other, constraint) for measure in measures)]
+                [
+                    gain(ranked, baseline, alerts),
+                    *(measure(ranked, baseline, constraint) for measure in measures),
+                ]
             )
     return list(np.array(gains).T)
 
 
-def _sums(number: Ints, amount: Ints) -> Ints:
+def _sums(index: Ints, amount: Ints) -> Ints:
     """Compute the sums by index; exact, far below 2**53."""
-    return np.bincount(number, weights=amount).astype(np.int64)
+    return np.bincount(index, weights=amount).astype(np.int64)
 
 
 def _estimate(value: float, draws: Floats, outside: int) -> Estimate:

@@ -99,8 +99,8 @@ class Layout:
         return np.unique(self.lower, return_inverse=True)[1]
 
     @cached_property
-    def alike(self) -> list[Ints]:
-        """Indices of the cells of all bins of equal length; int64, shape (bins, length), for each length."""
+    def cells_by_length(self) -> list[Ints]:
+        """Cell indices of bins with equal numbers of cells; int64, shape (bins, length) for each length."""
         first = np.cumsum([0, *self.sizes])
         sizes = np.array(self.sizes)
         lengths = sorted(set(self.sizes) - {0})
@@ -150,7 +150,7 @@ def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
     bins = len(layout.sizes)
     width = (0.2 * np.maximum(total / bins, 1.0) ** -0.2)[..., None]
     rates = np.empty_like(log_odds)
-    for indices in layout.alike:
+    for indices in layout.cells_by_length:
         n, p = np.take(count, indices, axis=1), np.take(positives, indices, axis=1)
         x = np.take(log_odds, indices, axis=1)
         rate = sigmoid(x) if bins == 1 else _isotonic(_by_bin(x, n, p, mean), n)
@@ -159,15 +159,15 @@ def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
 
 
 def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) -> Floats:
-    """Compute the log-odds of a cell by its rank alone: local-linear rates of 200 pooled bins, made isotonic.
+    """Compute the log-odds of each cell from its rank alone: isotonic local-linear rates of 200 pooled bins.
 
     The rank is by lower edge, with ties pooled: the share of rows before it plus half of its own.
     """
     ties = int(layout.tie.max(initial=-1)) + 1
-    own = _by_number(layout.tie[None].repeat(len(count), axis=0), count, ties).astype(np.int64)
-    twice_rank = (2 * (np.cumsum(own, axis=1) - own) + own)[:, layout.tie]
+    tied_rows = _sums_by_index(layout.tie[None].repeat(len(count), axis=0), count, ties).astype(np.int64)
+    twice_rank = (2 * (np.cumsum(tied_rows, axis=1) - tied_rows) + tied_rows)[:, layout.tie]
     index = np.minimum(_POOLED_BINS * twice_rank // (2 * total), _POOLED_BINS - 1)
-    rows, hits = _by_number(index, count, _POOLED_BINS), _by_number(index, positives, _POOLED_BINS)
+    rows, hits = _sums_by_index(index, count, _POOLED_BINS), _sums_by_index(index, positives, _POOLED_BINS)
     centre = (np.arange(_POOLED_BINS) + 0.5) / _POOLED_BINS
     width = np.maximum(0.2 * total**-0.2, 1 / _POOLED_BINS)
     rate = np.clip(_local_linear(rows, hits, width), 0.3 / total, 1 - 0.3 / total)
@@ -178,10 +178,10 @@ def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) 
     )
 
 
-def _by_number(number: Ints, amount: Ints, size: int) -> Floats:
+def _sums_by_index(index: Ints, amount: Ints, size: int) -> Floats:
     """Compute the sums of integers by index for each draw; exact below 2**53, shape (draws, size)."""
-    draws = len(number)
-    shifted = (number + size * np.arange(draws)[:, None]).ravel()
+    draws = len(index)
+    shifted = (index + size * np.arange(draws)[:, None]).ravel()
     sums = np.bincount(shifted, weights=amount.ravel(), minlength=draws * size).astype(np.float64)
     return sums.reshape(draws, size)
 
@@ -277,6 +277,6 @@ def _correction(excess: Floats, count: Ints, width: Floats) -> Floats:
 def _isotonic(rate: Floats, count: Ints | Floats) -> Floats:
     """Make rates non-decreasing along the last axis."""
     weight = np.maximum(count.astype(np.float64), _MIN_RATE)
-    lines = (-1, rate.shape[-1])
+    flat_shape = (-1, rate.shape[-1])
     value = np.clip(rate, _MIN_RATE, 1 - _MIN_RATE)
-    return isotonic_means(value.reshape(lines), weight.reshape(lines)).reshape(rate.shape)
+    return isotonic_means(value.reshape(flat_shape), weight.reshape(flat_shape)).reshape(rate.shape)

@@ -23,7 +23,7 @@ Count = Annotated[int, Meta(ge=0)]
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated:
-    """Probabilities of rows, and their leaves if there is one partition; each of shape (n,)."""
+    """Calibrated probabilities, and leaf indices if the map has a single partition; each of shape (n,)."""
 
     probability: Floats
     leaf: Ints | None = None
@@ -37,12 +37,12 @@ class Parts:
     ----------
     names
         Descriptions.
-    number : int64, shape (n,)
+    index : int64, shape (n,)
         Part of each row, less than the number of names.
     """
 
     names: tuple[str, ...]
-    number: Ints
+    index: Ints
 
 
 class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
@@ -61,7 +61,7 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
 
     @property
     def features(self) -> Sequence[FeatureColumn]:
-        """Columns that it uses besides the score."""
+        """Feature columns that it uses."""
         return ()
 
     @property
@@ -75,7 +75,7 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
         return None
 
     def steps(self) -> Sequence[float]:
-        """List the steps of a step function, at least the smallest and largest; empty for a curve."""
+        """List values that it predicts, with the smallest and the largest; empty if these are not known."""
         return ()
 
     def contradiction(self) -> str | None:
@@ -88,7 +88,7 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
         Parameters
         ----------
         undersampled
-            As in ``Scale``: the odds are divided by it before the map.
+            As in ``Scale``: the odds are divided by it before the map is applied.
         """
         raise NotImplementedError
 

@@ -32,7 +32,7 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         """See BaseMap."""
         if not len(self.maps) == len(self.uncertainty_edges) + 1 == len(self.count):
             return "its uncertainty bins do not have a map each"
-        own = first(one.contradiction() for one in self.maps)
+        own = first(isotonic_map.contradiction() for isotonic_map in self.maps)
         return not_ascending(self.uncertainty_edges, "edges") or own
 
     def predict(
@@ -49,10 +49,10 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
 
         del features
         assert uncertainty is not None  # guaranteed by needs_uncertainty
-        row = bin_of(uncertainty, np.array(self.uncertainty_edges, dtype=np.float64))
+        bin_index = bin_of(uncertainty, np.array(self.uncertainty_edges, dtype=np.float64))
         result = np.empty(len(corrected))
-        for level, fitted in enumerate(self.maps):
-            inside = row == level
+        for index, fitted in enumerate(self.maps):
+            inside = bin_index == index
             result[inside] = fitted.probability(corrected[inside], scale)
         return Calibrated(probability=result)
 
@@ -64,13 +64,13 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         if uncertainty is None:
             return None
         return Parts(
-            names=tuple(f"uncertainty level {number}" for number in range(1, len(self.maps) + 1)),
-            number=np.searchsorted(np.array(self.uncertainty_edges), uncertainty, side="right"),
+            names=tuple(f"uncertainty level {level}" for level in range(1, len(self.maps) + 1)),
+            index=np.searchsorted(np.array(self.uncertainty_edges), uncertainty, side="right"),
         )
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""
-        return [step for one in self.maps for step in one.steps()]
+        return [step for isotonic_map in self.maps for step in isotonic_map.steps()]
 
     def tables(self, undersampled: float) -> list[Table]:
         """Tabulate its uncertainty levels."""

@@ -1,11 +1,11 @@
-"""Validate the numbers of saved maps, describing the first contradiction."""
+"""Check the numbers of saved maps, and describe the first contradiction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 _MAX_MAGNITUDE = 1e100
-"""Magnitude beyond which coefficients and edges would overflow."""
+"""Magnitude beyond which computations with coefficients and edges could overflow."""
 
 
 def first(sentences: Iterable[str | None]) -> str | None:

@@ -79,7 +79,7 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
         """Return the parts by group."""
         del uncertainty
-        return None if leaf is None else Parts(names=names_of_leaves(self.leaves), number=leaf)
+        return None if leaf is None else Parts(names=names_of_leaves(self.leaves), index=leaf)
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="histogram"):
     """Positive rate of each bin; a score v is in bin #{edges <= v}.
 
-    An empty bin has the rate of the next non-empty bin above, and no error. With the stated confidence, all
-    rates are simultaneously within ``error`` of the truth [LS Theorem 3].
+    An empty bin has the rate of the next non-empty bin above, or of the last non-empty bin. It has no error
+    bound (None). With the stated confidence, all rates are simultaneously within ``error`` of the truth
+    [LS Theorem 3].
     """
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HISTOGRAM})
@@ -35,7 +36,7 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
     @property
     def largest_error(self) -> float | None:
         """See BaseMap."""
-        return max((error for error in self.error if error is not None), default=None)
+        return max((error_bound for error_bound in self.error if error_bound is not None), default=None)
 
     def contradiction(self) -> str | None:
         """See BaseMap."""
@@ -72,9 +73,9 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
                 "-" if high is None else number(high),
                 count(rows),
                 share(rate),
-                "-" if error is None else f"{error:.4f}",
+                "-" if error_bound is None else f"{error_bound:.4f}",
             )
-            for low, high, rows, rate, error in zip(
+            for low, high, rows, rate, error_bound in zip(
                 edges[:-1], edges[1:], self.count, self.rate, self.error, strict=True
             )
         ]

@@ -56,11 +56,11 @@ def contradiction_in_leaves(leaves: Sequence[Leaf]) -> str | None:
 
 def names_of_leaves(leaves: Sequence[Leaf]) -> tuple[str, ...]:
     """Describe each leaf by number and condition."""
-    return tuple(f"leaf {number}: {leaf.rule}" for number, leaf in enumerate(leaves))
+    return tuple(f"leaf {leaf_index}: {leaf.rule}" for leaf_index, leaf in enumerate(leaves))
 
 
 def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
-    """Tabulate the leaves, at most a limited number."""
+    """Tabulate at most 40 leaves."""
     rows = [
         (
             str(index),
@@ -83,8 +83,8 @@ def calibrated_in_leaves(leaves: Sequence[Leaf], leaf: Ints, corrected: Floats, 
     import numpy as np
 
     result = np.empty(len(corrected))
-    for number, fitted in enumerate(leaves):
-        inside = leaf == number
+    for leaf_index, fitted in enumerate(leaves):
+        inside = leaf == leaf_index
         if inside.any():
             result[inside] = fitted.calibration.probability(corrected[inside], scale)
     return result

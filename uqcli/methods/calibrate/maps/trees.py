@@ -79,19 +79,19 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         return Calibrated(probability=total / len(leaves), leaf=leaves[0] if self.has_leaves else None)
 
     def _in_sequence(self, corrected: Floats, scale: Scale, leaves: Sequence[Ints]) -> Floats:
-        """Apply the trees in sequence, each calibrating the log-odds of the one before."""
+        """Apply the trees in sequence; each calibrates the log-odds that the previous tree predicts."""
         from uqcli.kernels.logistic import sigmoid
-        from uqcli.methods.calibrate.scale import Scale as Read
+        from uqcli.methods.calibrate.scale import Scale as ScoreScale
 
         for tree, leaf in zip(self.trees, leaves, strict=True):
-            corrected = Read().log_odds(calibrated_in_leaves(tree.leaves, leaf, corrected, scale))
-            scale = Read(real=True)
+            corrected = ScoreScale().log_odds(calibrated_in_leaves(tree.leaves, leaf, corrected, scale))
+            scale = ScoreScale(real=True)
         return sigmoid(corrected)
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
         """Return the parts by leaf."""
         del uncertainty
-        return None if leaf is None else Parts(names=names_of_leaves(self.trees[0].leaves), number=leaf)
+        return None if leaf is None else Parts(names=names_of_leaves(self.trees[0].leaves), index=leaf)
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""
@@ -105,17 +105,17 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         several = len(self.trees) > 1
         return [
             leaves_table(
-                f"Leaves of tree {number} of {len(self.trees)}" if several else "Leaves", tree.leaves
+                f"Leaves of tree {tree_number} of {len(self.trees)}" if several else "Leaves", tree.leaves
             )
-            for number, tree in enumerate(self.trees[:_MAX_TREES], start=1)
+            for tree_number, tree in enumerate(self.trees[:_MAX_TREES], start=1)
         ]
 
 
 def _contradiction_in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str | None:
-    is_text = {feature.name: feature.levels is not None for feature in features}
+    is_categorical = {feature.name: feature.levels is not None for feature in features}
     questions = [(index, node) for index, node in enumerate(tree.nodes) if node.leaf is None]
     contradiction = first(
-        _contradiction_in_question(index, node, is_text, len(tree.nodes)) for index, node in questions
+        _contradiction_in_question(index, node, is_categorical, len(tree.nodes)) for index, node in questions
     )
     if contradiction is not None:
         return contradiction
@@ -127,13 +127,15 @@ def _contradiction_in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str
     return contradiction_in_leaves(tree.leaves)
 
 
-def _contradiction_in_question(index: int, node: Node, is_text: Mapping[str, bool], nodes: int) -> str | None:
-    if node.feature is None or node.feature not in is_text:
+def _contradiction_in_question(
+    index: int, node: Node, is_categorical: Mapping[str, bool], n_nodes: int
+) -> str | None:
+    if node.feature is None or node.feature not in is_categorical:
         return f"a question asks for '{node.feature}', which is no feature"
-    text = is_text[node.feature]
-    if (node.levels is not None) != text or (node.threshold is None) != text:
+    categorical = is_categorical[node.feature]
+    if (node.levels is not None) != categorical or (node.threshold is None) != categorical:
         return f"a question about '{node.feature}' has no threshold or levels"
-    if any(child is None or not index < child < nodes for child in (node.left, node.right)):
+    if any(child is None or not index < child < n_nodes for child in (node.left, node.right)):
         return "a question has no nodes below it"
     if node.threshold is not None and not math.isfinite(node.threshold):
         return "a threshold is not finite"
