@@ -223,6 +223,17 @@ def comparison_card(title: str, compared: Comparison) -> HeadCard:
     )
 
 
+GROUP_HEADER: Final = ("log loss", "after", "ECE", "after", "TCE %", "after")
+"""Names of the cells of a group."""
+
+
+def group_cells(compared: Comparison) -> tuple[str, ...]:
+    """Format the main metrics of a group before and after, in the order of GROUP_HEADER."""
+    return tuple(
+        _format(side[metric], metric) for metric in _KEY_METRICS for side in (compared.before, compared.after)
+    )
+
+
 def after_numbers(metrics: Metrics) -> list[KeyNumber]:
     """Return the main metrics of a calibrator as key numbers."""
     return [

@@ -39,6 +39,10 @@ def evaluate(
             rich_help_panel="Output",
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Also measure each group of this column.", rich_help_panel="Output"),
+    ] = None,
     plotting: PlotOutput,
     reporting: ReportOptions,
     columns: ModelColumns,
@@ -65,5 +69,6 @@ def evaluate(
         bootstrap=resampling.bootstrap,
         seed=resampling.seed,
         shift=shift,
+        by=by,
     )
     deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)

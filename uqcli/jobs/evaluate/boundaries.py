@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -21,21 +21,26 @@ from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.difference import difference_of
+from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
+from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import (
+    GROUP_HEADER,
     MIN_UNFLAGGED,
     UNKNOWN,
     EvaluateParameters,
     EvaluateReport,
     MeasuredBoundary,
+    group_cells,
 )
 from uqcli.reports.evaluate.difference import BoundaryDifference
+from uqcli.reports.evaluate.groups import GroupEvaluation
 from uqcli.rows import Rows
 
 
@@ -64,9 +69,10 @@ def evaluate(
     UsageError, DataError
         Columns differ, the rows cannot be read, or every weight is 0.
     """
-    data = labelled_request(request, rules)
+    data = labelled_request(request, rules).grouped_by(request.by)
     target = None if shift is None else target_weights_of(shift, data.positive_value)
-    tally, summary = _count(data, rules)
+    by_group = None if request.by is None else GroupTally(4)
+    tally, summary, levels = _count(data, rules, by_group)
     if tally.rows == 0:
         raise refusals.no_weight()
     measured = _measured(tally, summary.unlabelled, request, target)
@@ -87,10 +93,76 @@ def evaluate(
         results=results,
         claims=claims,
         difference=_difference(tally, measured, request.confidence) if len(rules) == 2 else None,
+        by_group=None
+        if by_group is None or request.by is None
+        else _by_group(rules[0], by_group.of_names(levels[request.by]), summary.unlabelled, request, target),
     )
 
 
-def _count(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> tuple[_Tally, SourceSummary]:
+def _by_group(
+    artifact: BoundaryArtifact,
+    counts: Mapping[str, Sequence[int]],
+    unlabelled: int,
+    request: EvaluateRequest,
+    target: TargetWeights | None,
+) -> GroupEvaluation:
+    """Measure each group, and test the target of the rule there.
+
+    Parameters
+    ----------
+    counts
+        Rows, positives, selected rows and true positives by group.
+    """
+    constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
+    results, is_tested = {}, target is None and not artifact.unsealed
+    for name, (rows, positives, selected, true_positives) in counts.items():
+        tally = _Tally(
+            rows=rows,
+            positives=positives,
+            selected=(selected,),
+            true_positives=(true_positives,),
+            common=0,
+            common_positives=0,
+        )
+        (measured,) = _measured(tally, unlabelled, request, target)
+        rate = _bounded_rate(constraint, measured, request.confidence) if is_tested else None
+        results[name] = GroupResult(
+            rows=rows, metrics=measured.metrics(), cells=group_cells(measured), rate=rate
+        )
+    bound = constraint.text() if any(result.rate for result in results.values()) else ""
+    return group_evaluation(request.by or "", results, GROUP_HEADER, bound, 1 - request.confidence)
+
+
+def _bounded_rate(
+    constraint: Constraint, measured: MeasuredBoundary, confidence: float
+) -> tuple[BoundedRate, Estimate] | None:
+    """Return the rate that a constraint bounds; None if it bounds none, or if it is unknown."""
+    false_positives = measured.selected - measured.true_positives
+    negatives = measured.rows - measured.positives
+    estimate: Estimate
+    match constraint.kind:
+        case ConstraintKind.PRECISION:
+            counts, estimate, upper = (measured.true_positives, measured.selected), measured.precision, False
+        case ConstraintKind.RECALL:
+            counts, estimate, upper = (measured.true_positives, measured.positives), measured.recall, False
+        case ConstraintKind.MAX_FPR:
+            counts, estimate, upper = (false_positives, negatives), measured.fpr, True
+        case ConstraintKind.MAX_SELECTED if constraint.relative:
+            counts, upper = (measured.selected, measured.rows), True
+            estimate = proportion_estimate(*counts, confidence)
+        case _:
+            return None
+    if estimate == UNKNOWN:
+        return None
+    successes, trials = counts
+    (bound,) = constraint.numbers
+    return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper), estimate
+
+
+def _count(
+    data: DataRequest, rules: Sequence[BoundaryArtifact], by_group: GroupTally | None
+) -> tuple[_Tally, SourceSummary, Mapping[str, Mapping[str, int]]]:
+    """Count all rows and, if requested, those of each group; also return the group indices by name."""
     none = (0,) * len(rules)
     tally = _Tally(
         rows=0,
@@ -117,7 +189,12 @@ def _count(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> tuple[_Tally
             if common is None
             else tally.common_positives + _total(rows, common & positive),
         )
-    return tally, batches.summary
+        if by_group is not None:
+            weight, flagged = rows.weights(), decided[0]
+            columns = (weight, weight * positive, weight * flagged, weight * (flagged & positive))
+            (group,) = rows.groups.values()
+            by_group.add(group, *columns)
+    return tally, batches.summary, batches.levels
 
 
 def _total(rows: Rows, mask: np.ndarray) -> int:

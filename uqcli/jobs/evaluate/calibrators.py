@@ -20,6 +20,7 @@ from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes, panels
 from uqcli.jobs.compare import AnyPairedCounts, compare, minus
 from uqcli.jobs.evaluate.columns import labelled_request
+from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation, in_order
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
 from uqcli.jobs.labelled import read_labelled
@@ -30,10 +31,11 @@ from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.resampling import MIN_CLASS_ROWS
 from uqcli.reports.before_after import ReliabilityPanel
-from uqcli.reports.comparison import Comparison, value_of
+from uqcli.reports.comparison import GROUP_HEADER, Comparison, group_cells, value_of
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
 from uqcli.reports.evaluate.calibrators import EvaluateCalibratorReport, MeasuredCalibrator
 from uqcli.reports.evaluate.difference import LOSSES_COMPARED, CalibratorDifference
+from uqcli.reports.evaluate.groups import GroupEvaluation
 from uqcli.rows import Rows
 
 Probability = Floats | Matrix
@@ -54,11 +56,12 @@ def evaluate(
     """
     if shift is not None:
         raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
-    requests = _requests(request, rules)
+    requests = [data.grouped_by(request.by) for data in _requests(request, rules)]
     check_bootstrap(request.bootstrap)
     plan = ResamplingPlan(replicates=request.bootstrap, seed=request.seed, confidence=request.confidence)
     results, after = [], []
     reliability: list[ReliabilityPanel] = []
+    by_group: GroupEvaluation | None = None
     read: tuple[DataRequest, ReadRows, Source] | None = None
     for name, artifact, data in zip(request.artifacts, rules, requests, strict=True):
         if read is None or read[0] != data:
@@ -85,6 +88,8 @@ def evaluate(
         results.append((name, artifact, measured))
         if len(rules) == 2:
             after.append((rows, calibrated))
+        if request.by is not None:
+            by_group = _by_group(request.by, read[1], before, calibrated, plan)
     assert read is not None  # there is at least one rule
     return EvaluateCalibratorReport(
         source=read[2],
@@ -98,7 +103,26 @@ def evaluate(
         difference=_difference([measured.compared for _, _, measured in results], after, plan)
         if after
         else None,
+        by_group=by_group,
     )
+
+
+def _by_group(
+    by: str, read: ReadRows, before: Probability, after: Probability, plan: ResamplingPlan
+) -> GroupEvaluation:
+    """Measure the calibrator in each group; no bound holds there, hence no test."""
+    group, results = read.rows.groups[by], {}
+    names = read.group_names[by]
+    for name in in_order(names):
+        indices = np.flatnonzero(group == names.index(name))
+        rows = read.rows.select(indices)
+        if not rows.size:
+            continue
+        compared = compare(_paired(before[indices], after[indices], rows), plan)
+        results[name] = GroupResult(
+            rows=rows.size, metrics={**compared.metrics(), "rows": rows.size}, cells=group_cells(compared)
+        )
+    return group_evaluation(by, results, GROUP_HEADER, "", 1 - plan.confidence)
 
 
 def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Claim | None:

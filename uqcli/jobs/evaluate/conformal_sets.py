@@ -12,21 +12,25 @@ from uqcli.artifacts.saved import Source, roles_of
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import LABEL
-from uqcli.document import Estimate, ExactEstimate
+from uqcli.document import Estimate, ExactEstimate, interval
 from uqcli.draws import Purpose, generator
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
+from uqcli.exact import decimal
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.evaluate.coverage_test import CoverageCounts, judge
 from uqcli.jobs.evaluate.difference import share_difference
+from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.methods.evaluate.difference import mcnemar
+from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.shift.target import coverage_draws, percentiles
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
 from uqcli.reports.evaluate.conformal_sets import EvaluateConformalReport, SetMetrics
 from uqcli.reports.evaluate.difference import SetDifference
+from uqcli.reports.evaluate.groups import GroupEvaluation
 
 
 class _Tally:
@@ -79,14 +83,16 @@ def evaluate(
         Columns or classes differ, or the rows cannot be read.
     """
     _check_listed_columns(request, rules)
-    requests = [_labelled_request(artifact, request) for artifact in rules]
+    requests = [_labelled_request(artifact, request).grouped_by(request.by) for artifact in rules]
+    by_group = None if request.by is None else GroupTally(4)
+    levels: Mapping[str, Mapping[str, int]] = {}
     measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
     paired = len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
     pair = _DiscordantRows() if paired else None
     rules_with_requests = list(zip(rules, requests, strict=True))
     for batch in [rules_with_requests] if paired else [[single] for single in rules_with_requests]:
-        tallies, source = _counted(batch, pair)
+        tallies, source, levels = _counted(batch, pair, by_group)
         for (artifact, _), tally in zip(batch, tallies, strict=True):
             measured.append(_metrics(artifact, tally, request, shift))
     return EvaluateConformalReport(
@@ -100,7 +106,41 @@ def evaluate(
         results=tuple(zip(request.artifacts, rules, measured, strict=True)),
         shifted=shift is not None,
         difference=_difference(measured, pair, request.confidence) if len(rules) == 2 else None,
+        by_group=None
+        if by_group is None or request.by is None
+        else _by_group(rules[0], by_group.of_names(levels[request.by]), request, shifted=shift is not None),
     )
+
+
+def _by_group(
+    artifact: ConformalArtifact,
+    counts: Mapping[str, Sequence[int]],
+    request: EvaluateRequest,
+    *,
+    shifted: bool,
+) -> GroupEvaluation:
+    """Measure each group, and test whether the sets cover as much there as is guaranteed overall.
+
+    Parameters
+    ----------
+    counts
+        Rows, covered rows, sum of set sizes and empty sets by group.
+    """
+    bound = 1 - decimal("alpha", artifact.parameters.alpha)
+    is_tested = not shifted and not artifact.unsealed
+    results = {}
+    for name, (rows, covered, size, empty) in counts.items():
+        coverage = proportion_estimate(covered, rows, request.confidence)
+        rate = BoundedRate(successes=covered, trials=rows, bound=bound)
+        results[name] = GroupResult(
+            rows=rows,
+            metrics={"coverage": coverage, "mean_set_size": size / rows, "empty": empty / rows, "rows": rows},
+            cells=(interval(coverage), f"{size / rows:.3f}", f"{100 * empty / rows:.2f} %"),
+            rate=(rate, coverage) if is_tested else None,
+        )
+    header = ("coverage", "mean set size", "empty sets")
+    text = f"coverage >= {float(bound):g}" if is_tested else ""
+    return group_evaluation(request.by or "", results, header, text, 1 - request.confidence)
 
 
 def _difference(
@@ -161,8 +201,10 @@ def _in_one_order(request: DataRequest) -> DataRequest:
 
 
 def _counted(
-    batch: Sequence[tuple[ConformalArtifact, DataRequest]], pair: _DiscordantRows | None
-) -> tuple[list[_Tally], Source]:
+    batch: Sequence[tuple[ConformalArtifact, DataRequest]],
+    pair: _DiscordantRows | None,
+    by_group: GroupTally | None,
+) -> tuple[list[_Tally], Source, Mapping[str, Mapping[str, int]]]:
     """Read the rows once, with labels in the first rule's class order; each rule counts in its own."""
     artifacts = [artifact for artifact, _ in batch]
     groups = [() if artifact.groups is None else artifact.groups.names for artifact in artifacts]
@@ -185,7 +227,12 @@ def _counted(
         ]
         if pair is not None:
             pair.add(covered, weight)
-    return tallies, reader.source
+        if by_group is not None:
+            size = sets[0](rows).sum(axis=1)
+            columns = (weight, weight * covered[0], weight * size, weight * (size == 0))
+            (group,) = rows.groups.values()
+            by_group.add(group, *columns)
+    return tallies, reader.source, reader.levels
 
 
 def _metrics(

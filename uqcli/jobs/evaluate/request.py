@@ -30,6 +30,8 @@ class EvaluateRequest:
         Bootstrap resamples for the intervals of calibrators' metrics, and the seed.
     shift
         Class weights of target data, to measure coverage and precision there also.
+    by
+        Column of groups to evaluate as well; for a single rule.
     """
 
     data: DataRequest
@@ -40,3 +42,4 @@ class EvaluateRequest:
     bootstrap: int = 0
     seed: int = defaults.SEED
     shift: SavedShift | None = None
+    by: str | None = None

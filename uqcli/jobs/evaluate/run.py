@@ -46,6 +46,8 @@ def run(request: EvaluateRequest) -> Result[Report, None]:
         raise UsageError("no rule file given", expected="at least one argument that ends in .json")
     rules = request.rules or tuple(map(load, request.artifacts))
     request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
+    if request.by is not None and len(rules) > 1:
+        raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
     shift = None if request.shift is None else load_shift(request.shift)
     kind = _common_kind(request.artifacts, rules)
     if kind is not ArtifactKind.CALIBRATOR:

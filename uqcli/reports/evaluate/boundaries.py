@@ -35,6 +35,7 @@ from uqcli.document import (
 )
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference, direction
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
+from uqcli.reports.evaluate.groups import GroupEvaluation
 
 
 class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,18 +145,22 @@ class Evaluated:
         Name, rule and metrics of each rule file, in the order of the command line.
     difference
         The second rule less the first, if there are two.
+    by_group
+        Results of a single rule by group, if requested.
     """
 
     source: Source
     parameters: EvaluateParameters
     results: Results
     difference: HasMetrics | None = None
+    by_group: GroupEvaluation | None = None
 
     @property
     def checked_metrics(self) -> Mapping[str, Metrics]:
         """Metrics by rule file; under '' those of a single rule, or the difference of two."""
         if len(self.results) == 1:
-            return {"": self.results[0][2].metrics()}
+            groups = {} if self.by_group is None else self.by_group.metrics()
+            return {"": {**self.results[0][2].metrics(), **groups}}
         together = {} if self.difference is None else {"": {"difference": self.difference.metrics()}}
         return {**together, **{name: measured.metrics() for name, _, measured in self.results}}
 
@@ -176,7 +181,30 @@ class Evaluated:
         single = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
         if self.difference is not None:
             single = {"metrics": {"difference": plain(self.difference.metrics())}}
-        return {**head, **single, "results": listed, "notes": list(notes)}
+        if self.by_group is None:
+            return {**head, **single, "results": listed, "notes": list(notes)}
+        groups = self.by_group
+        metrics = plain({**self.results[0][2].metrics(), **groups.metrics()})
+        notes = [*groups.lead(), *groups.cautions(), *notes]
+        return {**head, "metrics": metrics, "results": listed, **groups.payload(), "notes": notes}
+
+    def with_groups(self, document: Document) -> Document:
+        """Add the results by group to the readable form: their verdict, table and figure."""
+        groups = self.by_group
+        if groups is None:
+            return document
+        card = document.card
+        if card is not None and groups.broken:
+            card = replace(card, verdict=Verdict(text="a group misses the target", tone="bad"))
+        return replace(
+            document,
+            lead=[*groups.lead(), *document.lead],
+            tables=[groups.table(), *(replace(table, detail=True) for table in document.tables)],
+            cautions=[*groups.cautions(), *document.cautions],
+            figures=[*groups.figures(self.parameters.confidence), *document.figures],
+            claims=[*document.claims, *groups.claims()],
+            card=None if card is None else replace(card, states_lead=False),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +236,7 @@ class EvaluateReport(Evaluated):
             claim.sentence.removeprefix(f"{name}: ") for name, claim in zip(names, self.claims, strict=True)
         ]
         size = f"{rows_of(first.rows)} ({count(first.positives)} positive{dropped})"
-        return Document(
+        document = Document(
             title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
             tables=[table, self._rules_table()],
             lead=self._advice(),
@@ -218,6 +246,7 @@ class EvaluateReport(Evaluated):
             claims=self.claims,
             card=self._card(),
         )
+        return self.with_groups(document)
 
     def _card(self) -> HeadCard:
         """Build the head of the page."""
@@ -403,6 +432,16 @@ def _ends(cell: str) -> str:
     """Return the interval of a table cell such as ``+0.1 [-0.2, +0.3]`` in words; empty if it has none."""
     _, _, ends = cell.partition(" [")
     return ends.partition("]")[0].replace(", ", " to ")
+
+
+GROUP_HEADER = ("flagged", "precision", "recall")
+"""Names of the cells of a group."""
+
+
+def group_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
+    """Format the results of a group, in the order of GROUP_HEADER."""
+    rate = f"{100 * measured.selected / measured.rows:.2f} %"
+    return rate, interval(measured.precision), interval(measured.recall)
 
 
 _ROWS = ("precision", "recall", "FPR", "flagged", "true positives")

@@ -95,7 +95,7 @@ class EvaluateCalibratorReport(Evaluated):
         positives = "" if self.source.positives is None else f" ({count(self.source.positives)} positive)"
         size = f"{rows_of(self.source.rows)}{positives}"
         headline = verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
-        return Document(
+        document = Document(
             title=f"{headline} {size}",
             tables=[*tables, meanings_table()],
             lead=self._advice(),
@@ -105,6 +105,7 @@ class EvaluateCalibratorReport(Evaluated):
             claims=self.claims,
             card=self._card(),
         )
+        return self.with_groups(document)
 
     def _card(self) -> HeadCard:
         """Build the head of the page."""

@@ -182,7 +182,7 @@ class EvaluateConformalReport(Evaluated):
             if covered is not None:
                 tables.append(replace(covered, detail=unit not in units))
         sentences = [_verdict(artifact, measured) for _, artifact, measured in self.results]
-        return Document(
+        document = Document(
             title=f"{verdicts(self.results, sentences)} {rows_of(self.source.rows)}, "
             f"{intervals_in_words(self.parameters)}",
             tables=tables,
@@ -193,6 +193,7 @@ class EvaluateConformalReport(Evaluated):
             claims=[_claim(*result) for result in self.results],
             card=self._card(sentences),
         )
+        return self.with_groups(document)
 
     def _card(self, sentences: Sequence[str]) -> HeadCard:
         """Build the head of the page, with the numbers of the first rule."""

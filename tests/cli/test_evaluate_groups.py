@@ -1,0 +1,133 @@
+"""Tests of ``uqcli evaluate --by``: each group as if it were the whole file, and the test of the worst."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import binomtest
+
+from uqcli.methods.multiple import holm
+
+RULES = {
+    "boundary": ("boundary", "fit.csv", "--precision", "0.7"),
+    "boundary by recall": ("boundary", "fit.csv", "--recall", "0.6"),
+    "boundary by false positives": ("boundary", "fit.csv", "--max-fpr", "0.1"),
+    "calibrator": ("calibrate", "fit.csv", "--method", "isotonic"),
+    "sets": ("conformal", "fit.csv", "--alpha", "0.2", "--no-randomize"),
+}
+
+
+def rows(seed, size=1500):
+    """Draw rows whose positive rate differs between groups, one of which is small."""
+    random = np.random.default_rng(seed)
+    group = random.choice(["10", "9", "2"], size, p=[0.6, 0.3, 0.1])
+    probability = random.random(size)
+    right = np.where(group == "9", probability**4, probability)
+    return pl.DataFrame(
+        {
+            "score": probability,
+            "uncertainty": random.random(size),
+            "label": (random.random(size) < right).astype(int),
+            "region": group,
+            "weight": random.integers(0, 4, size),
+        }
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write a calibration set and a test set."""
+    rows(1).write_csv(tmp_path / "fit.csv")
+    test = rows(2)
+    test.write_csv(tmp_path / "test.csv")
+    return test
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rule", RULES)
+def test_metrics_of_a_group_are_those_of_its_rows_alone(uqcli, files, tmp_path, rule, weighted):
+    weight = ("--weight", "weight") if weighted else ()
+    assert uqcli(*RULES[rule], *weight, "-q", "-o", "rule.json").code == 0
+    report = uqcli("evaluate", "rule.json", "test.csv", "--by", "region", "--json").json
+    assert [group["name"] for group in report["groups"]] == ["2", "9", "10"]
+    for group in report["groups"]:
+        files.filter(pl.col("region") == group["name"]).write_csv(tmp_path / "part.csv")
+        alone = uqcli("evaluate", "rule.json", "part.csv", "--json").json["metrics"]
+        for name, value in group["metrics"].items():
+            if name != "promise_broken":
+                assert value == alone[name], name
+        assert report["metrics"]["by_group"][group["name"]] == group["metrics"]
+    overall = uqcli("evaluate", "rule.json", "test.csv", "--json").json["metrics"]
+    assert {name: report["metrics"][name] for name in overall} == overall
+
+
+def test_the_worst_group_is_tested_exactly_for_all_groups(uqcli, files):
+    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "rule.json").code == 0
+    outcome = uqcli("evaluate", "rule.json", "test.csv", "--by", "region", "--json")
+    groups = {group["name"]: group for group in outcome.json["groups"]}
+    assert not groups["2"]["tested"]
+    p_values = {
+        name: binomtest(
+            groups[name]["metrics"]["true_positives"], groups[name]["metrics"]["selected"], 0.7, "less"
+        ).pvalue
+        for name in ("9", "10")
+    }
+    expected = holm(p_values)
+    for name, p_value in expected.items():
+        assert groups[name]["p"] == pytest.approx(p_value, rel=1e-9)
+    worst = min(expected, key=expected.get)
+    assert outcome.json["worst_group"] == worst == "9"
+    assert outcome.json["metrics"]["worst_group"]["p"] == groups[worst]["p"]
+    text = uqcli("evaluate", "rule.json", "test.csv", "--by", "region").out.decode()
+    assert "1 group misses precision >= 0.7; the worst is 9 (" in text
+    assert "corrected for 2 groups" in text
+    assert "too small to test" in text
+    assert "2 (" in text.split("too small to test")[1]
+    failed = uqcli(
+        "evaluate", "rule.json", "test.csv", "--by", "region", "-q", "--fail-if", "groups_below > 0"
+    )
+    assert failed.code == 6
+
+
+def test_a_detectable_rate_is_detected_with_its_power(uqcli, files):
+    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "rule.json").code == 0
+    groups = uqcli("evaluate", "rule.json", "test.csv", "--by", "region", "--json").json["groups"]
+    for group in groups:
+        if group["tested"]:
+            trials, rate = group["metrics"]["selected"], group["detectable"]
+            random = np.random.default_rng(0)
+            draws = random.binomial(trials, rate, 4000)
+            rejected = {
+                k: binomtest(int(k), trials, 0.7, "less").pvalue <= 0.05 / 2 for k in set(draws.tolist())
+            }
+            assert np.mean([rejected[k] for k in draws.tolist()]) == pytest.approx(0.8, abs=0.03)
+
+
+def test_groups_have_a_table_a_figure_and_claims(uqcli, files, tmp_path):
+    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "rule.json").code == 0
+    reports = ("--report", "r.html", "--report", "r.xml")
+    assert uqcli("evaluate", "rule.json", "test.csv", "--by", "region", "-q", *reports).code == 0
+    page = (tmp_path / "r.html").read_text()
+    assert "a group misses the target" in page
+    assert 'aria-label="Precision by region' in page
+    assert "region = 9: precision &gt;= 0.7" in (tmp_path / "r.xml").read_text()
+
+
+def test_groups_of_two_rules_are_refused(uqcli, files):
+    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "rule.json").code == 0
+    outcome = uqcli("evaluate", "rule.json", "rule.json", "test.csv", "--by", "region")
+    assert outcome.code == 2
+    assert "--by with 2 rule files; expected one rule file" in outcome.err
+    outcome = uqcli("evaluate", "rule.json", "test.csv", "--by", "nothing")
+    assert outcome.code == 3
+    assert "no column 'nothing'" in outcome.err
+
+
+def test_dates_are_in_order(uqcli, files, tmp_path):
+    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "rule.json").code == 0
+    day = pl.date(2026, 9, 28) + pl.duration(days=pl.int_range(pl.len()) % 5)
+    files.with_columns(day=day).sample(fraction=1, shuffle=True, seed=1).write_parquet(
+        tmp_path / "days.parquet"
+    )
+    report = uqcli("evaluate", "rule.json", "days.parquet", "--by", "day", "--json").json
+    names = [group["name"] for group in report["groups"]]
+    assert names == [f"2026-09-{day}" for day in (28, 29, 30)] + ["2026-10-01", "2026-10-02"]

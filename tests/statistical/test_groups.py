@@ -1,0 +1,39 @@
+"""Simulations of the test of each group: one that keeps the bound is rejected at most at the level."""
+
+import os
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from uqcli.document import Estimate
+from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
+from uqcli.methods.evaluate.groups import BoundedRate
+
+REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60")) * 10
+LEVEL = 0.05
+ALLOWED = LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / REPETITIONS)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("groups", [3, 10, 50])
+@pytest.mark.parametrize("bound", [Fraction(7, 10), Fraction(95, 100), Fraction(2, 100)])
+def test_groups_at_their_bound_are_seldom_rejected(groups, bound, upper):
+    random, rejected = np.random.default_rng(groups), 0
+    for _ in range(REPETITIONS):
+        trials = random.integers(1, 600, groups)
+        successes = random.binomial(trials, float(bound))
+        results = {
+            str(number): GroupResult(
+                rows=1000,
+                metrics={},
+                cells=(),
+                rate=(
+                    BoundedRate(successes=int(k), trials=int(n), bound=bound, upper=upper),
+                    Estimate(value=None, low=None, high=None),
+                ),
+            )
+            for number, (k, n) in enumerate(zip(successes, trials, strict=True))
+        }
+        rejected += bool(group_evaluation("group", results, (), "rate", LEVEL).broken)
+    assert rejected / REPETITIONS <= ALLOWED

@@ -1,0 +1,56 @@
+"""Exact tests of a bound on the rate of each group, and the rates that they would detect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+POWER: Final = 0.8
+"""Probability with which a detectable rate is detected."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundedRate:
+    """Successes of a group, whose rate must be at least the bound, or at most if ``upper``."""
+
+    successes: int
+    trials: int
+    bound: Fraction
+    upper: bool = False
+
+    def p_value(self) -> float | None:
+        """Return the exact one-sided p-value that the rate breaks the bound; None without trials."""
+        from scipy.special import bdtr
+
+        if not self.trials:
+            return None
+        if self.upper:  # as many failures or fewer at the complementary rate
+            return float(bdtr(float(self.trials - self.successes), self.trials, float(1 - self.bound)))
+        return float(bdtr(float(self.successes), self.trials, float(self.bound)))
+
+    def detectable(self, level: float) -> float | None:
+        """Return the rate nearest to the bound that the test detects with probability POWER.
+
+        Parameters
+        ----------
+        level
+            Level of the test.
+
+        Returns
+        -------
+        None if no rate is detected.
+        """
+        from scipy.special import bdtr, bdtri
+        from scipy.stats import binom
+
+        bound = float(1 - self.bound if self.upper else self.bound)
+        if not self.trials:
+            return None
+        most = int(binom.ppf(level, self.trials, bound))
+        while most >= 0 and bdtr(float(most), self.trials, bound) > level:
+            most -= 1
+        if most < 0:
+            return None
+        rate = 0.0 if most == self.trials else float(bdtri(float(most), self.trials, POWER))
+        return 1 - rate if self.upper else rate
