@@ -46,6 +46,7 @@ def folder(tmp_path_factory):
             "label": (random.random(3000) < 1 / (1 + np.exp(1 - score))).astype(np.int8),
             "class": np.array(list("abc"))[(random.random((3000, 1)) > parts[:, :2].cumsum(axis=1)).sum(1)],
             "w": random.integers(0, 4, 3000),
+            "region": np.arange(3000) % 7,
             **{f"p_{name}": parts[:, index] for index, name in enumerate("abc")},
         }
     )
@@ -66,6 +67,27 @@ def test_rule_files_are_byte_identical_on_both_engines(folder, tmp_path, line):
         output = str(tmp_path / engine)
         assert run([*words, *labels, *inputs(folder), "-q", "-o", output, "--engine", engine]) == 0
     assert (tmp_path / "polars").read_bytes() == (tmp_path / "spark").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "boundary --precision 0.5 --weight w",
+        "calibrate --score p --method platt --weight w",
+        "conformal --proba p_* --method aps --no-randomize --label class",
+    ],
+)
+def test_results_by_group_are_equal_on_both_engines(folder, tmp_path, line):
+    rule_file = str(tmp_path / "rule.json")
+    assert run([*line.split(), *inputs(folder), "-q", "-o", rule_file]) == 0
+    reports = []
+    for engine in ("polars", "spark"):
+        report = tmp_path / f"{engine}.json"
+        options = ["--by", "region", "-q", "--report", str(report), "--engine", engine]
+        assert run(["evaluate", rule_file, *inputs(folder), *options]) == 0
+        reports.append(report.read_bytes())
+    assert reports[0] == reports[1]
+    assert b'"groups"' in reports[0]
 
 
 def test_decisions_are_equal_in_any_order_of_rows(folder, tmp_path):
