@@ -20,8 +20,8 @@ from reproduction.study import QUICK, WHOLE, Outcome, Scale, Study
 from reproduction.values import read
 
 ROOT = Path(__file__).parents[1]
-WAITS = "its study has no kept result yet; `make reproduce` runs it"
-SMALLER = (
+NO_RESULT_REASON = "its study has no kept result yet; `make reproduce` runs it"
+QUICK_NOTE = (
     "**A smaller run, to see that everything works: fewer seeds and rows than the page in the repository.**\n"
 )
 
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             waiting.append(study)
     failed = _run_all(waiting, QUICK if options.quick else WHOLE, results_folder)
     ready = [study for study in STUDIES if _result_path(results_folder, study).exists()]
-    _write(ready, results_folder, options.out, SMALLER if options.quick else "")
+    _write(ready, results_folder, options.out, QUICK_NOTE if options.quick else "")
     return int(failed)
 
 
@@ -87,7 +87,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m reproduction", description=__doc__)
     parser.add_argument("--study", action="append", choices=[study.name for study in STUDIES])
     parser.add_argument("--quick", action="store_true", help="fewer seeds and rows")
-    parser.add_argument("--again", action="store_true", help="run studies that have kept results, too")
+    parser.add_argument("--again", action="store_true", help="also run studies that have kept results")
     parser.add_argument(
         "--keep", type=Path, default=ROOT / "build" / "reproduction", help="folder of results"
     )
@@ -110,23 +110,23 @@ def _run(study: Study, scale: Scale, results_folder: Path, stopped: Event) -> No
         outcome = study.run(program, scale, say)
     say(f"done, {program.commands} commands")
     spent = {"commands": program.commands, "seconds": time.perf_counter() - start}
-    text = json.dumps({"outcome": outcome.kept(), "spent": spent}, indent=1, allow_nan=False)
-    part = results_folder / f"{study.name}.part"
-    part.write_text(text + "\n")
-    part.replace(_result_path(results_folder, study))
+    text = json.dumps({"outcome": outcome.content(), "spent": spent}, indent=1, allow_nan=False)
+    partial_path = results_folder / f"{study.name}.part"
+    partial_path.write_text(text + "\n")
+    partial_path.replace(_result_path(results_folder, study))
 
 
-def _write(ready: Sequence[Study], results_folder: Path, out: Path, scale: str) -> None:
+def _write(ready: Sequence[Study], results_folder: Path, out: Path, note: str) -> None:
     kept_results = {
         study.name: json.loads(_result_path(results_folder, study).read_text()) for study in ready
     }
-    outcomes = [(study, Outcome.from_kept(kept_results[study.name]["outcome"])) for study in ready]
+    outcomes = [(study, Outcome.from_content(kept_results[study.name]["outcome"])) for study in ready]
     (out / "images").mkdir(parents=True, exist_ok=True)
     for picture in (
         figure for _, outcome in outcomes for sheet in outcome.sheets for figure in sheet.pictures
     ):
         (out / "images" / picture.name).write_text(picture.svg)
-    (out / "reproduction.md").write_text(results_page(outcomes, _not_reproduced(ready), scale))
+    (out / "reproduction.md").write_text(results_page(outcomes, _not_reproduced(ready), note))
     spent = {name: result["spent"] for name, result in kept_results.items()}
     (out / "speed.md").write_text(speed_page(outcomes, spent))
     _say(f"written: {out / 'reproduction.md'}")
@@ -137,7 +137,12 @@ def _not_reproduced(ready: Sequence[Study]) -> list[dict[str, str]]:
     values = read()
     names = {study.name for study in ready}
     waiting = [
-        {"paper": "calibration error", "what": table["name"], "status": "not yet run", "reason": WAITS}
+        {
+            "paper": "calibration error",
+            "what": table["name"],
+            "status": "not yet run",
+            "reason": NO_RESULT_REASON,
+        }
         for table in values["table"]
         if table["study"] not in names
     ]
@@ -147,7 +152,9 @@ def _not_reproduced(ready: Sequence[Study]) -> list[dict[str, str]]:
             paper, _, item = study.heading.lower().partition(": ")
             if not item:
                 paper, item = "ours", paper
-            waiting.append({"paper": paper, "what": item, "status": "not yet run", "reason": WAITS})
+            waiting.append(
+                {"paper": paper, "what": item, "status": "not yet run", "reason": NO_RESULT_REASON}
+            )
     return [*waiting, *values["listed"]]
 
 

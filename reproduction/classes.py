@@ -1,4 +1,4 @@
-"""Gaussian classes in the plane, with the probabilities of a model that knows their law."""
+"""Gaussian classes in the plane, with the probabilities of a model that knows their distributions."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ class GaussianClasses:
     Attributes
     ----------
     means : C points
-    spread
+    standard_deviation
         Standard deviation along each axis.
     prior : C shares
         Class priors of the training data.
     """
 
     means: tuple[tuple[float, float], ...]
-    spread: float
+    standard_deviation: float
     prior: tuple[float, ...]
 
-    def draw(self, shares: tuple[float, ...], rows: int, draws: np.random.Generator) -> tuple[Floats, Ints]:
+    def draw(self, shares: tuple[float, ...], rows: int, random: np.random.Generator) -> tuple[Floats, Ints]:
         """Draw probabilities, shape (rows, C), and classes of rows with these class priors."""
-        label = draws.choice(len(shares), size=rows, p=shares)
-        point = np.array(self.means)[label] + self.spread * draws.normal(size=(rows, 2))
+        label = random.choice(len(shares), size=rows, p=shares)
+        point = np.array(self.means)[label] + self.standard_deviation * random.normal(size=(rows, 2))
         squared_distance = ((point[:, None] - np.array(self.means)) ** 2).sum(axis=2)
         joint = np.array(self.prior) * np.exp(
-            -(squared_distance - squared_distance.min(axis=1)[:, None]) / (2 * self.spread**2)
+            -(squared_distance - squared_distance.min(axis=1)[:, None]) / (2 * self.standard_deviation**2)
         )
         return joint / joint.sum(axis=1)[:, None], label
 
-    def towards(self, shares: tuple[float, ...], part: float) -> tuple[float, ...]:
-        """Return class priors that are part of the way from ``prior`` to ``shares``."""
+    def towards(self, shares: tuple[float, ...], fraction: float) -> tuple[float, ...]:
+        """Return class priors at a fraction of the way from ``prior`` to ``shares``."""
         pairs = zip(self.prior, shares, strict=True)
-        return tuple(start + part * (end - start) for start, end in pairs)
+        return tuple(start + fraction * (goal - start) for start, goal in pairs)
 
     def weights(self, shares: tuple[float, ...]) -> uqcli.ShiftWeights:
         """Return the true class weights, which uqcli computes from rows with exactly the prior."""

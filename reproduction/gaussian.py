@@ -34,15 +34,15 @@ SAME_DRAW = (
 MIN_GROUP_ROWS = 200
 """Smallest number of rows of a group that uqcli tests."""
 SMALL_BINS = 60
-"""Below this size of bins, one command for all seeds is slow, because it also measures all rows together."""
+"""If bins are smaller, one command for all seeds is slow, because it also measures all rows together."""
 
 Say = Callable[[str], None]
 Metrics = dict[str, float]
 
 
 @dataclass(kw_only=True)
-class Measured:
-    """Cache of data and metrics: each setting is drawn and measured once."""
+class MetricsCache:
+    """Caches data and metrics, so that each setting is drawn and measured once."""
 
     program: Program
     say: Say
@@ -68,46 +68,46 @@ class Measured:
             folder = f"data{len(self.drawn)}"
             options = dict(zip(("train_prevalence", "prevalence", "noise"), model, strict=True))
             for seed in range(seeds):
-                draw(self._part(folder, seed), "gaussian", rows, seed, **options)
+                draw(self._rows_path(folder, seed), "gaussian", rows, seed, **options)
             self.drawn[key] = folder
         return self.drawn[key]
 
-    def _part(self, folder: str, seed: int) -> Path:
+    def _rows_path(self, folder: str, seed: int) -> Path:
         return self.program.folder / folder / f"seed={seed}" / "rows.parquet"
 
     def _together(self, folder: str, options: dict[str, Any], seeds: int) -> list[Metrics]:
-        parts = [f"{folder}/seed={seed}" for seed in range(seeds)]
+        folders = [f"{folder}/seed={seed}" for seed in range(seeds)]
         arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-        report = self.program.run("tce", *parts, "--by", "seed", *arguments)
+        report = self.program.run("tce", *folders, "--by", "seed", *arguments)
         assert report is not None
         return [report["metrics"]["by_group"][str(seed)] for seed in range(seeds)]
 
     def _one_by_one(self, folder: str, options: dict[str, Any], seeds: int) -> list[Metrics]:
-        return [calibration_metrics(self._part(folder, seed), options) for seed in range(seeds)]
+        return [calibration_metrics(self._rows_path(folder, seed), options) for seed in range(seeds)]
 
 
 def run_tables(study: str, program: Program, scale: Scale, say: Say) -> Outcome:
     """Reproduce all tables of a study."""
-    measured = Measured(program=program, say=say)
-    sheets = [_sheet(table, measured, scale.seeds) for table in tables_of(study)]
+    cache = MetricsCache(program=program, say=say)
+    sheets = [_sheet(table, cache, scale.seeds) for table in tables_of(study)]
     return Outcome(sheets=sheets)
 
 
-def _sheet(table: PublishedTable, measured: Measured, seeds: int) -> Sheet:
-    measured.say(f"{table.name}: {table.title}")
+def _sheet(table: PublishedTable, cache: MetricsCache, seeds: int) -> Sheet:
+    cache.say(f"{table.name}: {table.title}")
     rows: list[Row] = []
     outside: list[str] = []
     cells = 0
-    for line in table.rows:
-        metrics = measured.metrics(line.settings, seeds)
-        row = [line.label]
-        for column, published in zip(table.columns, line.published, strict=True):
+    for published_row in table.rows:
+        metrics = cache.metrics(published_row.settings, seeds)
+        row = [published_row.label]
+        for column, published in zip(table.columns, published_row.published, strict=True):
             digits = _digits(table, column)
             summary = spread([metrics_of_seed[column] for metrics_of_seed in metrics], published, digits)
             row.append(cell(summary, published, digits))
             cells += 1
             if not summary.inside:
-                outside.append(f"{line.label}: {NAMES[column]}")
+                outside.append(f"{published_row.label}: {NAMES[column]}")
         rows.append(row)
     return Sheet(
         title=f"{table.name}. {table.title}",

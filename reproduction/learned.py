@@ -20,8 +20,8 @@ SIZES = {"S": 1, "M": 2, "L": 4}
 """Widths of the paper's networks, in units of 64, 32 and 16 neurons."""
 BATCH, EPOCHS = 128, 30
 PENALTY = 1.0
-NUMBERS, CLUSTERED = 30, 8
-SIMULATED = 14_000
+WEAK_FEATURES, CLUSTER_FEATURES = 30, 8
+SIMULATED_ROWS = 14_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,21 +37,21 @@ class Rows:
     features: Floats
     labels: Ints
 
-    def part(self, first: int, last: int) -> Rows:
+    def between(self, first: int, last: int) -> Rows:
         """Return the rows from ``first`` up to, but without, ``last``."""
         return Rows(features=self.features[first:last], labels=self.labels[first:last])
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
-    """Rows of a law, or of a file in random order, by seed.
+    """Rows drawn from a distribution, or read from a file in random order, by seed.
 
     Attributes
     ----------
     split
         Number of rows for training, calibration and test.
     min_leaf
-        Smallest number of rows of a part.
+        Smallest number of rows of a leaf.
     """
 
     name: str
@@ -61,24 +61,24 @@ class DataSet:
 
 
 def patterns(seed: int) -> Rows:
-    """Draw rows with three informative binary features, two of them only together, and 30 weak numbers."""
+    """Draw rows with three informative binary features, two of them only together, and 30 weak ones."""
     draws = np.random.default_rng(seed)
-    numbers = draws.normal(size=(SIMULATED, NUMBERS))
-    answers = draws.random((SIMULATED, 4)) < 0.5
+    weak_features = draws.normal(size=(SIMULATED_ROWS, WEAK_FEATURES))
+    answers = draws.random((SIMULATED_ROWS, 4)) < 0.5
     signal = 1.6 * (answers[:, 0] ^ answers[:, 1]) + 1.4 * answers[:, 2] - 1.5
-    positive_rate = 1 / (1 + np.exp(-signal - 0.15 * numbers.sum(axis=1)))
-    labels = draws.random(SIMULATED) < positive_rate
-    return Rows(features=np.hstack([numbers, answers]), labels=labels.astype(np.int64))
+    positive_rate = 1 / (1 + np.exp(-signal - 0.15 * weak_features.sum(axis=1)))
+    labels = draws.random(SIMULATED_ROWS) < positive_rate
+    return Rows(features=np.hstack([weak_features, answers]), labels=labels.astype(np.int64))
 
 
 def clusters(seed: int) -> Rows:
-    """Draw clusters of both classes in eight of twenty numbers, with a tenth of the labels redrawn."""
+    """Draw clusters of both classes in eight of twenty features, with a tenth of the labels redrawn."""
     from sklearn.datasets import make_classification
 
     features, labels = make_classification(
-        SIMULATED,
+        SIMULATED_ROWS,
         n_features=20,
-        n_informative=CLUSTERED,
+        n_informative=CLUSTER_FEATURES,
         n_redundant=0,
         n_clusters_per_class=4,
         flip_y=0.1,
@@ -88,10 +88,10 @@ def clusters(seed: int) -> Rows:
 
 
 def sphere(seed: int) -> Rows:
-    """Draw rows that are positive outside a sphere in ten numbers, none of them informative alone."""
+    """Draw rows that are positive outside a sphere in ten features, none of them informative alone."""
     from sklearn.datasets import make_hastie_10_2
 
-    features, labels = make_hastie_10_2(SIMULATED, random_state=seed)
+    features, labels = make_hastie_10_2(SIMULATED_ROWS, random_state=seed)
     return Rows(features=features, labels=(labels > 0).astype(np.int64))
 
 
@@ -99,8 +99,8 @@ def digits(seed: int) -> Rows:
     """Load the 1,797 digits of scikit-learn, positive from 5 on."""
     from sklearn.datasets import load_digits
 
-    features, numbers = load_digits(return_X_y=True)
-    return _shuffled(Rows(features=features, labels=(numbers >= 5).astype(np.int64)), seed)
+    features, digit = load_digits(return_X_y=True)
+    return _shuffled(Rows(features=features, labels=(digit >= 5).astype(np.int64)), seed)
 
 
 def cancer(seed: int) -> Rows:
@@ -117,7 +117,7 @@ def _shuffled(rows: Rows, seed: int) -> Rows:
 
 
 @contextmanager
-def unsettled() -> Iterator[None]:
+def convergence_warnings_ignored() -> Iterator[None]:
     """Ignore warnings about networks that stop before convergence, as the paper's do."""
     from sklearn.exceptions import ConvergenceWarning
 
@@ -152,15 +152,15 @@ def network(rows: Rows, width: int, regularised: bool, seed: int) -> Scorer:
         n_iter_no_change=10 if regularised else EPOCHS,
         random_state=seed,
     )
-    with unsettled():
+    with convergence_warnings_ignored():
         model.fit((rows.features - mean) / scale, rows.labels)
 
     def log_odds(features: Floats) -> Floats:
         values = (features - mean) / scale
         for weights, offset in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
             values = np.maximum(values @ weights + offset, 0)
-        last: Floats = (values @ model.coefs_[-1] + model.intercepts_[-1])[:, 0]
-        return last
+        output: Floats = (values @ model.coefs_[-1] + model.intercepts_[-1])[:, 0]
+        return output
 
     return log_odds
 
@@ -170,13 +170,13 @@ def boosted(rows: Rows, seed: int) -> Scorer:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(early_stopping=False, random_state=seed)
-    with unsettled():
+    with convergence_warnings_ignored():
         model.fit(rows.features, rows.labels)
 
     def log_odds(features: Floats) -> Floats:
-        with unsettled():
-            log_odds_found: Floats = model.decision_function(features)
-        return log_odds_found
+        with convergence_warnings_ignored():
+            log_odds_of_rows: Floats = model.decision_function(features)
+        return log_odds_of_rows
 
     return log_odds
 
@@ -185,8 +185,8 @@ def eights(_: int) -> Rows:
     """Load the 1,797 digits of scikit-learn, positive if 8."""
     from sklearn.datasets import load_digits
 
-    features, numbers = load_digits(return_X_y=True)
-    return Rows(features=features, labels=(numbers == 8).astype(np.int64))
+    features, digit = load_digits(return_X_y=True)
+    return Rows(features=features, labels=(digit == 8).astype(np.int64))
 
 
 def satimage(_: int) -> Rows:
@@ -212,8 +212,8 @@ def _bundled(name: str) -> Path:
     return Path(origin).parent / "data" / "classification" / name
 
 
-def generated(rows: int, share: float, seed: int) -> Rows:
-    """Draw three clusters of each class in six of twenty numbers, with a positive rate of ``share``."""
+def generated(rows: int, positive_rate: float, seed: int) -> Rows:
+    """Draw three clusters of each class in six of twenty features, with a given positive rate."""
     from sklearn.datasets import make_classification
 
     features, labels = make_classification(
@@ -221,23 +221,23 @@ def generated(rows: int, share: float, seed: int) -> Rows:
         n_features=20,
         n_informative=6,
         n_clusters_per_class=3,
-        weights=[1 - share],
+        weights=[1 - positive_rate],
         flip_y=0.02,
         random_state=seed,
     )
     return Rows(features=features, labels=labels)
 
 
-def halves(rows: Rows, train_share: float, seed: int) -> tuple[Rows, Rows]:
-    """Divide the rows at random into a part of this share and the rest."""
+def random_split(rows: Rows, train_share: float, seed: int) -> tuple[Rows, Rows]:
+    """Divide the rows at random into training rows, of this share, and the rest."""
     shuffled = _shuffled(rows, seed)
     count = len(rows.labels)
-    end = round(train_share * count)
-    return shuffled.part(0, end), shuffled.part(end, count)
+    train_rows = round(train_share * count)
+    return shuffled.between(0, train_rows), shuffled.between(train_rows, count)
 
 
 def probabilities(train: Rows, features: Floats, seed: int) -> dict[str, Floats]:
-    """Train the calibration paper's five classifiers, scikit-learn's defaults except as in its C.2."""
+    """Train the calibration paper's five classifiers, with scikit-learn's defaults except as in its C.2."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
@@ -251,7 +251,7 @@ def probabilities(train: Rows, features: Floats, seed: int) -> dict[str, Floats]
         "GB": GradientBoostingClassifier(random_state=seed),
         "MLP": MLPClassifier((1000,), random_state=seed),
     }
-    with unsettled():
+    with convergence_warnings_ignored():
         return {
             name: model.fit(train.features, train.labels).predict_proba(features)[:, 1]
             for name, model in models.items()
@@ -262,7 +262,7 @@ def log_odds_file(rows: Rows, scorer: Scorer, path: Path) -> list[str]:
     """Write log-odds, labels and features, and return the names of the features."""
     import polars as pl
 
-    names = [f"f{number}" for number in range(rows.features.shape[1])]
+    names = [f"f{index}" for index in range(rows.features.shape[1])]
     columns = {"score": scorer(rows.features), "label": rows.labels}
     columns |= dict(zip(names, rows.features.T, strict=True))
     pl.DataFrame(columns).write_parquet(path)

@@ -29,7 +29,7 @@ contains no times, so that it is the same everywhere.
 
 
 def results_page(
-    outcomes: Sequence[tuple[Study, Outcome]], not_reproduced: Sequence[Mapping[str, str]], scale: str
+    outcomes: Sequence[tuple[Study, Outcome]], not_reproduced: Sequence[Mapping[str, str]], note: str
 ) -> str:
     """Write the page of results.
 
@@ -37,10 +37,10 @@ def results_page(
     ----------
     not_reproduced
         Published tables and figures that no study reproduces, with status and reason.
-    scale
+    note
         Text at the top of a smaller run; empty for a full run.
     """
-    parts = [HEAD, scale] if scale else [HEAD]
+    parts = [HEAD, note] if note else [HEAD]
     parts.append(_summary(outcomes, not_reproduced))
     for study, outcome in outcomes:
         parts.append(f"## {study.heading}\n")
@@ -63,11 +63,11 @@ def _summary(outcomes: Sequence[tuple[Study, Outcome]], not_reproduced: Sequence
         if sheet.verdict
     ]
     reproduced = markdown_table(["paper", "table or figure", "result"], rows)
-    others = markdown_table(
+    missing = markdown_table(
         ["paper", "table or figure", "status", "reason"],
         [[item["paper"], item["what"], item["status"], item["reason"]] for item in not_reproduced],
     )
-    return f"## All tables and figures\n\n{reproduced}\nNot reproduced:\n\n{others}"
+    return f"## All tables and figures\n\n{reproduced}\nNot reproduced:\n\n{missing}"
 
 
 def speed_page(outcomes: Sequence[tuple[Study, Outcome]], spent: Mapping[str, Mapping[str, Any]]) -> str:
@@ -91,5 +91,7 @@ def speed_page(outcomes: Sequence[tuple[Study, Outcome]], spent: Mapping[str, Ma
 
 def markdown_table(header: Row, rows: Sequence[Row]) -> str:
     """Write a table in Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+    table_rows = [header, ["---"] * len(header), *rows]
+    return "".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in table_row) + " |\n" for table_row in table_rows
+    )

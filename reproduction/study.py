@@ -19,7 +19,7 @@ class Sheet:
     Attributes
     ----------
     verdict
-        One line for the summary on whether it agrees; empty if it is not in the summary.
+        One line for the summary: whether our results agree with the paper; empty if not in the summary.
     """
 
     title: str
@@ -30,9 +30,9 @@ class Sheet:
     pictures: list[Picture] = field(default_factory=list)
 
     @classmethod
-    def from_kept(cls, kept: dict[str, Any]) -> Sheet:
-        """Read a sheet that ``Outcome.kept`` wrote."""
-        return cls(**{**kept, "pictures": [Picture(**picture) for picture in kept.get("pictures", [])]})
+    def from_content(cls, content: dict[str, Any]) -> Sheet:
+        """Read a sheet that ``Outcome.content`` gave."""
+        return cls(**{**content, "pictures": [Picture(**picture) for picture in content.get("pictures", [])]})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,14 +71,14 @@ class Outcome:
     sheets: list[Sheet]
     times: list[Row] = field(default_factory=list)
 
-    def kept(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """Return the content of the JSON file."""
         return asdict(self)
 
     @classmethod
-    def from_kept(cls, kept: dict[str, Any]) -> Outcome:
-        """Read an outcome that ``kept`` wrote."""
-        return cls(sheets=[Sheet.from_kept(sheet) for sheet in kept["sheets"]], times=kept["times"])
+    def from_content(cls, content: dict[str, Any]) -> Outcome:
+        """Read an outcome that ``content`` gave."""
+        return cls(sheets=[Sheet.from_content(sheet) for sheet in content["sheets"]], times=content["times"])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Draw the first figure of the README: the rule and a single threshold on the census test set.
 
-``make figures`` writes it. A test holds the figures in its title against the program.
+``make figures`` writes it. A test compares the numbers in its title with the program.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def compare(rule: uqcli.Boundary) -> Comparison:
     order = np.argsort(-score, kind="stable")
     hits_at = np.cumsum(label[order])
     selected = np.arange(1, len(score) + 1)
-    last = np.append(np.diff(score[order]) != 0, True)  # ties are flagged together
-    precise = last & (hits_at * alerts >= hits * selected)
+    ends_a_tie = np.append(np.diff(score[order]) != 0, True)  # ties are flagged together
+    precise = ends_a_tie & (hits_at * alerts >= hits * selected)
     total = int(label.sum())
     return Comparison(
         rule=hits / total,
@@ -72,20 +72,24 @@ def cells_of(rule: uqcli.Boundary) -> Cells:
     score, uncertainty, label = read("test")
     edges = np.asarray(rule.uncertainty_edges)
     lower = np.arange(BANDS) / BANDS
-    level, band = np.searchsorted(edges, uncertainty, side="right"), (score * BANDS).astype(int)
+    uncertainty_bin, band = np.searchsorted(edges, uncertainty, side="right"), (score * BANDS).astype(int)
     rows = []
-    for number in range(len(edges) + 1):
-        inside = level == number
+    for bin_index in range(len(edges) + 1):
+        inside = uncertainty_bin == bin_index
         count = np.bincount(band[inside], minlength=BANDS)[:BANDS]
         positives = np.bincount(band[inside & (label == 1)], minlength=BANDS)[:BANDS]
         rows.append(CellRow(lower=lower, count=count, positives=positives))
     return Cells(uncertainty_edges=edges, rows=tuple(rows))
 
 
-def sentence(found: Comparison) -> str:
+def sentence(comparison: Comparison) -> str:
     """State the gain in words, as README and figure do."""
-    one = f"{100 * found.same_precision:.0f} % at the same precision, {100 * found.same_alerts:.0f} %"
-    return f"{100 * found.rule:.0f} % of positives found; one threshold finds {one} with as many alerts"
+    single = (
+        f"{100 * comparison.same_precision:.0f} % at the same precision, {100 * comparison.same_alerts:.0f} %"
+    )
+    return (
+        f"{100 * comparison.rule:.0f} % of positives found; one threshold finds {single} with as many alerts"
+    )
 
 
 def main() -> None:
@@ -93,7 +97,7 @@ def main() -> None:
     score, uncertainty, label = read("calibration")
     rule = uqcli.find_boundary(score, label, uncertainty=uncertainty, precision=PRECISION)
     single = uqcli.find_boundary(score, label, precision=PRECISION, algorithm="st")
-    found, cells = sentence(compare(rule)), cells_of(rule)
+    title, cells = sentence(compare(rule)), cells_of(rule)
     boundaries = [
         Drawn(name="rule: a threshold per uncertainty bin", thresholds=tuple(rule.thresholds)),
         Drawn(name="single threshold", thresholds=tuple(single.thresholds)),
@@ -101,10 +105,10 @@ def main() -> None:
 
     def draw(canvas: Canvas) -> list[HoverText]:
         draw_map(canvas.subplots(), cells, boundaries)
-        canvas.suptitle(f"{found}.", fontweight="bold", x=0.01, ha="left")
+        canvas.suptitle(f"{title}.", fontweight="bold", x=0.01, ha="left")
         return []
 
-    figure = Figure(title=found, caption="", width=8.6, height=4.2, narrow_height=4.2, draw=draw)
+    figure = Figure(title=title, caption="", width=8.6, height=4.2, narrow_height=4.2, draw=draw)
     (HERE.parent / "docs" / "images" / "boundary.svg").write_text(to_svg(figure))
 
 

@@ -1,4 +1,4 @@
-"""Makes the sample files: out-of-fold predictions of tree ensembles on scikit-learn's digits.
+"""Writes the sample files: cross-validated predictions of tree ensembles on scikit-learn's digits.
 
 The models are weak on purpose (shallow trees on 4 x 4 thumbnails), so that precision costs recall.
 Equal library versions write files with equal bytes.
@@ -40,7 +40,7 @@ def undersample(rows: Ints, label: Ints, rng: np.random.Generator) -> Ints:
     return np.concatenate([rows[label[rows] == 1], sampled_negatives])
 
 
-def out_of_fold(
+def cross_validated(
     pixels: Floats, target: Ints, digit: Ints, *, depth: int, leaf: int, undersampled: bool
 ) -> Floats:
     """Return the class probabilities of each member for rows it was not trained on.
@@ -101,9 +101,9 @@ def write(name: str, header: Sequence[str], table: Iterable[Sequence[str]], rows
 
 
 def binary_table(pixels: Floats, digit: Ints) -> list[list[str]]:
-    """Return lines of id, score, uncertainty, label and digit for "is this digit even"."""
+    """Return rows of id, score, uncertainty, label and digit for "is this digit even"."""
     label = (digit % 2 == 0).astype(np.int64)
-    members = out_of_fold(pixels, label, digit, depth=4, leaf=5, undersampled=True)[:, :, 1]
+    members = cross_validated(pixels, label, digit, depth=4, leaf=5, undersampled=True)[:, :, 1]
     columns = zip(members.mean(axis=0), beta_entropy(members), label, digit, strict=True)
     # Six decimals hide differences in the last bits of floating-point sums.
     return [
@@ -112,11 +112,13 @@ def binary_table(pixels: Floats, digit: Ints) -> list[list[str]]:
 
 
 def ten_class_table(pixels: Floats, digit: Ints) -> list[list[str]]:
-    """Return lines of id, ten class probabilities and label for "which digit is this"."""
-    parts = millionths(out_of_fold(pixels, digit, digit, depth=6, leaf=3, undersampled=False).mean(axis=0))
+    """Return rows of id, ten class probabilities and label for "which digit is this"."""
+    parts = millionths(
+        cross_validated(pixels, digit, digit, depth=6, leaf=3, undersampled=False).mean(axis=0)
+    )
     return [
-        [f"{row:05d}", *(f"{part / MILLION:.6f}" for part in line), str(d)]
-        for row, (line, d) in enumerate(zip(parts, digit, strict=True))
+        [f"{row:05d}", *(f"{part / MILLION:.6f}" for part in row_of_parts), str(d)]
+        for row, (row_of_parts, d) in enumerate(zip(parts, digit, strict=True))
     ]
 
 

@@ -21,7 +21,7 @@ settings.register_profile(
     "uqcli", derandomize=True, deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("explore", deadline=None, max_examples=2000)
-# nohup and some schedulers ignore it, and child processes would inherit that
+# nohup and some schedulers ignore SIGHUP, and child processes would inherit that
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # tests that limit a program before it starts must fork, which gRPC's own threads do not survive
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
@@ -32,7 +32,7 @@ gc.disable()  # collected tests and imported modules stay
 
 
 def pytest_collection_finish():
-    """Let garbage collection skip what exists before the first test."""
+    """Let garbage collection skip all objects that exist before the first test."""
     gc.freeze()
     gc.enable()
 

@@ -18,13 +18,13 @@ Level = tuple[dict[str, Any], list[dict[str, Any]]]
 """A curve of the theorem, and the score bins of the rows with its evidence."""
 
 TAUS = (1, 3, 10)
-SHOWN = (0.2, 0.5, 0.8)
+SHOWN_SCORES = (0.2, 0.5, 0.8)
 MIN_EXPECTED = 5.0
 BINS = 1000
-"""Enough for each bin to contain at most one possible score of a level (evidence up to 200)."""
+"""Enough bins to separate all possible scores of a level (evidence up to 200)."""
 BANDS, MIN_SHOWN = 40, 1000
 """Bands of scores in the picture, and the smallest number of rows of a shown band."""
-MAP, MAP_GAMMAS, BOUND = "positivity.svg", "0.01,0.02,0.04,0.08,0.16,0.3", 0.6
+MAP_FILE, MAP_GAMMAS, BOUND = "positivity.svg", "0.01,0.02,0.04,0.08,0.16,0.3", 0.6
 TEXT = (
     "uqcli simulated the rows of a posterior network (omega 0.5, xi 0.25). At each level of "
     "evidence and each score we compare the positive rate found with the rate that the theorem "
@@ -50,19 +50,19 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
         groups = {group["name"]: group for group in report["groups"]}
         levels_by_tau[tau] = [(curve, groups[str(curve["evidence"])]["bins"]) for curve in curves["curves"]]
         for curve, bins in levels_by_tau[tau]:
-            row, misfit, spread = _level(tau, curve, bins)
+            row, misfit, standard_deviation = _level(tau, curve, bins)
             rows.append(row)
-            agree += abs(misfit - 1) <= 3 * spread
+            agree += abs(misfit - 1) <= 3 * standard_deviation
     sheet = Sheet(
         title="Figures 1 (a) and 3. Positive rate against score by uncertainty",
         text=[f"{TEXT} There are {scale.rows:,} rows for each tau."],
-        header=["tau, evidence", "scores", "misfit", *(f"near {score}" for score in SHOWN)],
+        header=["tau, evidence", "scores", "misfit", *(f"near {score}" for score in SHOWN_SCORES)],
         rows=rows,
         verdict=f"simulated part reproduced: {agree} of {len(rows)} levels follow Theorem 3.1 within three "
         "standard deviations; the Criteo part is out of reach (the authors' data and network)",
         pictures=[_curves(levels_by_tau)],
     )
-    return Outcome(sheets=[sheet, _map(program, scale)])
+    return Outcome(sheets=[sheet, _heat_map(program, scale)])
 
 
 def _curves(levels_by_tau: dict[int, list[Level]]) -> Picture:
@@ -104,12 +104,12 @@ def _points(bins: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
     return scores, rates
 
 
-def _map(program: Program, scale: Scale) -> Sheet:
+def _heat_map(program: Program, scale: Scale) -> Sheet:
     """Show the picture of ``uqcli boundary`` for simulated rows at six levels of evidence."""
     program.run("simulate", "posterior", "--gamma", MAP_GAMMAS, "--rows", scale.rows, "-o", "map.parquet")
     bins = ("--algorithm", "vw-dpmt", "--uncertainty-bins", 5)
     command = ("boundary", "map.parquet", "--precision", BOUND, *bins)
-    report = program.run(*command, "-o", "boundary.json", "--plot", MAP)
+    report = program.run(*command, "-o", "boundary.json", "--plot", MAP_FILE)
     assert report is not None
     boundary_recall, score_recall = (
         _percent(report["metrics"][name]) for name in ("recall", "score_only_recall")
@@ -122,10 +122,10 @@ def _map(program: Program, scale: Scale) -> Sheet:
         "reliable the score."
     )
     picture = Picture(
-        name=MAP,
+        name=MAP_FILE,
         title="Positive rate over score and uncertainty",
         caption=caption,
-        svg=program.read(MAP),
+        svg=program.read(MAP_FILE),
     )
     return Sheet(
         title="Figure 1 (b). Heat map with a boundary",
@@ -140,19 +140,23 @@ def _percent(share: float | None) -> str:
 
 def _level(tau: int, curve: dict[str, Any], bins: list[dict[str, Any]]) -> tuple[Row, float, float]:
     terms, shown = [], {}
-    pairs = [
+    bins_with_expected = [
         (score_bin, _expected(curve, score_bin["mean_score"])) for score_bin in bins if score_bin["count"]
     ]
-    for score_bin, expected in pairs:
+    for score_bin, expected in bins_with_expected:
         variance = score_bin["count"] * expected * (1 - expected)
         if min(expected, 1 - expected) * score_bin["count"] >= MIN_EXPECTED:
             terms.append((score_bin["positives"] - score_bin["count"] * expected) ** 2 / variance)
-    for score in SHOWN:
-        score_bin, expected = min(pairs, key=lambda pair: abs(pair[0]["mean_score"] - score))
+    for score in SHOWN_SCORES:
+        score_bin, expected = min(bins_with_expected, key=lambda pair: abs(pair[0]["mean_score"] - score))
         shown[score] = f"{score_bin['rate']:.3f} / {expected:.3f}"
-    misfit, spread = sum(terms) / len(terms), (2 / len(terms)) ** 0.5
+    misfit, standard_deviation = sum(terms) / len(terms), (2 / len(terms)) ** 0.5
     label = f"{tau}, {curve['evidence']} rows"
-    return [label, str(len(terms)), f"{misfit:.2f} (± {spread:.2f})", *shown.values()], misfit, spread
+    return (
+        [label, str(len(terms)), f"{misfit:.2f} (± {standard_deviation:.2f})", *shown.values()],
+        misfit,
+        standard_deviation,
+    )
 
 
 def _expected(curve: dict[str, Any], score: float) -> float:

@@ -19,8 +19,8 @@ from reproduction.values import read
 ROWS = 40_000
 SHARE = 0.75
 """Probability that the feature equals the label."""
-STEPS = (0.0, 0.9, 1.8, 2.7, 3.6, 4.5)
-BEST = 4 * math.log(SHARE / (1 - SHARE))
+WEIGHTS = (0.0, 0.9, 1.8, 2.7, 3.6, 4.5)
+BEST_WEIGHT = 4 * math.log(SHARE / (1 - SHARE))
 """The best weight on new rows: the difference in log-odds, times the factor 2 of the scores."""
 TEXT = (
     "The data follow section 3 of the paper. Scores of new data are N(-1, 2) and N(1, 2) by "
@@ -35,20 +35,21 @@ TEXT = (
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
     """Check the claims of the text, and compute the curve."""
     rows = min(ROWS, scale.rows)
-    rows_by_law = {law: _draw(rows, law == "training") for law in ("new", "training")}
+    rows_by_kind = {kind: _draw(rows, kind == "training") for kind in ("new", "training")}
     slopes = {}
-    for law in rows_by_law:
-        say(f"scores of {law} rows")
-        slopes[law] = _calibrate(program, rows_by_law[law], None, "temperature")["calibration"]["slope"]
+    for kind in rows_by_kind:
+        say(f"scores of {kind} rows")
+        slopes[kind] = _calibrate(program, rows_by_kind[kind], None, "temperature")["calibration"]["slope"]
     curve = {}
     published = read()["heterogeneous"]["example"]
-    steps = STEPS if scale.grids > 1 else (STEPS[1], published["learned"], published["better"])
-    for step in (*steps, BEST):
-        say(f"the feature at {step:.2f}")
-        curve[step] = {
-            law: _calibrate(program, rows_by_law[law], step, "temperature")["metrics"] for law in rows_by_law
+    weights = WEIGHTS if scale.grids > 1 else (WEIGHTS[1], published["learned"], published["better"])
+    for weight in (*weights, BEST_WEIGHT):
+        say(f"the feature at {weight:.2f}")
+        curve[weight] = {
+            kind: _calibrate(program, rows_by_kind[kind], weight, "temperature")["metrics"]
+            for kind in rows_by_kind
         }
-    auc_by_parts = _calibrate(program, rows_by_law["new"], published["learned"], "heterogeneous")["metrics"][
+    auc_by_parts = _calibrate(program, rows_by_kind["new"], published["learned"], "heterogeneous")["metrics"][
         "after"
     ]["auc"]
     claims = _claims(slopes, curve, auc_by_parts, published)
@@ -69,13 +70,13 @@ def _draw(rows: int, training: bool) -> dict[str, Any]:
 
 
 def _calibrate(
-    program: Program, columns_drawn: dict[str, Any], step: float | None, method: str
+    program: Program, drawn_columns: dict[str, Any], weight: float | None, method: str
 ) -> dict[str, Any]:
-    score: Floats = columns_drawn["score"] + (step or 0.0) * (columns_drawn["feature"] - 0.5)
+    score: Floats = drawn_columns["score"] + (weight or 0.0) * (drawn_columns["feature"] - 0.5)
     columns = {
         "score": score,
-        "label": columns_drawn["label"],
-        "part": np.where(columns_drawn["feature"], "yes", "no"),
+        "label": drawn_columns["label"],
+        "part": np.where(drawn_columns["feature"], "yes", "no"),
     }
     pl.DataFrame(columns).write_parquet(program.folder / "rows.parquet")
     partition = ("--partition", "part") if method == "heterogeneous" else ()
@@ -85,12 +86,12 @@ def _calibrate(
     return report
 
 
-def expected_auc(step: float) -> float:
+def expected_auc(weight: float) -> float:
     """Compute the AUC on new rows by the formula, over pairs of a positive and a negative by feature."""
     normal = NormalDist()
     share = {1: SHARE, 0: 1 - SHARE}
     return sum(
-        share[above] * share[1 - below] * normal.cdf((2 + step * (above - below)) / math.sqrt(8))
+        share[above] * share[1 - below] * normal.cdf((2 + weight * (above - below)) / math.sqrt(8))
         for above in (0, 1)
         for below in (0, 1)
     )
@@ -103,12 +104,12 @@ def _claims(
     published: dict[str, float],
 ) -> Sheet:
     learned, better = published["learned"], published["better"]
-    steps = [step for step in sorted(curve) if step != BEST]
-    steps_text = "of " + ", ".join(f"{step:g}" for step in steps)
-    lowest = min(steps, key=lambda step: curve[step]["training"]["before"]["log_loss"])
-    highest = max(steps, key=lambda step: curve[step]["training"]["before"]["auc"])
-    auc = {step: curve[step]["new"]["before"]["auc"] for step in (learned, better, BEST)}
-    lines: list[tuple[str, object, str]] = [
+    weights = [weight for weight in sorted(curve) if weight != BEST_WEIGHT]
+    weights_text = "of " + ", ".join(f"{weight:g}" for weight in weights)
+    lowest = min(weights, key=lambda weight: curve[weight]["training"]["before"]["log_loss"])
+    highest = max(weights, key=lambda weight: curve[weight]["training"]["before"]["auc"])
+    auc = {weight: curve[weight]["new"]["before"]["auc"] for weight in (learned, better, BEST_WEIGHT)}
+    table_rows: list[tuple[str, object, str]] = [
         (
             "scores of new data are too large by a factor of",
             published["too_large"],
@@ -119,14 +120,18 @@ def _claims(
             published["too_small"],
             f"{slopes['training']:.2f}",
         ),
-        (f"w with the lowest log loss on training rows, {steps_text}", learned, f"{lowest:g}"),
+        (f"w with the lowest log loss on training rows, {weights_text}", learned, f"{lowest:g}"),
         ("w with the highest AUC on training rows, of the same", learned, f"{highest:g}"),
         (f"AUC on new data, w = {learned:g}", published["auc_learned"], f"{auc[learned]:.3f}"),
         (f"AUC on new data, w = {better:g}", published["auc_better"], f"{auc[better]:.3f}"),
-        (f"AUC on new data, w = 4 ln 3 = {BEST:.2f}, the best by the formula", "-", f"{auc[BEST]:.3f}"),
+        (
+            f"AUC on new data, w = 4 ln 3 = {BEST_WEIGHT:.2f}, the best by the formula",
+            "-",
+            f"{auc[BEST_WEIGHT]:.3f}",
+        ),
         (f"AUC on new data, w = {learned:g}, then a Platt map for each part", "-", f"{auc_by_parts:.3f}"),
     ]
-    reproduced = sum(lines[row][1] == round(float(lines[row][2]), 2) for row in (4, 5))
+    reproduced = sum(table_rows[row][1] == round(float(table_rows[row][2]), 2) for row in (4, 5))
     agreement = (
         "at the same w as in the paper"
         if highest == learned
@@ -135,19 +140,19 @@ def _claims(
     return Sheet(
         title="Figure 1 and the text on it. An over-confident model",
         header=["claim", "paper, about", "ours"],
-        rows=[[str(cell) for cell in line] for line in lines],
+        rows=[[str(cell) for cell in claim] for claim in table_rows],
         verdict=f"reproduced with simulated scores: {reproduced} of 2 AUCs, and a map for each part reaches "
-        f"{auc_by_parts:.3f}, where {auc[BEST]:.3f} is the best; the AUC on training rows is "
+        f"{auc_by_parts:.3f}, where {auc[BEST_WEIGHT]:.3f} is the best; the AUC on training rows is "
         f"highest {agreement}",
     )
 
 
 def _curve(curve: dict[float, dict[str, Any]]) -> Sheet:
     rows: list[Row] = []
-    for step, metrics in sorted(curve.items()):
+    for weight, metrics in sorted(curve.items()):
         new, training = metrics["new"]["before"], metrics["training"]["before"]
-        shown = [new["auc"], expected_auc(step), new["log_loss"], training["auc"], training["log_loss"]]
-        rows.append([f"{step:.2f}", *(f"{value:.4f}" for value in shown)])
+        shown = [new["auc"], expected_auc(weight), new["log_loss"], training["auc"], training["log_loss"]]
+        rows.append([f"{weight:.2f}", *(f"{value:.4f}" for value in shown)])
     text = (
         "The paper draws the AUC on new data by w, and prints no values but the two above. The "
         "formula gives the AUC of the distribution itself. Ours differs from it by the random error "

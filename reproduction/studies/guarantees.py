@@ -46,14 +46,14 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     tallies = {name: Tally() for name in rules}
     for seed in range(seeds):
         say(f"certificates, hold-out {seed + 1} of {seeds}")
-        for name, number in (("fit", seed), ("new", 10**5 + seed)):
-            draw(program.folder / f"{name}.parquet", "posterior", CALIBRATION_ROWS, number, **POSTERIOR)
+        for name, draw_seed in (("fit", seed), ("new", 10**5 + seed)):
+            draw(program.folder / f"{name}.parquet", "posterior", CALIBRATION_ROWS, draw_seed, **POSTERIOR)
         tallies_by_file = {}
-        for number, (name, options) in enumerate(rules.items()):
-            command = ("boundary", "fit.parquet", "--precision", BOUND, *options, "-o", f"{number}.json")
+        for index, (name, options) in enumerate(rules.items()):
+            command = ("boundary", "fit.parquet", "--precision", BOUND, *options, "-o", f"{index}.json")
             report = program.run(*command, allowed=(0, INFEASIBLE))
             if report is not None and report["feasible"]:
-                tallies_by_file[f"{number}.json"] = tallies[name]
+                tallies_by_file[f"{index}.json"] = tallies[name]
         _count(program, tallies_by_file)
     rows: list[Row] = [
         [

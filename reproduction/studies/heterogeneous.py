@@ -32,10 +32,10 @@ from reproduction.values import read
 RUNS = 5
 """Number of runs in the paper."""
 REPLICATES = 200
-SIMULATED = (4_000, 4_000, 6_000)
-PATTERNS = DataSet(name="simple patterns", draw=patterns, split=SIMULATED, min_leaf=500)
-CLUSTERS = DataSet(name="clusters", draw=clusters, split=SIMULATED, min_leaf=500)
-SPHERE = DataSet(name="sphere", draw=sphere, split=SIMULATED, min_leaf=500)
+SIMULATED_SPLIT = (4_000, 4_000, 6_000)
+PATTERNS = DataSet(name="simple patterns", draw=patterns, split=SIMULATED_SPLIT, min_leaf=500)
+CLUSTERS = DataSet(name="clusters", draw=clusters, split=SIMULATED_SPLIT, min_leaf=500)
+SPHERE = DataSet(name="sphere", draw=sphere, split=SIMULATED_SPLIT, min_leaf=500)
 DIGITS = DataSet(name="digits", draw=digits, split=(900, 450, 447), min_leaf=100)
 CANCER = DataSet(name="breast cancer", draw=cancer, split=(285, 142, 142), min_leaf=40)
 TREE = "tree"
@@ -135,18 +135,18 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
         (data_set, NETWORKS[size, kind]) for data_set in data for size in sizes for kind in REGULARISATIONS
     ]
     others = [(data_set, SMALL) for data_set in (CANCER, DIGITS, SPHERE)[: scale.grids]]
-    runs_found: RunsByKey = {}
+    runs_by_key: RunsByKey = {}
     for data_set, base in [*networks, (PATTERNS, BOOSTED), *others]:
         names = partitions if data_set is PATTERNS and base is SMALL else [TREE]
         say(f"{data_set.name}, {base.name}, {runs} times: {', '.join(names)}")
         for seed in range(runs):
             for name, result in _runs(program, data_set, base, names, seed).items():
-                runs_found.setdefault((data_set.name, base.name, name), []).append(result)
+                runs_by_key.setdefault((data_set.name, base.name, name), []).append(result)
     network_runs = {
-        (data_set.name, base.name, TREE): runs_found[data_set.name, base.name, TREE]
+        (data_set.name, base.name, TREE): runs_by_key[data_set.name, base.name, TREE]
         for data_set, base in networks
     }
-    sheets = [_tables(network_runs, data, sizes), _run_by_run(network_runs, data), _partitions(runs_found)]
+    sheets = [_tables(network_runs, data, sizes), _run_by_run(network_runs, data), _partitions(runs_by_key)]
     return Outcome(sheets=sheets)
 
 
@@ -155,11 +155,15 @@ def _runs(
 ) -> dict[str, Run]:
     """Train one model, then calibrate it with each partition."""
     rows = data.draw(seed)
-    first, second = data.split[0], data.split[0] + data.split[1]
-    scorer = base.train(rows.part(0, first), seed)
-    parts = {"train": (0, first), "fit": (first, second), "new": (second, second + data.split[2])}
-    for name, (start, stop) in parts.items():
-        features = log_odds_file(rows.part(start, stop), scorer, program.folder / f"{name}.parquet")
+    train_end, fit_end = data.split[0], data.split[0] + data.split[1]
+    scorer = base.train(rows.between(0, train_end), seed)
+    row_ranges = {
+        "train": (0, train_end),
+        "fit": (train_end, fit_end),
+        "new": (fit_end, fit_end + data.split[2]),
+    }
+    for name, (start, stop) in row_ranges.items():
+        features = log_odds_file(rows.between(start, stop), scorer, program.folder / f"{name}.parquet")
     loss_one_map = None
     if base in (SMALL, NETWORKS["S", "reg"], BOOSTED):
         loss_one_map = _metrics(program, "--method", "platt", "--bootstrap", 0)["after"]["log_loss"]
@@ -216,27 +220,29 @@ def _cell(runs: Sequence[Run]) -> str:
     return f"{before}, {after}, {mean_lift(runs)}"
 
 
-def _tables(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> Sheet:
+def _tables(runs_by_key: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> Sheet:
     published = read()["heterogeneous"]
     columns = [(size, kind) for size in sizes for kind in REGULARISATIONS]
     rows: list[Row] = []
     for index, name in enumerate(published["data"]):
         row = [f"{name}, paper"]
         for size, kind in columns:
-            line = published["table3"][f"{size}_{kind}"]
-            before, after, lift = (line[key][index] for key in ("before", "after", "lift"))
+            table_column = published["table3"][f"{size}_{kind}"]
+            before, after, lift = (table_column[key][index] for key in ("before", "after", "lift"))
             row.append(f"{before:.4f}, {after:.4f}, {lift:+.2f} %")
         rows.append(row)
     for data_set in data:
-        cells = [_cell(runs_found[data_set.name, NETWORKS[column].name, TREE]) for column in columns]
+        cells = [_cell(runs_by_key[data_set.name, NETWORKS[column].name, TREE]) for column in columns]
         rows.append([f"{data_set.name}, ours", *cells])
-    runs = len(next(iter(runs_found.values())))
+    runs = len(next(iter(runs_by_key.values())))
     text = [
         DATA_TEXT.format(
-            split="{:,} rows for training, {:,} for calibration and {:,} for the test".format(*SIMULATED)
+            split="{:,} rows for training, {:,} for calibration and {:,} for the test".format(
+                *SIMULATED_SPLIT
+            )
         ),
         NETWORK_TEXT.format(epochs=EPOCHS, runs=runs),
-        _trends(runs_found, data, sizes),
+        _trends(runs_by_key, data, sizes),
     ]
     return Sheet(
         title="Tables 1 to 3. AUC of networks before and after",
@@ -244,27 +250,27 @@ def _tables(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]
         header=["data", *(f"{size} {kind}" for size, kind in columns)],
         rows=rows,
         verdict="the paper's data and networks, which all gain, are out of reach; simulated: "
-        f"{_gaining(runs_found, data, sizes)}",
+        f"{_clear_gains(runs_by_key, data, sizes)}",
     )
 
 
-def _gaining(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> str:
+def _clear_gains(runs_by_key: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> str:
     clear_gains = {
         kind: [
-            is_clear(runs_found[data_set.name, NETWORKS[size, kind].name, TREE])
+            is_clear(runs_by_key[data_set.name, NETWORKS[size, kind].name, TREE])
             for data_set in data
             for size in sizes
         ]
         for kind in REGULARISATIONS
     }
     without, with_it = (f"{sum(clear_gains[kind])} of {len(clear_gains[kind])}" for kind in ("unreg", "reg"))
-    if len(next(iter(runs_found.values()))) == 1:
+    if len(next(iter(runs_by_key.values()))) == 1:
         return "one run, which has no standard error"
     clear = "gains of more than two standard errors"
     return f"{clear} in {without} settings without regularisation, {with_it} with it"
 
 
-def rises(values: Sequence[float]) -> bool:
+def is_increasing(values: Sequence[float]) -> bool:
     """Return whether each value is larger than the one before."""
     return all(before < after for before, after in pairwise(values))
 
@@ -275,49 +281,51 @@ def is_clear(runs: Sequence[Run]) -> bool:
     return len(lifts) > 1 and statistics.mean(lifts) > 2 * statistics.stdev(lifts) / len(lifts) ** 0.5
 
 
-def _trends(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> str:
+def _trends(runs_by_key: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> str:
     """Count how often each of the paper's two trends holds, in its tables and in ours."""
     published = read()["heterogeneous"]
     table1, table3 = published["table1"], published["table3"]
-    published_rise = [
-        rises([table1[f"{size}_{kind}"]["lift"][index] for size in SIZES])
+    published_rises = [
+        is_increasing([table1[f"{size}_{kind}"]["lift"][index] for size in SIZES])
         for kind in ("top3", "top50")
         for index in range(len(published["data"]))
     ]
-    published_more = [
+    published_gains = [
         unreg > reg
         for size in SIZES
         for reg, unreg in zip(table3[f"{size}_reg"]["lift"], table3[f"{size}_unreg"]["lift"], strict=True)
     ]
 
     def lift(data_set: DataSet, size: str, kind: str) -> float:
-        runs = runs_found[data_set.name, NETWORKS[size, kind].name, TREE]
+        runs = runs_by_key[data_set.name, NETWORKS[size, kind].name, TREE]
         return statistics.mean([result.lift for result in runs])
 
-    rise = [
-        rises([lift(data_set, size, kind) for size in sizes]) for data_set in data for kind in REGULARISATIONS
+    our_rises = [
+        is_increasing([lift(data_set, size, kind) for size in sizes])
+        for data_set in data
+        for kind in REGULARISATIONS
     ]
-    more = [
+    our_gains = [
         lift(data_set, size, "unreg") > lift(data_set, size, "reg") for data_set in data for size in sizes
     ]
-    lifts_of_table = [value for line in table1.values() for value in line["lift"]]
+    lifts_of_table = [value for table_column in table1.values() for value in table_column["lift"]]
     low, high = min(lifts_of_table), max(lifts_of_table)
-    words = f"Table 1 of the paper, with its best networks, has lifts of {low} to {high} %. "
+    text = f"Table 1 of the paper, with its best networks, has lifts of {low} to {high} %. "
     if len(sizes) == len(SIZES):
-        words += (
+        text += (
             "The paper says that the lift grows with the network. From S to M to L it grows in "
-            f"{sum(published_rise)} of the {len(published_rise)} lines of its Table 1, and in {sum(rise)} of "
-            f"our {len(rise)}. "
+            f"{sum(published_rises)} of the {len(published_rises)} lines of its Table 1, and in "
+            f"{sum(our_rises)} of our {len(our_rises)}. "
         )
-    return words + (
-        f"It says that networks without regularisation gain more. They do in {sum(published_more)} of the "
-        f"{len(published_more)} pairs of its Table 3, and in {sum(more)} of our {len(more)}."
+    return text + (
+        f"It says that networks without regularisation gain more. They do in {sum(published_gains)} of the "
+        f"{len(published_gains)} pairs of its Table 3, and in {sum(our_gains)} of our {len(our_gains)}."
     )
 
 
-def _run_by_run(runs_found: RunsByKey, data: Sequence[DataSet]) -> Sheet:
+def _run_by_run(runs_by_key: RunsByKey, data: Sequence[DataSet]) -> Sheet:
     rows: list[Row] = []
-    for (name, base, _), runs in runs_found.items():
+    for (name, base, _), runs in runs_by_key.items():
         lifts = [result.lift for result in runs]
         box = [min(lifts), statistics.median(lifts), max(lifts)]
         above_0, below_0 = significant_intervals(runs)
@@ -326,28 +334,28 @@ def _run_by_run(runs_found: RunsByKey, data: Sequence[DataSet]) -> Sheet:
     summaries = []
     for kind, words in (("unreg", "without regularisation"), ("reg", "with it")):
         names = {NETWORKS[size, kind].name for size in SIZES}
-        runs = [result for key, results in runs_found.items() if key[1] in names for result in results]
+        runs = [result for key, results in runs_by_key.items() if key[1] in names for result in results]
         risen = sum(result.lift > 0 for result in runs)
         above, below = significant_intervals(runs)
         interval = f"the interval above 0 in {above}, below in {below}"
         summaries.append(f"{words} a lift in {risen} of {len(runs)} runs, {interval}")
     return Sheet(
         title="Figures 3 to 8. Lift of each run",
-        text=[INTERVAL_TEXT.format(replicates=REPLICATES), *_overconfidence(runs_found, data)],
+        text=[INTERVAL_TEXT.format(replicates=REPLICATES), *_overconfidence(runs_by_key, data)],
         header=["data, model", "mean lift", "lowest", "median", "highest", "interval above 0", "below 0"],
         rows=rows,
         verdict=f"on simulated data: {'; '.join(summaries)}",
     )
 
 
-def _overconfidence(runs_found: RunsByKey, data: Sequence[DataSet]) -> list[str]:
+def _overconfidence(runs_by_key: RunsByKey, data: Sequence[DataSet]) -> list[str]:
     """Correlate overconfidence with the lift, as the paper claims that they are related."""
     from scipy.stats import spearmanr
 
     correlations = []
     for data_set in data:
         runs = [
-            result for key, results in runs_found.items() if key[0] == data_set.name for result in results
+            result for key, results in runs_by_key.items() if key[0] == data_set.name for result in results
         ]
         if len(runs) < 2 * RUNS:
             return []
@@ -361,9 +369,9 @@ def _overconfidence(runs_found: RunsByKey, data: Sequence[DataSet]) -> list[str]
     ]
 
 
-def _partitions(runs_found: RunsByKey) -> Sheet:
+def _partitions(runs_by_key: RunsByKey) -> Sheet:
     rows: list[Row] = []
-    for (name, base, partition), runs in runs_found.items():
+    for (name, base, partition), runs in runs_by_key.items():
         one_map_losses = [result.loss_one_map for result in runs if result.loss_one_map is not None]
         if not one_map_losses:
             continue

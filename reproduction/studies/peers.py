@@ -45,7 +45,7 @@ class SimulatedRows:
             label=columns["label"].astype(np.bool_),
         )
 
-    def decided(self, boundary: uqcli.Boundary | float) -> Bools:
+    def flagged_by(self, boundary: uqcli.Boundary | float) -> Bools:
         """Return which rows a boundary, or a single threshold, flags."""
         if isinstance(boundary, float):
             return self.score >= boundary
@@ -97,7 +97,7 @@ def _bounds(scale: Scale, say: Say) -> Sheet:
         for name, tool in TOOLS.items():
             boundary = tool(rows)
             if boundary is not None:
-                flagged = truth.decided(boundary)
+                flagged = truth.flagged_by(boundary)
                 hits = np.count_nonzero(flagged & truth.label)
                 tallies[name].missed += int(hits < BOUND * np.count_nonzero(flagged))
                 tallies[name].recalls.append(hits / np.count_nonzero(truth.label))
@@ -130,14 +130,14 @@ def _intervals(scale: Scale, say: Say) -> Sheet:
     boundary = _find_boundary(calibration_set, HIGH_BOUND)
     if boundary is None:
         return Sheet(title="Intervals of a precision", text=["No boundary was found on these few rows."])
-    precision = float(truth.label[truth.decided(boundary)].mean())
+    precision = float(truth.label[truth.flagged_by(boundary)].mean())
     lines: list[Row] = []
     for size in FEW_ROWS:
         say(f"intervals of a precision from {size} rows")
         exact = normal = files = flagged_rows = 0
         for seed in range(scale.repetitions):
             rows = SimulatedRows.simulate(size, 10**5 + seed)
-            flagged = rows.decided(boundary)
+            flagged = rows.flagged_by(boundary)
             hits, alerts = int((flagged & rows.label).sum()), int(flagged.sum())
             if alerts:
                 files, flagged_rows = files + 1, flagged_rows + alerts

@@ -21,7 +21,7 @@ from reproduction.study import Outcome, Row, Scale, Sheet, Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CLASSES = GaussianClasses(means=((-1.0, 0.0), (1.0, 0.0)), spread=1.0, prior=(0.5, 0.5))
+CLASSES = GaussianClasses(means=((-1.0, 0.0), (1.0, 0.0)), standard_deviation=1.0, prior=(0.5, 0.5))
 DISTANCE = 2.0
 """Distance of the means in standard deviations."""
 TARGET = (0.8, 0.2)
@@ -72,12 +72,12 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
     repetitions_by_size: dict[int, list[Repetition]] = {}
     for rows in SIZES:
         say(f"histogram calibration of {rows} rows, {scale.repetitions} repetitions")
-        repetitions_by_size[rows] = [_repeat(rows, number) for number in range(scale.repetitions)]
+        repetitions_by_size[rows] = [_repeat(rows, seed) for seed in range(scale.repetitions)]
     return Outcome(sheets=[_reliability(program, say), _bounds(repetitions_by_size, scale.repetitions)])
 
 
-def _repeat(rows: int, number: int) -> Repetition:
-    draws = np.random.default_rng([number, rows])
+def _repeat(rows: int, seed: int) -> Repetition:
+    draws = np.random.default_rng([seed, rows])
     source, label = CLASSES.draw(CLASSES.prior, rows, draws)
     target, _ = CLASSES.draw(TARGET, rows, draws)
     weights = {
@@ -139,7 +139,7 @@ def theorem_4(source_error: Floats, weights: Floats) -> Floats:
 def _bounds(repetitions_by_size: dict[int, list[Repetition]], repetitions: int) -> Sheet:
     rows: list[Row] = []
     for size, repetitions_of_size in repetitions_by_size.items():
-        kept = statistics.mean(repetition.within_bound for repetition in repetitions_of_size)
+        share_within_bound = statistics.mean(repetition.within_bound for repetition in repetitions_of_size)
         bound = statistics.mean(repetition.bound for repetition in repetitions_of_size)
         mean_distances = [
             _mean(
@@ -151,7 +151,7 @@ def _bounds(repetitions_by_size: dict[int, list[Repetition]], repetitions: int) 
             )
             for name in METHODS
         ]
-        rows.append([f"{size:,}", f"{100 * kept:.1f} %", f"{bound:.3f}", *mean_distances])
+        rows.append([f"{size:,}", f"{100 * share_within_bound:.1f} %", f"{bound:.3f}", *mean_distances])
     all_repetitions = [
         repetition
         for repetitions_of_size in repetitions_by_size.values()
@@ -164,7 +164,7 @@ def _bounds(repetitions_by_size: dict[int, list[Repetition]], repetitions: int) 
         for name in ESTIMATORS
     }
     holds = all(value <= 1 for value in largest_use.values())
-    least = min(
+    lowest_share = min(
         statistics.mean(repetition.within_bound for repetition in repetitions_of_size)
         for repetitions_of_size in repetitions_by_size.values()
     )
@@ -178,8 +178,8 @@ def _bounds(repetitions_by_size: dict[int, list[Repetition]], repetitions: int) 
         ],
         header=["rows", "Theorem 3 held", "its largest bound", *METHODS],
         rows=rows,
-        verdict=f"Theorem 3 {'held' if least >= LEVEL / 100 else 'NOT HELD'} at {LEVEL} % (at least "
-        f"{100 * least:.1f} %), Theorem 4 {'held' if holds else 'NOT HELD'} in all of {repetitions} "
+        verdict=f"Theorem 3 {'held' if lowest_share >= LEVEL / 100 else 'NOT HELD'} at {LEVEL} % (at least "
+        f"{100 * lowest_share:.1f} %), Theorem 4 {'held' if holds else 'NOT HELD'} in all of {repetitions} "
         "repetitions at each size",
     )
 

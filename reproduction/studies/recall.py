@@ -10,7 +10,7 @@ from reproduction.values import read
 COMMAND = ("boundary", "fit.parquet")
 ALGORITHMS_BY_BINS = ("ew-dpmt", "mist", "vw-dpmt")
 ALGORITHMS = ("st", "gmt", "mist", "ew-dpmt", "vw-dpmt", "smooth", "hr")
-LAW = ("--tau", 3, "--nu", 1, "--gamma", "0.002,0.004,0.01,0.02,0.05")
+SIMULATION_OPTIONS = ("--tau", 3, "--nu", 1, "--gamma", "0.002,0.004,0.01,0.02,0.05")
 TEXT = (
     "The paper's recalls are of a network's scores on Criteo. They need its model, so no cell can "
     "agree, only the order of the algorithms. Ours are from two simulated files of {rows:,} rows "
@@ -31,7 +31,7 @@ REASON = (
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
     """Make both tables."""
     for name, seed in (("fit", 0), ("new", 1)):
-        simulation = ("simulate", "posterior", *LAW, "--rows", scale.rows, "--seed", seed)
+        simulation = ("simulate", "posterior", *SIMULATION_OPTIONS, "--rows", scale.rows, "--seed", seed)
         program.run(*simulation, "-o", f"{name}.parquet")
     by_bound = _by_bound(program, scale, say)
     by_bins, times = _by_bins(program, scale, say)
@@ -80,19 +80,27 @@ def _by_bins(program: Program, scale: Scale, say: Say) -> tuple[Sheet, list[Row]
     published = read()["boundary"]["table4"]
     rows: list[Row] = []
     times: list[Row] = [["K x L", "EW-DPMT, paper", "ours", "MIST, paper", "ours", "VW-DPMT (exact), ours"]]
-    lines = published["rows"][: scale.grids]
-    for line in lines:
-        bins = ("--uncertainty-bins", line["k"], "--score-bins", line["l"])
-        label = f"{line['k']} x {line['l']}"
+    for published_row in published["rows"][: scale.grids]:
+        bins = ("--uncertainty-bins", published_row["k"], "--score-bins", published_row["l"])
+        label = f"{published_row['k']} x {published_row['l']}"
         say(f"{label} bins")
         seconds = []
         for algorithm in ALGORITHMS_BY_BINS:
             options = ("--precision", published["bound"], "--algorithm", algorithm, *bins)
             program.run(*COMMAND, *options, "-o", f"{algorithm} {label}.json", allowed=(0, INFEASIBLE))
             seconds.append(f"{program.last_seconds:.1f}")
-        times.append([label, f"{line['ew']:,}", seconds[0], str(line["mist"]), seconds[1], seconds[2]])
+        times.append(
+            [
+                label,
+                f"{published_row['ew']:,}",
+                seconds[0],
+                str(published_row["mist"]),
+                seconds[1],
+                seconds[2],
+            ]
+        )
     recall = recalls(program, "new.parquet")
-    for label in (line[0] for line in times[1:]):
+    for label in (row[0] for row in times[1:]):
         recalls_of_bins = [recall.get(f"{algorithm} {label}") for algorithm in ALGORITHMS_BY_BINS]
         rows.append(
             [label, *("none" if value is None else f"{100 * value:.2f}" for value in recalls_of_bins)]

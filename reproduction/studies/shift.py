@@ -18,13 +18,15 @@ from reproduction.study import Outcome, Row, Scale, Sheet, Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CLASSES = GaussianClasses(means=((-2.0, 0.0), (2.0, 0.0), (0.0, 12**0.5)), spread=2.0, prior=(0.1, 0.6, 0.3))
+CLASSES = GaussianClasses(
+    means=((-2.0, 0.0), (2.0, 0.0), (0.0, 12**0.5)), standard_deviation=2.0, prior=(0.1, 0.6, 0.3)
+)
 TARGET = (0.3, 0.2, 0.5)
-PARTS = (0.0, 0.5, 1.0, 1.4)
-"""Parts of the way from the source priors to the target priors, and beyond."""
+FRACTIONS = (0.0, 0.5, 1.0, 1.4)
+"""Fractions of the way from the source priors to the target priors; above 1, beyond them."""
 ROWS, SIZES = 1_000, (100, 300, 1_000, 3_000)
 ALPHA = 0.1
-TESTED = 200
+TEST_ROWS = 200
 METHODS = {"uncorrected": RED, "true weights": INK, "BBSE": BLUE, "EM": GREEN, "label-conditional": VIOLET}
 TEXT = (
     "Our source for this paper is a summary that prints no numbers of its toy example, so we "
@@ -36,7 +38,7 @@ TEXT = (
     "contains coverage in per cent with its Monte Carlo standard error, and the mean set size."
 )
 Point = tuple[int, float]
-"""Number of labelled rows, and part of the way to the target priors."""
+"""Number of labelled rows, and fraction of the way to the target priors."""
 Coverages = dict[tuple[Point, str], list[tuple[float, float]]]
 """Coverage and mean set size of each repetition."""
 
@@ -46,16 +48,18 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
     del program
     repetitions = scale.repetitions
     coverages: Coverages = {}
-    for rows, parts in [(ROWS, PARTS), *((rows, (1.0,)) for rows in SIZES if rows != ROWS)]:
-        targets = {part: CLASSES.towards(TARGET, part) for part in parts}
-        known = {part: CLASSES.weights(shares) for part, shares in targets.items()}
+    for rows, fractions in [(ROWS, FRACTIONS), *((rows, (1.0,)) for rows in SIZES if rows != ROWS)]:
+        targets = {fraction: CLASSES.towards(TARGET, fraction) for fraction in fractions}
+        known = {fraction: CLASSES.weights(shares) for fraction, shares in targets.items()}
         for number in range(repetitions):
             if number % 50 == 0:
                 say(f"conformal sets of {rows} rows, repetition {number} of {repetitions}")
             _repeat(coverages, rows, targets, known, number)
-    by_part = [(ROWS, part) for part in PARTS]
+    by_fraction = [(ROWS, fraction) for fraction in FRACTIONS]
     by_rows = [(rows, 1.0) for rows in SIZES]
-    return Outcome(sheets=[_by_part(coverages, by_part, by_rows, repetitions), _by_rows(coverages, by_rows)])
+    return Outcome(
+        sheets=[_by_fraction(coverages, by_fraction, by_rows, repetitions), _by_rows(coverages, by_rows)]
+    )
 
 
 def _repeat(
@@ -63,21 +67,21 @@ def _repeat(
     rows: int,
     targets: dict[float, tuple[float, ...]],
     known: dict[float, uqcli.ShiftWeights],
-    number: int,
+    seed: int,
 ) -> None:
     """Draw labelled rows and each target once, and add the coverages."""
-    draws = np.random.default_rng([number, rows])
+    draws = np.random.default_rng([seed, rows])
     source, label = CLASSES.draw(CLASSES.prior, rows, draws)
-    options: dict[str, Any] = {"alpha": ALPHA, "seed": number}
+    options: dict[str, Any] = {"alpha": ALPHA, "seed": seed}
     unweighted = {
         "uncorrected": uqcli.conformal_sets(source, label, **options),
         "label-conditional": uqcli.conformal_sets(source, label, mode="label-conditional", **options),
     }
-    for part, shares in targets.items():
+    for fraction, shares in targets.items():
         target, _ = CLASSES.draw(shares, rows, draws)
-        tested, truth = CLASSES.draw(shares, TESTED, draws)
+        tested, truth = CLASSES.draw(shares, TEST_ROWS, draws)
         weights = {
-            "true weights": known[part],
+            "true weights": known[fraction],
             "BBSE": estimate_weights("bbse", source, label, target),
             "EM": estimate_weights("em", source, label, target),
         }
@@ -86,7 +90,7 @@ def _repeat(
             if shift is not None:
                 sets[name] = uqcli.conformal_sets(source, label, mode="label-shift", shift=shift, **options)
         for name, rule in sets.items():
-            coverages.setdefault(((rows, part), name), []).append(_coverage(rule, tested, truth))
+            coverages.setdefault(((rows, fraction), name), []).append(_coverage(rule, tested, truth))
 
 
 def _coverage(sets: uqcli.ConformalSets, tested: Floats, truth: Ints) -> tuple[float, float]:
@@ -102,7 +106,7 @@ def _mean(coverages: Coverages, point: Point, name: str) -> tuple[float, float, 
     return statistics.mean(covered), error, statistics.mean(size for _, size in pairs)
 
 
-def _by_part(
+def _by_fraction(
     coverages: Coverages, points: Sequence[Point], points_by_rows: Sequence[Point], repetitions: int
 ) -> Sheet:
     all_points = [*points, *points_by_rows]
@@ -112,14 +116,14 @@ def _by_part(
     return Sheet(
         title="The toy example of section 2. Coverage against the size of the shift",
         text=[
-            TEXT.format(rows=ROWS, repetitions=repetitions, tested=TESTED),
+            TEXT.format(rows=ROWS, repetitions=repetitions, tested=TEST_ROWS),
             "What the paper says, tested here at every size of shift and number of rows, within three "
             f"standard errors: {'; '.join(claim_texts)}.",
         ],
         header=["target priors", "largest weight", *METHODS],
         rows=[
-            [_shares(part), f"{_largest(part):.2f}", *_cells(coverages, (rows, part))]
-            for rows, part in points
+            [_shares(fraction), f"{_largest(fraction):.2f}", *_cells(coverages, (rows, fraction))]
+            for rows, fraction in points
         ],
         verdict=f"{'' if all(_claims(coverages, all_points).values()) else 'partly '}reproduced on "
         f"{repetitions} repetitions (the summary prints no values): {'; '.join(claim_texts)}",
@@ -182,19 +186,19 @@ def _cells(coverages: Coverages, point: Point) -> Row:
     return [f"{100 * mean:.2f} ± {100 * error:.2f} ({size:.2f})" for mean, error, size in means]
 
 
-def _shares(part: float) -> str:
-    return " / ".join(f"{share:.2f}" for share in CLASSES.towards(TARGET, part))
+def _shares(fraction: float) -> str:
+    return " / ".join(f"{share:.2f}" for share in CLASSES.towards(TARGET, fraction))
 
 
-def _largest(part: float) -> float:
-    pairs = zip(CLASSES.towards(TARGET, part), CLASSES.prior, strict=True)
+def _largest(fraction: float) -> float:
+    pairs = zip(CLASSES.towards(TARGET, fraction), CLASSES.prior, strict=True)
     return max(target / source for target, source in pairs)
 
 
-def _picture(coverages: Coverages, by_part: Sequence[Point], by_rows: Sequence[Point]) -> Picture:
+def _picture(coverages: Coverages, by_fraction: Sequence[Point], by_rows: Sequence[Point]) -> Picture:
     def plot(panels: list[Axes]) -> None:
-        for axes, points in zip(panels, (by_part, by_rows), strict=True):
-            positions = [_largest(part) if axes is panels[0] else rows for rows, part in points]
+        for axes, points in zip(panels, (by_fraction, by_rows), strict=True):
+            positions = [_largest(fraction) if axes is panels[0] else rows for rows, fraction in points]
             axes.axhline(100 * (1 - ALPHA), color=GREY, linestyle=(0, (4, 3)), label="promised")
             for name, colour in METHODS.items():
                 means = [_mean(coverages, point, name) for point in points]

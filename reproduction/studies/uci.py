@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from reproduction.gaussian import NAMES, PERCENTS, Metrics, Say, cell
-from reproduction.learned import Rows, abalone, eights, generated, halves, probabilities, satimage
+from reproduction.learned import Rows, abalone, eights, generated, probabilities, random_split, satimage
 from reproduction.program import Program
 from reproduction.spread import spread
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
@@ -86,8 +86,8 @@ def _train(program: Program, draw: Callable[[int], Rows], splits: int, max_rows:
     """Write the scores of all classifiers and splits; return the numbers of training and test rows."""
     frames, sizes = [], (0, 0)
     for split in range(splits):
-        shuffled, _ = halves(draw(split), 1.0, split)
-        train, new = halves(shuffled.part(0, max_rows), TRAINING_SHARE, split)
+        shuffled, _ = random_split(draw(split), 1.0, split)
+        train, new = random_split(shuffled.between(0, max_rows), TRAINING_SHARE, split)
         sizes = len(train.labels), len(new.labels)
         for name, scores in probabilities(train, new.features, split).items():
             columns = {"run": f"{name} {split}", "score": scores, "label": new.labels}
@@ -128,7 +128,7 @@ def _against_paper(name: str, splits_by_classifier: Splits, splits: int, sizes: 
         f"{NAMES[column]} {_rank_correlation(splits_by_classifier, published, column):+.1f}"
         for column in columns
     )
-    worst = {column: _worst(splits_by_classifier, column, splits) for column in ("tce", "ece", "ace")}
+    worst = {column: _worst_count(splits_by_classifier, column, splits) for column in ("tce", "ece", "ace")}
     worst_counts = ", ".join(f"{NAMES[column]} {count}" for column, count in worst.items())
     train, new = sizes
     text = [
@@ -160,7 +160,7 @@ def _rank_correlation(splits_by_classifier: Splits, published: dict[str, Any], c
     return float(spearmanr(published_values, medians).statistic)
 
 
-def _worst(splits_by_classifier: Splits, column: str, splits: int) -> int:
+def _worst_count(splits_by_classifier: Splits, column: str, splits: int) -> int:
     """Count the splits in which the random forest has the largest error."""
     return sum(
         max(splits_by_classifier, key=lambda name: splits_by_classifier[name][split][column]) == "RF"
@@ -191,7 +191,7 @@ def _errors(reports: Mapping[str, dict[str, Any]], counts: Mapping[str, int]) ->
             [f"{name}: bins", *(f"{min(counts_of_bins)} to {max(counts_of_bins)}" for counts_of_bins in bins)]
         )
         splits_in_order += sum(
-            rising(values) and rising(within[::-1])
+            is_sorted(values) and is_sorted(within[::-1])
             for values, within in zip(*(zip(*errors[error], strict=True) for error in ERRORS), strict=True)
         )
     all_splits = sum(counts.values())
@@ -206,7 +206,7 @@ def _errors(reports: Mapping[str, dict[str, Any]], counts: Mapping[str, int]) ->
     )
 
 
-def rising(values: Sequence[float]) -> bool:
+def is_sorted(values: Sequence[float]) -> bool:
     """Return whether no value is less than the one before."""
     return list(values) == sorted(values)
 
@@ -240,14 +240,14 @@ def _comparison(metrics_by_set: Mapping[str, Splits], rows: int) -> Sheet:
         }
         for name, splits in metrics_by_set.items()
     }
-    lines = [
+    summary_rows = [
         [
             f"{name}, {published['sets'][name]['where']}" if name in published_tables else f"{name}, ours",
             *_summary_row(table),
         ]
         for name, table in (published_tables | our_tables).items()
     ]
-    counted = [
+    agreements = [
         f"{sum(_best(table, 'tce') == _best(table, error) for table in tables.values())} of {len(tables)}"
         for tables in (published_tables, our_tables)
         for error in ("ece", "ace")
@@ -256,8 +256,8 @@ def _comparison(metrics_by_set: Mapping[str, Splits], rows: int) -> Sheet:
         title="Tables 3, 4 and 14. What each error says",
         text=[
             RANKS_TEXT.format(rows=rows),
-            f"TCE and ECE rank the same classifier best on {counted[0]} sets of the paper and {counted[2]} "
-            f"of ours. TCE and ACE do so on {counted[1]} and {counted[3]}.",
+            f"TCE and ECE rank the same classifier best on {agreements[0]} sets of the paper and "
+            f"{agreements[2]} of ours. TCE and ACE do so on {agreements[1]} and {agreements[3]}.",
         ],
         header=[
             "set",
@@ -268,9 +268,9 @@ def _comparison(metrics_by_set: Mapping[str, Splits], rows: int) -> Sheet:
             "largest TCE %",
             "its ECE",
         ],
-        rows=lines,
+        rows=summary_rows,
         verdict="three of the paper's ten sets are available; TCE and ECE agree on the best classifier on "
-        f"{counted[0]} sets of the paper, {counted[2]} of ours",
+        f"{agreements[0]} sets of the paper, {agreements[2]} of ours",
     )
 
 

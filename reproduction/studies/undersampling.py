@@ -39,12 +39,19 @@ REASON = (
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
     """Run all levels of undersampling."""
     seeds, taus, rows = min(SEEDS, scale.few_seeds), TAUS[:: max(1, 4 // scale.grids)], scale.rows // 5
-    recalls_found: Recalls = {(name, tau): [] for name in ALGORITHMS for tau in taus}
+    recalls_by_setting: Recalls = {(name, tau): [] for name in ALGORITHMS for tau in taus}
     for tau in taus:
         say(f"recall by undersampling, tau {tau:g}")
         for seed in range(seeds):
-            for name, number in (("fit", seed), ("new", 10**5 + seed)):
-                draw(program.folder / f"{name}.parquet", "posterior", rows, number, tau=float(tau), **MODEL)
+            for name, simulation_seed in (("fit", seed), ("new", 10**5 + seed)):
+                draw(
+                    program.folder / f"{name}.parquet",
+                    "posterior",
+                    rows,
+                    simulation_seed,
+                    tau=float(tau),
+                    **MODEL,
+                )
             for path in program.folder.glob("*.json"):
                 path.unlink()
             for name in ALGORITHMS:
@@ -53,16 +60,16 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
             recall = recalls(program, "new.parquet")
             for name in ALGORITHMS:
                 if name in recall:
-                    recalls_found[name, tau].append(100 * recall[name])
-    return Outcome(sheets=[_sheet(recalls_found, taus, seeds, rows)])
+                    recalls_by_setting[name, tau].append(100 * recall[name])
+    return Outcome(sheets=[_sheet(recalls_by_setting, taus, seeds, rows)])
 
 
-def _sheet(recalls_found: Recalls, taus: Sequence[float], seeds: int, rows: int) -> Sheet:
-    lines: list[Row] = [
-        [f"{tau:g}", *(_cell(recalls_found[name, tau], seeds) for name in ALGORITHMS)] for tau in taus
+def _sheet(recalls_by_setting: Recalls, taus: Sequence[float], seeds: int, rows: int) -> Sheet:
+    rows_of_recalls: list[Row] = [
+        [f"{tau:g}", *(_cell(recalls_by_setting[name, tau], seeds) for name in ALGORITHMS)] for tau in taus
     ]
-    best = {name: _best(recalls_found, name, taus) for name in ("st", "vw-dpmt")}
-    gains = [_mean(recalls_found["vw-dpmt", tau]) - _mean(recalls_found["st", tau]) for tau in taus]
+    best = {name: _best(recalls_by_setting, name, taus) for name in ("st", "vw-dpmt")}
+    gains = [_mean(recalls_by_setting["vw-dpmt", tau]) - _mean(recalls_by_setting["st", tau]) for tau in taus]
     trends = {
         "recall first rises with tau": min(best.values()) > taus[0],
         "uncertainty gains at every tau": min(gains) > 0,
@@ -78,15 +85,15 @@ def _sheet(recalls_found: Recalls, taus: Sequence[float], seeds: int, rows: int)
         title="Figure 5 (c). Recall by undersampling",
         text=[TEXT.format(rows=rows, bound=BOUND, seeds=seeds), trend + REASON],
         header=["tau", *ALGORITHMS],
-        rows=lines,
+        rows=rows_of_recalls,
         verdict=f"layout on simulated data, since the paper's network and file are out of reach; "
         f"{trend_texts}",
-        pictures=[_picture(recalls_found, taus)],
+        pictures=[_picture(recalls_by_setting, taus)],
     )
 
 
-def _best(recalls_found: Recalls, name: str, taus: Sequence[float]) -> float:
-    return max((_mean(recalls_found[name, tau]), tau) for tau in taus)[1]
+def _best(recalls_by_setting: Recalls, name: str, taus: Sequence[float]) -> float:
+    return max((_mean(recalls_by_setting[name, tau]), tau) for tau in taus)[1]
 
 
 def _mean(values: list[float]) -> float:
@@ -100,11 +107,11 @@ def _cell(values: list[float], seeds: int) -> str:
     return f"{_mean(values):.2f}{error}" + (f" (of {len(values)})" if len(values) < seeds else "")
 
 
-def _picture(recalls_found: Recalls, taus: Sequence[float]) -> Picture:
+def _picture(recalls_by_setting: Recalls, taus: Sequence[float]) -> Picture:
     def plot(panels: list[Axes]) -> None:
         for name, colour in (("st", INK), ("vw-dpmt", BLUE)):
-            feasible_taus = [tau for tau in taus if recalls_found[name, tau]]
-            means = [_mean(recalls_found[name, tau]) for tau in feasible_taus]
+            feasible_taus = [tau for tau in taus if recalls_by_setting[name, tau]]
+            means = [_mean(recalls_by_setting[name, tau]) for tau in feasible_taus]
             panels[0].plot(feasible_taus, means, "o-", color=colour, label=name)
         panels[0].set(xlabel="tau: 1 of tau negatives in training", ylabel="recall on new rows, %")
         panels[0].legend()

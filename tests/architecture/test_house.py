@@ -44,9 +44,9 @@ def test_every_error_has_its_own_exit_code():
     ]
     codes = [item.exit_code for item in classes]
     assert len(codes) == len(set(codes))
-    tree = errors.__doc__ or ""
+    documentation = errors.__doc__ or ""
     for item in classes:
-        assert re.search(rf"{item.__name__}\s+{item.exit_code}\b", tree), item.__name__
+        assert re.search(rf"{item.__name__}\s+{item.exit_code}\b", documentation), item.__name__
 
 
 def modules_of(folder):
@@ -71,8 +71,8 @@ def test_every_kind_of_rule_has_a_module_of_its_name():
         assert kind.name in modules_of("artifacts")
         model = model_of(kind)
         assert issubclass(model, Saved)
-        for answer in ("contradiction", "adds", "document", "metrics"):
-            assert getattr(model, answer) is not getattr(Saved, answer), f"{kind} does not say {answer}"
+        for method in ("contradiction", "adds", "document", "metrics"):
+            assert getattr(model, method) is not getattr(Saved, method), f"{kind} does not say {method}"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ OFFERED = [
 
 
 @functools.cache
-def helps():
+def help_texts():
     """Return the output of ``uqcli <command> --help`` for each command, without broken lines."""
     outcomes = in_one_process([(command, "--help") for command in COMMANDS], environment={"COLUMNS": "1000"})
     assert [(outcome.code, outcome.err) for outcome in outcomes] == [(0, "")] * len(COMMANDS)
@@ -137,14 +137,14 @@ def helps():
 def reference_of(command):
     """Return the command's part of the reference, and the shared options."""
     page = (ROOT / "docs" / "reference" / "commands.md").read_text()
-    _, part = page.split(f"## `uqcli {command} ")
+    _, section = page.split(f"## `uqcli {command} ")
     _, shared = page.split("\n## Shared options\n")
-    return part.split("\n## ")[0] + shared
+    return section.split("\n## ")[0] + shared
 
 
 @pytest.mark.parametrize(("command", "option", "offered"), OFFERED)
 def test_help_and_reference_list_every_choice(command, option, offered):
-    (line,) = re.findall(rf"^\W*{option}\b.*$", helps()[command], flags=re.MULTILINE)
+    (line,) = re.findall(rf"^\W*{option}\b.*$", help_texts()[command], flags=re.MULTILINE)
     listed = re.search("<([^>]+)>", line)
     if listed:
         assert listed[1].split("|") == [str(choice) for choice in offered]
@@ -159,7 +159,7 @@ def test_help_and_reference_list_every_choice(command, option, offered):
 def test_help_and_readme_name_every_constraint():
     for kind in choices.ConstraintKind:
         option = "--gain" if kind is choices.ConstraintKind.UTILITY else f"--{kind}"
-        assert option in helps()["boundary"]
+        assert option in help_texts()["boundary"]
         assert f"`{option}`" in reference_of("boundary")
 
 
@@ -180,12 +180,12 @@ def test_no_module_imports_click():
             assert not any(name.split(".")[0] == "click" for name in names), path
 
 
-def test_subjects_have_one_name_on_every_floor():
-    for floor in ("jobs", "reports", "methods", "api"):
-        folders = {path.name for path in (PACKAGE / floor).iterdir() if (path / "__init__.py").exists()}
-        missing = {"evaluate"} if floor == "api" else set()  # in the API, a method of each rule
-        pages = {"page"} if floor == "reports" else set()  # the HTML of all reports
-        assert folders == SUBJECTS - missing | pages, floor
+def test_subjects_have_one_name_in_every_layer():
+    for layer in ("jobs", "reports", "methods", "api"):
+        folders = {path.name for path in (PACKAGE / layer).iterdir() if (path / "__init__.py").exists()}
+        missing = {"evaluate"} if layer == "api" else set()  # in the API, a method of each rule
+        pages = {"page"} if layer == "reports" else set()  # the HTML of all reports
+        assert folders == SUBJECTS - missing | pages, layer
 
 
 def test_no_module_is_a_collection_of_helpers():
@@ -221,7 +221,7 @@ def test_doctests_pass():
         text=True,
         check=False,
         cwd=ROOT,
-        # numpy warns of it, and warnings are errors there
+        # numpy warns about this variable, and warnings are errors there
         env={name: value for name, value in os.environ.items() if name != "NPY_DISABLE_CPU_FEATURES"},
     )
     assert process.returncode == 0, process.stdout

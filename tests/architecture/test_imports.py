@@ -55,9 +55,9 @@ MAY_LOAD = {
         ],
     ),
 }
-"""Allowed heavy packages and command lines. A whole list is too little work for the compiler."""
+"""Allowed heavy packages, and command lines, which together do too little work for numba to compile."""
 
-LISTED = """
+SCRIPT = """
 import json, sys
 from uqcli.cli.app import run
 for line in json.loads(sys.argv[1]):
@@ -85,13 +85,13 @@ def folder(tmp_path_factory):
         "calibrate rows.parquet --bootstrap 0 -q -o calibrator.json",
         "conformal classes.parquet --proba p_* -q -o sets.json",
     )
-    loaded(lines, folder)
+    heavy_packages_after(lines, folder)
     return folder
 
 
-def loaded(lines, folder):
+def heavy_packages_after(lines, folder):
     """Run the lines in one process, and return the heavy packages loaded after each."""
-    arguments = [sys.executable, "-c", LISTED, json.dumps(lines)]
+    arguments = [sys.executable, "-c", SCRIPT, json.dumps(lines)]
     process = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=True)
     records = [json.loads(line) for line in process.stderr.splitlines() if line.startswith('["')]
     assert [(line, code) for line, code, _ in records] == [(line, 0) for line in lines], process.stderr
@@ -101,5 +101,5 @@ def loaded(lines, folder):
 @pytest.mark.parametrize("setup", MAY_LOAD)
 def test_commands_load_no_more_than_they_need(setup, folder):
     allowed, lines = MAY_LOAD[setup]
-    for line, packages in loaded(lines, folder).items():
+    for line, packages in heavy_packages_after(lines, folder).items():
         assert packages <= allowed, line

@@ -1,4 +1,4 @@
-"""Tests that every rule file written can be read again, and that others are refused."""
+"""Tests that every rule file that is written can be read again, and that others are not written."""
 
 import msgspec
 import numpy as np
@@ -15,7 +15,7 @@ def test_soft_confusion_accepts_probabilities_that_nearly_add_up(tmp_path):
     share = random.dirichlet([1, 1, 1], 400)
     label = np.array([random.choice(3, p=row) for row in share])
     inexact = share * (1 + random.uniform(-9.5e-4, 9.5e-4, 400))[:, None]
-    columns = {f"p_{number}": inexact[:, number] for number in range(3)}
+    columns = {f"p_{class_number}": inexact[:, class_number] for class_number in range(3)}
     pl.DataFrame({**columns, "label": label}).write_csv("s.csv")
     pl.DataFrame(columns)[100:].write_csv("t.csv")
     line = [

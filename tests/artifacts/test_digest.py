@@ -138,8 +138,8 @@ def test_decisions_and_reports_carry_the_digest(saved, tmp_path):
     assert pyarrow.parquet.read_schema("o.parquet").metadata[key] == digest
     assert pyarrow.ipc.open_file("o.arrow").schema.metadata[key] == digest
     assert pl.read_parquet("o.parquet").equals(pl.read_ipc("o.arrow"))
-    forms = [word for form in ("prom", "xml", "md") for word in ("--report", f"r.{form}")]
-    assert run(["apply", "a.json", "d.parquet", "-q", "-o", "o.csv", *forms]) == 0
+    reports = [word for ending in ("prom", "xml", "md") for word in ("--report", f"r.{ending}")]
+    assert run(["apply", "a.json", "d.parquet", "-q", "-o", "o.csv", *reports]) == 0
     label = f'uqcli_apply_artifact_info{{artifact="a.json",digest="{digest.decode()}"}} 1.0'
     assert label in (tmp_path / "r.prom").read_text()
     assert f'name="digest that a.json states" value="{digest.decode()}"' in (tmp_path / "r.xml").read_text()
@@ -156,7 +156,7 @@ def test_decisions_and_reports_carry_the_digest(saved, tmp_path):
         ("boundary", "d.parquet", "--precision", "0.6", "--shift", "s.json"),
     ],
 )
-def test_edited_rule_files_are_no_input(tmp_path, line):
+def test_edited_rule_files_are_refused_as_inputs(tmp_path, line):
     sample_frame().write_parquet(tmp_path / "d.parquet")
     assert run([*KINDS["grid"], "-q", "-o", "g.json"]) == 0
     assert (

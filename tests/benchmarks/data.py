@@ -1,18 +1,18 @@
-"""Files of rows for the benchmarks, written part by part in constant memory."""
+"""Writes files of rows for the benchmarks, part by part in constant memory."""
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-PART = 1 << 20
-SINGLE_FROM = 20_000_000
-"""Number of rows from which numbers are float32, as usual in files of that size."""
+PART_ROWS = 1 << 20
+FLOAT32_FROM = 20_000_000
+"""Files of at least this many rows have float32 numbers, as is usual at that size."""
 
 
 def dtype_of(rows):
     """Choose the type of the numbers in a file of this many rows."""
-    return np.float32 if rows >= SINGLE_FROM else np.float64
+    return np.float32 if rows >= FLOAT32_FROM else np.float64
 
 
 def rows_file(folder, rows, *, ties):
@@ -29,7 +29,7 @@ def rows_file(folder, rows, *, ties):
             "label": label.astype(np.int8),
         }
 
-    return _written(folder / f"rows_{rows}_{'tied' if ties else 'continuous'}.parquet", rows, draw_part)
+    return _write_parts(folder / f"rows_{rows}_{'tied' if ties else 'continuous'}.parquet", rows, draw_part)
 
 
 def text_file(path, ending):
@@ -55,14 +55,14 @@ def classes_file(folder, rows, classes=10):
         }
         return {**columns, "label": label.astype(np.int16)}
 
-    return _written(folder / f"classes_{rows}.parquet", rows, draw_part)
+    return _write_parts(folder / f"classes_{rows}.parquet", rows, draw_part)
 
 
-def _written(path, rows, draw_part):
+def _write_parts(path, rows, draw_part):
     random = np.random.default_rng(0)
     writer = None
-    for start in range(0, rows, PART):
-        table = pa.table(draw_part(random, min(PART, rows - start)))
+    for start in range(0, rows, PART_ROWS):
+        table = pa.table(draw_part(random, min(PART_ROWS, rows - start)))
         writer = writer or pq.ParquetWriter(path, table.schema)
         writer.write_table(table)
     writer.close()

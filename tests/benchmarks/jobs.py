@@ -1,11 +1,11 @@
-"""The jobs of the benchmarks: command lines, yardsticks and bounds."""
+"""The jobs of the benchmarks: command lines, baselines and bounds."""
 
 from dataclasses import dataclass
 
 from tests.benchmarks.processes import PYTHON, UQCLI
 
-START = 10_000
-"""Up to this many rows, a job mostly starts Python; its yardstick is ``import polars``."""
+START_ROWS = 10_000
+"""Up to this many rows, starting Python takes most of the time; the baseline is ``import polars``."""
 
 ALL_COLUMNS = ("score", "uncertainty", "label")
 CLASS_COLUMNS = (*(f"p_{class_number}" for class_number in range(10)), "label")
@@ -29,7 +29,7 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """The largest allowed ratio to the yardstick, and memory in bytes, of a job on this many rows."""
+    """The largest allowed ratio to the baseline, and memory in bytes, of a job on this many rows."""
 
     job: str
     rows: int
@@ -83,14 +83,14 @@ def command(job, path, out, model):
     return (*UQCLI, *words)
 
 
-def yardstick(job, rows, path, out):
+def baseline(job, rows, path, out):
     """Return the command of polars alone on the same columns, and its name."""
-    if rows <= START:
+    if rows <= START_ROWS:
         return (PYTHON, "-c", "import polars"), "import polars"
-    # the yardstick of JSON lines is CSV, which shows their extra cost
+    # the baseline of JSON lines is CSV, which shows their extra cost
     reader = "scan_csv" if job.text else "scan_parquet"
     source = path.with_suffix(".csv") if job.text else path
     scan = f"import polars as pl; pl.{reader}({str(source)!r}).select({list(job.columns)!r})"
     if job.writes_rows:
-        return (PYTHON, "-c", f"{scan}.sink_parquet({f'{out}.yardstick'!r})"), "scan and write"
+        return (PYTHON, "-c", f"{scan}.sink_parquet({f'{out}.baseline'!r})"), "scan and write"
     return (PYTHON, "-c", f"{scan}.sum().collect(engine='streaming')"), "scan of CSV" if job.text else "scan"

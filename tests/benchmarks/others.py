@@ -1,11 +1,11 @@
-"""Benchmarks of whole processes beside the main table: other options, many classes, help."""
+"""Benchmarks of whole processes that are not in the main table: other options, many classes, help."""
 
 from tests.benchmarks.data import classes_file
 from tests.benchmarks.processes import PYTHON, UQCLI, compare_processes
 
 
-def others(folder, path, most, runs):
-    """Yield rows of the measured command, its yardstick and the comparison.
+def other_process_benchmarks(folder, path, max_rows, runs):
+    """Yield the title of the measured command, the name of its baseline, and the comparison.
 
     Parameters
     ----------
@@ -30,18 +30,18 @@ def others(folder, path, most, runs):
     yield "`calibrate --test`", "scan", compare_processes(fit, scan, runs)
     apply = (*UQCLI, "apply", calibrator, path, "-q", "-o", folder / "applied.parquet")
     yield "`apply` of a calibrator", "scan and write", compare_processes(apply, copy, runs)
-    classes = classes_file(folder, min(most, 1_000_000), classes=100)
+    class_file = classes_file(folder, min(max_rows, 1_000_000), classes=100)
     scan = (
         PYTHON,
         "-c",
-        f"import polars as pl; pl.scan_parquet({str(classes)!r}).sum().collect(engine='streaming')",
+        f"import polars as pl; pl.scan_parquet({str(class_file)!r}).sum().collect(engine='streaming')",
     )
     sets = folder / "sets.json"
-    fit = (*UQCLI, "conformal", classes, "--proba", "p_*", "-q", "-o", sets)
+    fit = (*UQCLI, "conformal", class_file, "--proba", "p_*", "-q", "-o", sets)
     yield "`conformal`, 100 classes", "scan", compare_processes(fit, scan, runs)
-    apply = (*UQCLI, "apply", sets, classes, "-q", "-o", folder / "sets.parquet")
+    apply = (*UQCLI, "apply", sets, class_file, "-q", "-o", folder / "sets.parquet")
     yield "`apply` of sets, 100 classes", "scan", compare_processes(apply, scan, runs)
-    classes.unlink()
+    class_file.unlink()
     yield (
         "`--help`",
         "import typer",

@@ -13,7 +13,7 @@ def markdown(results):
         "",
         "Ratios: medians over pairs of whole processes run in turn. A bound that is not met is marked **!**.",
         "",
-        "| command | rows | scores | seconds | x | at most | yardstick | peak MB | at most |",
+        "| command | rows | scores | seconds | x | at most | baseline | peak MB | at most |",
         "|---|--:|---|--:|--:|--:|---|--:|--:|",
         *(_row(row) for row in results["rows"]),
     ]
@@ -21,9 +21,9 @@ def markdown(results):
         lines += ["", "| command | scores | rows | slope of log time | at most |", "|---|---|---|--:|--:|"]
         lines += [_slope(slope) for slope in results["slopes"]]
     if results["others"]:
-        lines += ["", "| other processes | seconds | x | yardstick | peak MB |", "|---|--:|--:|---|--:|"]
+        lines += ["", "| other processes | seconds | x | baseline | peak MB |", "|---|--:|--:|---|--:|"]
         lines += [
-            f"| {other['what']} | {other['seconds']:.2f} | {other['ratio']:.2f} | {other['yardstick']} | "
+            f"| {other['what']} | {other['seconds']:.2f} | {other['ratio']:.2f} | {other['baseline']} | "
             f"{other['memory'] / BYTES_PER_MB:.0f} |"
             for other in results["others"]
         ]
@@ -41,7 +41,7 @@ def _row(row):
         f"{row['seconds']:.2f}",
         _marked(row["ratio"], row["most_ratio"], ".2f"),
         "" if row["most_ratio"] is None else f"{row['most_ratio']:g}",
-        f"{row['yardstick']} {row['yardstick_seconds']:.2f} s",
+        f"{row['baseline']} {row['baseline_seconds']:.2f} s",
         _marked(row["memory"], row["most_memory"], ".0f", BYTES_PER_MB),
         "" if row["most_memory"] is None else f"{row['most_memory'] / BYTES_PER_MB:.0f}",
     ]

@@ -1,4 +1,4 @@
-"""Measures whole processes in turn with a yardstick: A B A B ..., because the machine's speed drifts."""
+"""Measures whole processes in turn with a baseline: A B A B ..., because the machine's speed drifts."""
 
 import statistics
 import subprocess
@@ -21,10 +21,10 @@ class Process:
 
 @dataclass(frozen=True, kw_only=True)
 class CommandComparison:
-    """Medians over pairs without the first, which warms up, and the highest memory."""
+    """Medians over all pairs but the first, which warms up, and the peak memory."""
 
     seconds: float
-    yardstick_seconds: float
+    baseline_seconds: float
     ratio: float
     memory: int
 
@@ -40,12 +40,12 @@ def run(command):
     return Process(seconds=float(seconds), memory=1024 * int(kibibytes))
 
 
-def compare_processes(command, yardstick, runs):
-    """Measure this many pairs of a command and its yardstick."""
-    pairs = [(run(command), run(yardstick)) for _ in range(runs + 1)][1:]
+def compare_processes(command, baseline, runs):
+    """Measure this many pairs of a command and its baseline."""
+    pairs = [(run(command), run(baseline)) for _ in range(runs + 1)][1:]
     return CommandComparison(
-        seconds=statistics.median(ours.seconds for ours, _ in pairs),
-        yardstick_seconds=statistics.median(theirs.seconds for _, theirs in pairs),
-        ratio=statistics.median(ours.seconds / theirs.seconds for ours, theirs in pairs),
-        memory=max(ours.memory for ours, _ in pairs),
+        seconds=statistics.median(measured.seconds for measured, _ in pairs),
+        baseline_seconds=statistics.median(baseline_run.seconds for _, baseline_run in pairs),
+        ratio=statistics.median(measured.seconds / baseline_run.seconds for measured, baseline_run in pairs),
+        memory=max(measured.memory for measured, _ in pairs),
     )

@@ -24,10 +24,10 @@ from tests.benchmarks.jobs import (
     MODEL,
     SLOPE_FROM,
     Bound,
+    baseline,
     command,
-    yardstick,
 )
-from tests.benchmarks.others import others
+from tests.benchmarks.others import other_process_benchmarks
 from tests.benchmarks.pages import markdown
 from tests.benchmarks.processes import compare_processes, run
 from tests.benchmarks.steps import steps
@@ -62,14 +62,12 @@ def measure_size(folder, rows, jobs, runs):
     runs = min(runs, LARGE_RUNS) if rows > LARGE else runs
     row_jobs = [job for job in jobs if not job.classes]
     for ties in (False, True) if row_jobs else ():
-        path, model = rows_file(folder, rows, ties=ties), folder / "model.json"
+        path, rule = rows_file(folder, rows, ties=ties), folder / "model.json"
         run(command(MODEL, path, folder / "model", None))
         for job in row_jobs:
-            yield measure_job(
-                job, rows, path, model, runs=runs, ties="two decimals" if ties else "continuous"
-            )
-        for path_left in path.parent.glob(f"{path.stem}.*"):
-            path_left.unlink()
+            yield measure_job(job, rows, path, rule, runs=runs, ties="two decimals" if ties else "continuous")
+        for remaining_path in path.parent.glob(f"{path.stem}.*"):
+            remaining_path.unlink()
     size = min(rows, MAX_CLASS_ROWS)
     for job in jobs:
         if job.classes:
@@ -78,12 +76,12 @@ def measure_size(folder, rows, jobs, runs):
             path.unlink()
 
 
-def measure_job(job, rows, path, model, *, runs, ties):
+def measure_job(job, rows, path, rule, *, runs, ties):
     """Measure a job, and return its row of the table."""
     out = path.with_name("out")
     path = text_file(path, job.text) if job.text else path
-    yardstick_command, name = yardstick(job, rows, path, out)
-    comparison = compare_processes(command(job, path, out, model), yardstick_command, runs)
+    baseline_command, name = baseline(job, rows, path, out)
+    comparison = compare_processes(command(job, path, out, rule), baseline_command, runs)
     bounds = [bound for bound in BOUNDS if (bound.job, bound.rows) == (job.name, rows)]
     bound = bounds[0] if bounds else Bound(job=job.name, rows=rows)
     row = {
@@ -93,8 +91,8 @@ def measure_job(job, rows, path, model, *, runs, ties):
         "ties": ties,
         "seconds": comparison.seconds,
         "ratio": comparison.ratio,
-        "yardstick": name,
-        "yardstick_seconds": comparison.yardstick_seconds,
+        "baseline": name,
+        "baseline_seconds": comparison.baseline_seconds,
         "memory": comparison.memory,
         "most_ratio": bound.ratio,
         "most_memory": bound.memory,
@@ -139,8 +137,8 @@ def bench(options, folder):
     if options.commands is None and not options.brief:
         path = rows_file(folder, min(sizes[-1], 1_000_000), ties=False)
         results["others"] = [
-            {"what": what, "yardstick": name, **vars(comparison)}
-            for what, name, comparison in others(folder, path, sizes[-1], options.runs)
+            {"what": what, "baseline": name, **vars(comparison)}
+            for what, name, comparison in other_process_benchmarks(folder, path, sizes[-1], options.runs)
         ]
         keys = ("what", "bound", "measured")
         results["steps"] = [dict(zip(keys, step, strict=True)) for step in steps(sizes[-1])]

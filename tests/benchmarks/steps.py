@@ -30,12 +30,12 @@ SINGLE_TESTS = 400
 
 
 def counted_cells(uncertainty_bins, score_bins, rows):
-    """Draw a grid with as many rows as large data have."""
+    """Draw the counts of a grid of many rows."""
     random = np.random.default_rng(1)
     size = rows // (uncertainty_bins * score_bins)
     table = []
-    for number in range(uncertainty_bins):
-        rate = np.linspace(0.01, 0.95, score_bins) ** (1 + number / uncertainty_bins)
+    for bin_index in range(uncertainty_bins):
+        rate = np.linspace(0.01, 0.95, score_bins) ** (1 + bin_index / uncertainty_bins)
         lower = np.concatenate([LOWEST_EDGE, np.arange(1.0, score_bins)])
         table.append(
             CellRow(lower=lower, count=np.full(score_bins, size), positives=random.binomial(size, rate))
@@ -44,7 +44,7 @@ def counted_cells(uncertainty_bins, score_bins, rows):
 
 
 def search_milliseconds(algorithm, cells):
-    """Time the best of twenty searches in milliseconds, after one that compiles."""
+    """Return the milliseconds of the fastest of twenty searches, after one that compiles."""
     constraint = parse_constraint(ConstraintKind.PRECISION, "0.7")
     seconds = []
     for _ in range(21):
@@ -55,7 +55,7 @@ def search_milliseconds(algorithm, cells):
 
 
 def calibration_milliseconds(rows):
-    """Time all metrics of continuous scores, best of twenty, and the ratio to scipy row by row."""
+    """Return the milliseconds of all metrics, best of twenty, and the ratio of scipy row by row to them."""
     random = np.random.default_rng(0)
     score = random.random(rows)
     label = random.random(rows) < score
@@ -67,8 +67,8 @@ def calibration_milliseconds(rows):
     bins = report.bins
     bin_of_row = np.searchsorted(bins.low[1:], score[:SINGLE_TESTS], side="right")
     start = time.perf_counter()
-    for score_of_row, number in zip(score[:SINGLE_TESTS], bin_of_row, strict=True):
-        stats.binomtest(int(bins.positives[number]), int(bins.count[number]), score_of_row)
+    for score_of_row, bin_index in zip(score[:SINGLE_TESTS], bin_of_row, strict=True):
+        stats.binomtest(int(bins.positives[bin_index]), int(bins.count[bin_index]), score_of_row)
     by_row = (time.perf_counter() - start) / len(bin_of_row) * rows
     return 1000 * min(seconds[20:]), by_row / min(seconds[20:])
 
@@ -101,19 +101,22 @@ def heterogeneous_seconds(rows):
     features = {f"f{number}": Feature(levels=None, value=random.normal(size=rows)) for number in range(8)}
     label = random.random(rows) < score ** (1 + (features["f0"].value > 0) + (features["f1"].value > 1))
     half, weight = rows // 2, np.ones(rows, dtype=np.int64)
-    first = {name: feature.select(slice(half)) for name, feature in features.items()}
-    second = {name: feature.select(slice(half, None)) for name, feature in features.items()}
+    learning_features = {name: feature.select(slice(half)) for name, feature in features.items()}
+    leaf_features = {name: feature.select(slice(half, None)) for name, feature in features.items()}
     start = time.perf_counter()
-    learned = learn_trees(first, label[:half], weight[:half], TreeOptions(max_depth=4))
-    middle = time.perf_counter()
+    learned = learn_trees(learning_features, label[:half], weight[:half], TreeOptions(max_depth=4))
+    learned_at = time.perf_counter()
     calibration = Rows(
-        numbers={"score": score[half:]}, positive=label[half:], weight=weight[half:], features=second
+        numbers={"score": score[half:]},
+        positive=label[half:],
+        weight=weight[half:],
+        features=leaf_features,
     )
     options = LeafOptions(method=LeafMethod.PLATT, scale=Scale(), min_leaf=min(500, rows // 20))
     fitted = fit_trees(learned, calibration, options, boosted=False)
-    end = time.perf_counter()
+    fitted_at = time.perf_counter()
     fitted.predict(score, Scale(), None, {name: feature.value for name, feature in features.items()})
-    return middle - start, end - middle, time.perf_counter() - end
+    return learned_at - start, fitted_at - learned_at, time.perf_counter() - fitted_at
 
 
 def sorted_scores(probability, label):
@@ -125,19 +128,19 @@ def sorted_scores(probability, label):
 
 
 def conformal_ratio(rows, classes=100):
-    """Return how much faster a conformal fit is than sorting every row, by parts in bounded memory."""
+    """Return how much faster a conformal fit is than sorting every row, and its seconds."""
     random = np.random.default_rng(0)
-    part = min(rows, 50_000)
+    part_rows = min(rows, 50_000)
     seconds = [0.0, 0.0]
     scores = [[], []]
     warm_up_rows = SMALL_WORK  # loads the compiled code before the clock starts
     true_label_scores(
         np.full((warm_up_rows, 2), 0.5), np.zeros(warm_up_rows, dtype=np.int64), np.ones(warm_up_rows)
     )
-    for _ in range(rows // part):
-        probability = random.dirichlet(np.full(classes, 0.05), part)
-        label = (probability.cumsum(axis=1) < random.random((part, 1))).sum(axis=1).clip(0, classes - 1)
-        methods = (lambda p, y: true_label_scores(p, y, np.ones(part)), sorted_scores)
+    for _ in range(rows // part_rows):
+        probability = random.dirichlet(np.full(classes, 0.05), part_rows)
+        label = (probability.cumsum(axis=1) < random.random((part_rows, 1))).sum(axis=1).clip(0, classes - 1)
+        methods = (lambda p, y: true_label_scores(p, y, np.ones(part_rows)), sorted_scores)
         for index, score_rows in enumerate(methods):
             start = time.perf_counter()
             scores[index].append(score_rows(probability, label))
@@ -192,14 +195,14 @@ def mapie_ratios(rows, classes=26):
 
     start = time.perf_counter()
     mapie.conformalize(first, first_label)
-    middle = time.perf_counter()
+    conformalized_at = time.perf_counter()
     _, mapie_sets = mapie.predict_set(second)
-    seconds = middle - start, time.perf_counter() - middle
+    seconds = conformalized_at - start, time.perf_counter() - conformalized_at
     threshold = np.full((1, classes), fit())
     fit_ratio = seconds[0] / best_of(3, fit)
     sets_ratio = seconds[1] / best_of(3, lambda: lac.sets(second, threshold, ones))
-    agree = np.mean(lac.sets(second, threshold, ones) == mapie_sets[:, :, 0])
-    return fit_ratio, sets_ratio, agree
+    equal_share = np.mean(lac.sets(second, threshold, ones) == mapie_sets[:, :, 0])
+    return fit_ratio, sets_ratio, equal_share
 
 
 def curve_ratio(rows):
@@ -237,8 +240,8 @@ def steps(max_rows):
     milliseconds, ratio = calibration_milliseconds(few_rows)
     yield f"TCE and ten relatives, {few_rows:,} rows", "60 ms", f"{milliseconds:.0f} ms"
     yield "scipy's test for each row / the same", "at least 500 x", f"{ratio:.0f} x"
-    tree, leaves, applied = heterogeneous_seconds(some_rows)
-    split = f"{tree:.2f} + {leaves:.2f} + {applied:.2f} s"
+    tree, leaves, apply_seconds = heterogeneous_seconds(some_rows)
+    split = f"{tree:.2f} + {leaves:.2f} + {apply_seconds:.2f} s"
     yield f"heterogeneous, {some_rows:,} rows, 8 features: tree + leaves + apply", "", split
     ratio, seconds = conformal_ratio(some_rows)
     yield (
@@ -258,5 +261,5 @@ def mapie_row(rows):
     title = f"MAPIE, lac, {rows:,} x 26 / ours"
     if importlib.util.find_spec("mapie") is None:
         return title, "", "MAPIE is not installed"
-    fit, sets, agree = mapie_ratios(rows)
-    return title, "", f"fit {fit:.0f} x, sets {sets:.0f} x, {100 * agree:.3f} % alike"
+    fit, sets, equal_share = mapie_ratios(rows)
+    return title, "", f"fit {fit:.0f} x, sets {sets:.0f} x, {100 * equal_share:.3f} % alike"

@@ -25,10 +25,10 @@ def test_a_run_writes_its_results_and_a_page(tmp_path):
         ]
     )
     results = json.loads((tmp_path / "benchmarks.json").read_text())
-    kinds = {(row["command"], row["rows"], row["ties"]) for row in results["rows"]}
-    both = ("continuous", "two decimals")
-    scores = {"boundary-jsonl": both, "conformal": ("10 classes",)}
-    assert kinds == {(name, 1000, ties) for name in scores for ties in scores[name]}
+    measured = {(row["command"], row["rows"], row["ties"]) for row in results["rows"]}
+    row_kinds = ("continuous", "two decimals")
+    kinds_by_command = {"boundary-jsonl": row_kinds, "conformal": ("10 classes",)}
+    assert measured == {(name, 1000, ties) for name in kinds_by_command for ties in kinds_by_command[name]}
     assert all(row["seconds"] > 0 and row["ratio"] > 0 and row["memory"] > 1e7 for row in results["rows"])
     page = (tmp_path / "benchmarks.md").read_text()
     assert page.count("| boundary-jsonl |") == 2
@@ -55,7 +55,7 @@ def test_slopes_use_files_above_the_start_up_time():
 
 
 def test_files_are_written_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(data, "PART", 300)
+    monkeypatch.setattr(data, "PART_ROWS", 300)
     table = pq.read_table(data.rows_file(tmp_path, 1000, ties=True))
     assert table.num_rows == 1000
     score = table["score"].to_numpy()

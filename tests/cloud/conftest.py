@@ -52,12 +52,12 @@ class Bucket:
         contents = self.client.list_objects_v2(Bucket=self.name).get("Contents", [])
         return sorted(item["Key"] for item in contents)
 
-    def put_folder(self, folder, below):
+    def put_folder(self, folder, prefix):
         """Copy the files of a folder; their relative paths become keys."""
         for path in sorted(folder.rglob("*")):
             if path.is_file():
-                self.put(f"{below}/{path.relative_to(folder)}", path.read_bytes())
-        return f"{self}/{below}"
+                self.put(f"{prefix}/{path.relative_to(folder)}", path.read_bytes())
+        return f"{self}/{prefix}"
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +70,7 @@ def endpoint():
     server.stop()
 
 
-numbers = iter(range(1000))
+bucket_numbers = iter(range(1000))
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def bucket(endpoint, monkeypatch):
     for name, value in VARIABLES.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    return Bucket(endpoint, f"bucket{next(numbers)}")
+    return Bucket(endpoint, f"bucket{next(bucket_numbers)}")
 
 
 @pytest.fixture
@@ -138,8 +138,8 @@ class Proxy:
                     if self._stall:
                         return
                     break
-            for end in (source, sink):
-                end.shutdown(socket.SHUT_RDWR)
+            for open_socket in (source, sink):
+                open_socket.shutdown(socket.SHUT_RDWR)
 
     def close(self):
         for open_socket in self._sockets:

@@ -58,7 +58,7 @@ def test_unwritable_addresses_are_refused_before_the_work(uqcli, bucket, address
 
 
 @pytest.fixture
-def answering(monkeypatch, bucket, short_limits):
+def answer_all_requests_with(monkeypatch, bucket, short_limits):
     """Replace the store by a server with one answer to all requests."""
     servers = []
     monkeypatch.setattr(limits, "ATTEMPTS", 1)
@@ -91,9 +91,9 @@ ANSWERS = {403: "access is denied", 500: "an internal error", 503: "an internal 
 
 
 @pytest.mark.parametrize("code", ANSWERS)
-def test_refused_requests_are_errors(uqcli, bucket, answering, tmp_path, code):
+def test_refused_requests_are_errors(uqcli, bucket, answer_all_requests_with, tmp_path, code):
     (tmp_path / "a.csv").write_bytes(file_bytes(frame_of(400), ".csv"))
-    answering(code)
+    answer_all_requests_with(code)
     for address in (f"{bucket}/a.csv", f"{bucket}/day=*/"):
         assert_failed(uqcli("tce", address), address, ANSWERS[code])
     assert_failed(uqcli("show", f"{bucket}/b.json"), f"{bucket}/b.json", ANSWERS[code])
@@ -145,16 +145,16 @@ def test_objects_replaced_while_they_are_read_are_errors(
 ):
     rows = bucket.put(f"rows{suffix}", file_bytes(frame_of(2000), suffix))
     bucket.put("o.csv", b"old")
-    opened = StoredObject._handle
-    times = iter(range(100))
+    open_handle = StoredObject._handle
+    accesses = iter(range(100))
 
     def replace_later(self):
-        if self.name == rows and next(times) == 2:  # the third access: facts, rows, facts again
+        if self.name == rows and next(accesses) == 2:  # the third access: facts, rows, facts again
             if replacement:
                 bucket.put(f"rows{suffix}", replacement)
             else:
                 bucket.client.delete_object(Bucket=bucket.name, Key=f"rows{suffix}")
-        return opened(self)
+        return open_handle(self)
 
     monkeypatch.setattr(StoredObject, "_handle", replace_later)
     outcome = uqcli("apply", rule, rows, "-q", "-o", f"{bucket}/o.csv")
@@ -167,19 +167,19 @@ def test_objects_replaced_while_they_are_read_are_errors(
 def test_objects_replaced_between_two_reads_are_errors(uqcli, bucket, monkeypatch):
     rows = bucket.put("rows.csv", file_bytes(frame_of(2000), ".csv"))
     monkeypatch.setattr("uqcli.engines.local.count.cached.KEPT_BYTES", 0)
-    monkeypatch.setattr("uqcli.engines.local.check.batches.LocalBatches.remaining", replacing(bucket))
+    monkeypatch.setattr("uqcli.engines.local.check.batches.LocalBatches.remaining", replace_then_read(bucket))
     outcome = uqcli("boundary", rows, "--precision", "0.6")
     assert_failed(outcome, rows, "was replaced while it was read")
 
 
-def replacing(bucket):
+def replace_then_read(bucket):
     from uqcli.engines.local.check.batches import LocalBatches
 
-    rest = LocalBatches.remaining
+    read_the_rest = LocalBatches.remaining
 
     def replace_then_rest(self, start):
         bucket.put("rows.csv", file_bytes(frame_of(2000, seed=8), ".csv"))
-        return rest(self, start)
+        return read_the_rest(self, start)
 
     return replace_then_rest
 
@@ -198,12 +198,12 @@ def test_interrupted_uploads_keep_the_old_object(uqcli, bucket, short_limits, pr
 
 
 def test_an_incomplete_upload_is_not_copied(uqcli, bucket, monkeypatch):
-    def half(path, store, waiting, kind):
+    def write_ten_bytes(path, store, waiting, kind):
         with store.open_output_stream(waiting, compression=None) as sink:
             sink.write(path.read_bytes()[:10])
 
     monkeypatch.setattr(limits, "MAX_PUT_BYTES", 0)
-    monkeypatch.setattr("uqcli.stores.upload._send", half)
+    monkeypatch.setattr("uqcli.stores.upload._send", write_ten_bytes)
     bucket.put("o.csv", b"old")
     address = f"{bucket}/o.csv"
     assert_failed(uqcli("simulate", "posterior", "--rows", "99", "-q", "-o", address), address, "10 of")
@@ -231,7 +231,7 @@ main()
 """
 
 
-def terminated(proxy, arguments, max_put=0):
+def errors_when_terminated(proxy, arguments, max_put=0):
     """Run a process, terminate it when the proxy stalls, and return its standard error."""
     code = textwrap.dedent(TERMINATED_SCRIPT.format(max_put=max_put, arguments=arguments))
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
@@ -249,7 +249,7 @@ def test_termination_while_reading_changes_no_object(bucket, rule, proxied):
     rows = bucket.put("rows.csv", file_bytes(frame_of(20_000), ".csv"))
     bucket.put("o.csv", b"old")
     with proxied(down=50_000, stall=True) as proxy:
-        errors = terminated(proxy, ["apply", rule, rows, "-o", f"{bucket}/o.csv"])
+        errors = errors_when_terminated(proxy, ["apply", rule, rows, "-o", f"{bucket}/o.csv"])
     assert errors == "error: terminated; no output file was changed\n"
     assert bucket.get("o.csv") == b"old"
 
@@ -259,7 +259,9 @@ def test_termination_while_writing_reports_the_object(bucket, proxied, max_put):
     bucket.put("o.csv", b"old")
     address = f"{bucket}/o.csv"
     with proxied(up=20_000, stall=True) as proxy:
-        errors = terminated(proxy, ["simulate", "posterior", "--rows", "9999", "-q", "-o", address], max_put)
+        errors = errors_when_terminated(
+            proxy, ["simulate", "posterior", "--rows", "9999", "-q", "-o", address], max_put
+        )
     message = f"may be written: '{address}'" if max_put else "no output file was changed"
     assert errors == f"error: terminated; {message}\n"
     assert bucket.get("o.csv") == b"old"

@@ -1,4 +1,4 @@
-"""Tests of rows, rule files and reports in an object store: the bytes of local files, and few requests."""
+"""Tests of rows, rule files and reports in an object store: the same bytes as local files, few requests."""
 
 import re
 
@@ -33,9 +33,9 @@ def test_boundary_and_apply_work_in_the_store(uqcli, bucket, folder, tmp_path):
     local = uqcli("boundary", f"{folder}/day=*/", "--precision", "0.6", "-o", tmp_path / "b.json")
     outcome = uqcli("boundary", f"{stored}/day=*/", "--precision", "0.6", "-o", f"{bucket}/boundary.json")
     assert (outcome.code, outcome.err) == (0, "")
-    *lines, file_bytes = outcome.out.decode().splitlines()
+    *lines, summary = outcome.out.decode().splitlines()
     assert lines == local.out.decode().splitlines()[:-1]
-    assert file_bytes.startswith(f"Wrote {bucket}/boundary.json. ")
+    assert summary.startswith(f"Wrote {bucket}/boundary.json. ")
     assert bucket.get("boundary.json") == (tmp_path / "b.json").read_bytes()
     for name in ("d.csv", "d.parquet", "d.csv.gz", "d.jsonl"):
         local_output, output = tmp_path / name, f"{bucket}/out/{name}"
@@ -64,9 +64,9 @@ def test_rows_are_streamed_in_pieces(uqcli, bucket, tmp_path, suffix, monkeypatc
     content = file_bytes(frame_of(1000), suffix)
     (tmp_path / f"a{suffix}").write_bytes(content)
     assert uqcli("boundary", tmp_path / f"a{suffix}", "--precision", "0.6", "-o", tmp_path / "b").code == 0
-    model = bucket.put("b.json", (tmp_path / "b").read_bytes())
+    rule_address = bucket.put("b.json", (tmp_path / "b").read_bytes())
     assert uqcli("apply", tmp_path / "b", tmp_path / f"a{suffix}", "-q", "-o", tmp_path / "o.csv").code == 0
-    stored = uqcli("apply", model, bucket.put(f"a{suffix}", content), "-q", "-o", f"{bucket}/o.csv")
+    stored = uqcli("apply", rule_address, bucket.put(f"a{suffix}", content), "-q", "-o", f"{bucket}/o.csv")
     assert (stored.code, stored.err) == (0, "")
     assert bucket.get("o.csv") == (tmp_path / "o.csv").read_bytes()
     assert [key for key in bucket.key_names() if ".uqcli" in key] == []
@@ -159,14 +159,14 @@ def test_folders_are_listed_once_and_only_if_a_pattern_matches(uqcli, bucket, fo
     for prefix in ("logs/day=1", "logs/day=2", "scores/day=2025-01-01"):
         bucket.put(f"{prefix}/a.parquet", b"")
     listed = []
-    inside = StoreTree.inside
+    list_folder = StoreTree.inside
 
     def record_listing(self, folder):
         from uqcli.stores.view import current_view
 
         if folder.name not in current_view().listings:
             listed.append(folder.name.removeprefix(f"{bucket}/"))
-        return inside(self, folder)
+        return list_folder(self, folder)
 
     monkeypatch.setattr(StoreTree, "inside", record_listing)
     assert uqcli("boundary", f"{stored}/day=2026-*/", "--precision", "0.6", "-q").code == 0

@@ -18,7 +18,7 @@ FILES["/parquet"] = FILES["/a.parquet"]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """A server of the files: ``/cut/`` sends half, ``/slow/`` stalls, ``/chunks/`` ends after a chunk."""
+    """Serves the files: ``/cut/`` sends half, ``/slow/`` stalls, ``/chunks/`` ends after a chunk."""
 
     protocol_version = "HTTP/1.1"
     requested: ClassVar = []
@@ -26,14 +26,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         path = self.path.partition("?")[0]
         self.requested.append(self.path)
-        trouble, _, name = path[1:].partition("/") if path.count("/") > 1 else ("", "", path[1:])
-        if trouble == "to":
+        fault, _, name = path[1:].partition("/") if path.count("/") > 1 else ("", "", path[1:])
+        if fault == "to":
             self.send_response(302)
             self.send_header("Location", f"/{name}")
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
-        if trouble == "away":
+        if fault == "away":
             targets = {
                 "ftp": "ftp://me:secret@127.0.0.1/a.csv",
                 "file": "file:///etc/hosts",
@@ -44,12 +44,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
-        content = FILES.get(path if trouble.startswith("day") else f"/{name}")
+        content = FILES.get(path if fault.startswith("day") else f"/{name}")
         if content is None:
             self.send_error(404)
             return
-        self.send_response(206 if trouble == "part" else 200)
-        if trouble == "chunks":
+        self.send_response(206 if fault == "part" else 200)
+        if fault == "chunks":
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
             self.wfile.write(b"400\r\n" + content[:1024] + b"\r\n")
@@ -57,10 +57,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        broken = trouble in ("cut", "slow")
+        broken = fault in ("cut", "slow")
         self.wfile.write(content[: len(content) // 2] if broken else content)
         self.close_connection = broken
-        if trouble == "slow":
+        if fault == "slow":
             self.wfile.flush()
             time.sleep(3)
 
@@ -113,7 +113,7 @@ def test_rule_files_are_read(uqcli, web, tmp_path, monkeypatch):
     assert len((tmp_path / "o.csv").read_bytes().splitlines()) == 2001
 
 
-TROUBLE = {
+FAULTS = {
     "/cut/a.csv": "the answer ends after",
     "/cut/a.csv.gz": "the answer ends after",
     "/cut/a.parquet": "the answer ends after",
@@ -123,7 +123,7 @@ TROUBLE = {
 }
 
 
-@pytest.mark.parametrize("path", TROUBLE)
+@pytest.mark.parametrize("path", FAULTS)
 def test_incomplete_answers_are_errors(uqcli, web, tmp_path, path):
     (tmp_path / "a.csv").write_bytes(FILES["/a.csv"])
     assert uqcli("boundary", tmp_path / "a.csv", "--precision", "0.6", "-o", tmp_path / "b.json").code == 0
@@ -132,7 +132,7 @@ def test_incomplete_answers_are_errors(uqcli, web, tmp_path, path):
     assert outcome.code == 3
     assert len(outcome.err.splitlines()) == 1
     assert f"'{web}{path}'" in outcome.err
-    assert TROUBLE[path] in outcome.err
+    assert FAULTS[path] in outcome.err
     assert (tmp_path / "o.csv").read_bytes() == b"old"
 
 

@@ -18,7 +18,7 @@ FAST_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 class Cluster:
-    """A cluster that ``with`` starts; the end kills its processes by id, with their children.
+    """A cluster that ``with`` starts; its end kills the processes by id, with their children.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Cluster:
             if result:
                 return result
             time.sleep(0.01)
-        raise RuntimeError(f"{name} did not say what was waited for:\n{self.log(name)[after:][-3000:]}")
+        raise RuntimeError(f"{name} did not log what the test waited for:\n{self.log(name)[after:][-3000:]}")
 
     def _start_master(self) -> None:
         port = free_port()

@@ -37,11 +37,11 @@ def folder(tmp_path_factory):
     random = np.random.default_rng(5)
     for name, size in (("rows", 40_000), ("many", 200_000)):
         (folder / name).mkdir()
-        for part in range(3):
-            draw_rows(random, size).write_parquet(folder / name / f"part-{part}.parquet")
-        for part in range(3):  # text keys that look like numbers
-            (folder / "shops" / f"shop=0{part}").mkdir(parents=True, exist_ok=True)
-            draw_rows(random, 2000).write_parquet(folder / "shops" / f"shop=0{part}" / "rows.parquet")
+        for index in range(3):
+            draw_rows(random, size).write_parquet(folder / name / f"part-{index}.parquet")
+        for index in range(3):  # text keys that look like numbers
+            (folder / "shops" / f"shop=0{index}").mkdir(parents=True, exist_ok=True)
+            draw_rows(random, 2000).write_parquet(folder / "shops" / f"shop=0{index}" / "rows.parquet")
     target = pl.read_parquet(folder / "rows" / "part-0.parquet").head(20_000)
     target.drop("label", "weight").write_parquet(folder / "target.parquet")
     assert command("boundary rows --precision 0.6 -o model.json", folder).returncode == 0
@@ -117,7 +117,7 @@ def wait_for_a_task(cluster, log_length, executor=""):
     cluster.wait("connect", task_runs, log_length)
 
 
-def assert_same_answers(cluster, folder, lines, meanwhile=lambda: None):
+def assert_same_results(cluster, folder, lines, meanwhile=lambda: None):
     """Run the lines on the cluster, all at once, and on this machine, and compare the results."""
     cluster_lines = {name: line.format(name=f"{name}-cluster", folder=folder) for name, line in lines.items()}
     running = {name: start_command(line, folder, cluster) for name, line in cluster_lines.items()}
@@ -145,7 +145,7 @@ def assert_same_rows(cluster_folder, local_file):
 
 
 def test_results_on_the_cluster_equal_those_of_one_machine(cluster, folder):
-    assert_same_answers(cluster, folder, COMMANDS)
+    assert_same_results(cluster, folder, COMMANDS)
 
 
 def test_a_lost_worker_changes_nothing(cluster, folder):
@@ -156,7 +156,7 @@ def test_a_lost_worker_changes_nothing(cluster, folder):
         cluster.kill("worker-1")
 
     many = {name: line.replace(" rows", " many") for name, line in COMMANDS.items()}
-    assert_same_answers(cluster, folder, many, meanwhile=lose_a_worker)
+    assert_same_results(cluster, folder, many, meanwhile=lose_a_worker)
     assert pattern_finder(r"Starting task \d+\.1 in stage")(
         cluster.log("connect")[log_length:]
     )  # the task ran again
@@ -190,5 +190,5 @@ def test_a_lost_cluster_is_an_error_in_one_line(cluster, folder):
 
 
 def test_workers_without_numpy_count_by_expressions(cluster, folder):
-    """The last test: another server replaces the lost one."""
-    assert_same_answers(cluster, folder, {"bin": COMMANDS["bin"]})
+    """This test is the last, and another server replaces the lost one."""
+    assert_same_results(cluster, folder, {"bin": COMMANDS["bin"]})

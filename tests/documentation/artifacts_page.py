@@ -21,18 +21,18 @@ def artifacts_page():
 
 def _kind(kind):
     schema = json.loads(schema_text(kind))
-    model = schema["$defs"][model_of(kind).__name__]
+    struct = schema["$defs"][model_of(kind).__name__]
     lines = [
         f"## {kind}",
         "",
-        _paragraphs(model["description"]),
+        _paragraphs(struct["description"]),
         "",
         "| field | type | always there |",
         "|---|---|---|",
     ]
     lines += [
-        f"| `{name}` | {_type(field, schema['$defs'])} | {'yes' if name in model['required'] else ''} |"
-        for name, field in model["properties"].items()
+        f"| `{name}` | {_type(field, schema['$defs'])} | {'yes' if name in struct['required'] else ''} |"
+        for name, field in struct["properties"].items()
     ]
     lines += [
         "",
@@ -52,19 +52,19 @@ def _paragraphs(text):
     return "\n".join(line.strip() for line in text.splitlines())
 
 
-def _type(field, parts):
+def _type(field, definitions):
     if "$ref" in field:
         name = field["$ref"].rsplit("/", 1)[-1]
-        part = parts[name]
-        choices = ", ".join(f"`{choice}`" for choice in part.get("enum", []))
-        description = _paragraphs(part.get("description", name)).split("\n")[0]
+        definition = definitions[name]
+        choices = ", ".join(f"`{choice}`" for choice in definition.get("enum", []))
+        description = _paragraphs(definition.get("description", name)).split("\n")[0]
         return f"{description} {choices}".strip().replace("|", "\\|")
     if "anyOf" in field:
-        types = [_type(option, parts) for option in field["anyOf"]]
+        types = [_type(option, definitions) for option in field["anyOf"]]
         between = "; or " if any(type_text.endswith(".") for type_text in types) else " or "
         return between.join(type_text.removesuffix(".") for type_text in types)
     if field.get("type") == "array":
-        return f"list of {_type(field.get('items', {}), parts)}"
+        return f"list of {_type(field.get('items', {}), definitions)}"
     if "const" in field:
         return f"`{field['const']}`"
     return field.get("type", "any")

@@ -27,8 +27,11 @@ def commands_page():
     }
     uses = Counter(row for options in rows.values() for row in options)
     shared = {row for row, commands in uses.items() if commands >= SHARED_BY}
-    parts = [HEAD, *(_command(name, command, rows[name], shared) for name, command in group.commands.items())]
-    return "\n".join([*parts, _shared(group, shared)])
+    sections = [
+        HEAD,
+        *(_command(name, command, rows[name], shared) for name, command in group.commands.items()),
+    ]
+    return "\n".join([*sections, _shared(group, shared)])
 
 
 def _of_kind(command, kind):

@@ -1,4 +1,4 @@
-"""Write the output that the docs show under their commands; ``make outputs`` does it.
+"""Writes the outputs that the docs show under their commands (``make outputs``).
 
 An output is a ``text`` block right below a block that is run. It is what a terminal of 80 columns shows.
 """
@@ -16,7 +16,7 @@ COLUMNS = 80
 
 
 def outputs_of(chain):
-    """What blocks print on a terminal, one after another in one folder."""
+    """Return what blocks print on a terminal, one after another in one folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "sample_data", folder / "sample_data")
@@ -24,17 +24,17 @@ def outputs_of(chain):
 
 
 def _output_of(block, folder):
-    near, far = pty.openpty()
+    controller, terminal = pty.openpty()
     with subprocess.Popen(
         [*INTERPRETERS[block.language], block.code],
         cwd=folder,
         env={"PATH": PATH, "COLUMNS": str(COLUMNS), "TERM": "dumb"},
         stdin=subprocess.DEVNULL,
-        stdout=far,
+        stdout=terminal,
         stderr=subprocess.PIPE,
     ) as process:
-        os.close(far)
-        shown = _read(near)
+        os.close(terminal)
+        shown = _read(controller)
         error = process.stderr.read().decode()
     assert (process.returncode, error) == (0, ""), (block.name, shown, error)
     return "".join(f"{line.rstrip()}\n" for line in shown.replace("\r\n", "\n").rstrip().split("\n"))
@@ -55,14 +55,14 @@ def _read(descriptor):
 
 
 def write(chain):
-    """Replace the shown outputs of a chain by those of now."""
+    """Replace the shown outputs of a chain by the current ones."""
     for block, shown in zip(chain, outputs_of(chain), strict=True):
         if block.output is not None:
             page = ROOT / block.name.rpartition("-")[0]
             text = page.read_text()
-            old = f"{block.code}```\n\n```text\n{block.output}```"
-            assert text.count(old) == 1, block.name
-            page.write_text(text.replace(old, f"{block.code}```\n\n```text\n{shown}```"))
+            old_text = f"{block.code}```\n\n```text\n{block.output}```"
+            assert text.count(old_text) == 1, block.name
+            page.write_text(text.replace(old_text, f"{block.code}```\n\n```text\n{shown}```"))
 
 
 if __name__ == "__main__":

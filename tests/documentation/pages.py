@@ -42,21 +42,21 @@ BLOCKS = [
 
 
 def chains():
-    """Blocks that need nothing else, each with those that run after it in the same folder (``before``)."""
-    found = []
+    """List the blocks that need nothing, each with those that run after it in the same folder."""
+    all_chains = []
     for block in BLOCKS:
         if block.needs == "":
-            found.append([block])
+            all_chains.append([block])
         elif block.needs == "before":
-            found[-1].append(block)
-    return found
+            all_chains[-1].append(block)
+    return all_chains
 
 
 def blocks_needing(needs):
-    """The blocks that need something, in the order of their page."""
-    found = [block for block in BLOCKS if block.needs == needs]
-    assert found, f"no block needs {needs}"
-    return found
+    """List the blocks with this need, in the order of their page."""
+    blocks = [block for block in BLOCKS if block.needs == needs]
+    assert blocks, f"no block needs {needs}"
+    return blocks
 
 
 def run(block, folder, *, before="", variables=()):
@@ -68,7 +68,7 @@ def run(block, folder, *, before="", variables=()):
         Environment variables, beside the path of the programs.
     """
     code, environment = before + block.code, {**dict(variables), "PATH": PATH}
-    done = subprocess.run(
+    process = subprocess.run(
         [*INTERPRETERS[block.language], code],
         cwd=folder,
         capture_output=True,
@@ -76,7 +76,7 @@ def run(block, folder, *, before="", variables=()):
         check=False,
         env=environment,
     )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert (process.returncode, process.stderr) == (0, ""), process.stdout
 
 
 def without_code(text):

@@ -69,8 +69,8 @@ def sample_reports():
     with tempfile.TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
         reports = {}
-        for number, (name, arguments) in enumerate(sample_runs(folder).items()):
-            report = folder / f"report{number}.json"
+        for index, (name, arguments) in enumerate(sample_runs(folder).items()):
+            report = folder / f"report{index}.json"
             code = run([*arguments, "--no-config", "-q", "--report", str(report)])
             assert code == 0, name
             reports[name] = json.loads(report.read_text())
@@ -92,14 +92,14 @@ def keys_of(report):
     types = {}
     for key, value in report.items():
         if key not in ("command", "uqcli_version", "notes"):
-            _walk(_plain(key), value, types)
+            _walk(_with_placeholder(key), value, types)
     return types
 
 
 def _walk(path, value, types):
     if isinstance(value, dict):
         for key, item in value.items():
-            _walk(f"{path}.{_plain(key)}", item, types)
+            _walk(f"{path}.{_with_placeholder(key)}", item, types)
     elif isinstance(value, list):
         for item in value or [None]:
             _walk(f"{path}[]", item, types)
@@ -107,8 +107,8 @@ def _walk(path, value, types):
         types.setdefault(path, set()).add(_type(value))
 
 
-def _plain(key):
-    """Replace the classes of the sample data, which are digits, by ``*``."""
+def _with_placeholder(key):
+    """Replace classes of the sample data (digits) and probability columns (``p_...``) by ``*``."""
     return "*" if re.fullmatch(r"\d+|p_.*", key) else key
 
 

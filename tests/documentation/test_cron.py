@@ -65,9 +65,9 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("case", NIGHTS)
-def test_each_night_ends_with_its_code(folder, case, capfd):
-    make, applied, evaluated, message = NIGHTS[case]
-    content = make(draw_night(3))
+def test_each_night_has_its_exit_codes(folder, case, capfd):
+    content_of, apply_code, evaluate_code, message = NIGHTS[case]
+    content = content_of(draw_night(3))
     (folder / "labelled").mkdir(exist_ok=True)
     for name in ("today.csv", "labelled/week.csv"):
         (folder / name).unlink(missing_ok=True)
@@ -75,13 +75,13 @@ def test_each_night_ends_with_its_code(folder, case, capfd):
             (folder / name).write_bytes(content)
     (folder / "decisions.csv").write_text("of yesterday")
     (folder / "gates.xml").write_text("green")
-    assert run(shlex.split(COMMANDS["apply"])[1:]) == applied
-    assert ((folder / "decisions.csv").read_text() == "of yesterday") == (applied != 0)
+    assert run(shlex.split(COMMANDS["apply"])[1:]) == apply_code
+    assert ((folder / "decisions.csv").read_text() == "of yesterday") == (apply_code != 0)
     capfd.readouterr()
-    assert run(shlex.split(COMMANDS["evaluate"])[1:]) == evaluated
+    assert run(shlex.split(COMMANDS["evaluate"])[1:]) == evaluate_code
     sys.stderr.flush()
     assert message in capfd.readouterr().err
     junit = (folder / "gates.xml").read_text()
-    assert ("<failure" in junit, "<error" in junit) == (evaluated == 6, evaluated == 3)
+    assert ("<failure" in junit, "<error" in junit) == (evaluate_code == 6, evaluate_code == 3)
     if case != "as usual":
         assert f"| {case}" in PAGE

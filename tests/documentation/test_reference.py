@@ -39,11 +39,11 @@ def test_exit_codes_are_listed():
 
 def test_every_metric_has_a_meaning():
     text = (DOCS / "reference" / "metrics.md").read_text()
-    named = {word for name in re.findall(r"`\.?([\w*.]+)`", text) for word in name.split(".")}
+    documented = {metric for name in re.findall(r"`\.?([\w*.]+)`", text) for metric in name.split(".")}
     interval_keys = {"value", "low", "high", "*", "source", "target"}
     for report in sample_reports().values():
         for key in keys_of(report):
             if key.startswith("metrics."):
-                *_, word = [part for part in key.split(".") if part not in interval_keys]
-                general = re.sub(r"^[a-z]+(_p|_excess)$", r"*\1", word)
-                assert word in named or general in named, key
+                *_, metric = [part for part in key.split(".") if part not in interval_keys]
+                pattern = re.sub(r"^[a-z]+(_p|_excess)$", r"*\1", metric)
+                assert metric in documented or pattern in documented, key

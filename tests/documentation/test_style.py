@@ -70,11 +70,11 @@ def sentences(text):
     for pattern, template in HIDDEN:
         text = re.sub(pattern, partial(replacement, template), text, flags=re.S | re.M)
     blocks, block, is_item, depth = [], None, False, 0
-    for number, line in enumerate(text.splitlines()):
+    for line_number, line in enumerate(text.splitlines()):
         stripped, indent = line.strip(), len(line) - len(line.lstrip())
         starts_item = ITEM.match(stripped)
         if ALONE.match(stripped) or starts_item or block is None or (indent != depth and not is_item):
-            blocks += [(number, cell) for cell in re.split(r"(?<!\\)\|", stripped)]
+            blocks += [(line_number, cell) for cell in re.split(r"(?<!\\)\|", stripped)]
             block, is_item, depth = (None if ALONE.match(stripped) else True), bool(starts_item), indent
         else:
             blocks[-1] = (blocks[-1][0], f"{blocks[-1][1]}\n{stripped}")
@@ -89,12 +89,12 @@ def sentences(text):
 
 def literals(path):
     """Yield the sentences of the strings of a module that contain a space; a placeholder is one word, N."""
-    parts = set()
+    nested = set()
     for node in ast.walk(ast.parse(path.read_text())):
-        text = node.value if isinstance(node, ast.Constant) and node not in parts else ""
+        text = node.value if isinstance(node, ast.Constant) and node not in nested else ""
         if isinstance(node, ast.JoinedStr):
-            parts |= set(node.values)
-            text = "".join(part.value if isinstance(part, ast.Constant) else "N" for part in node.values)
+            nested |= set(node.values)
+            text = "".join(piece.value if isinstance(piece, ast.Constant) else "N" for piece in node.values)
         if isinstance(text, str) and " " in text:
             yield from (
                 (node.lineno + line, sentence) for line, sentence in sentences(inspect.cleandoc(text))
@@ -103,11 +103,11 @@ def literals(path):
 
 def faults(sentence, banned):
     """List the faults of a sentence."""
-    faults_found = [
+    messages = [
         f"say {better}: {m[0]}" for word, better in banned.items() if (m := re.search(word, sentence, re.I))
     ]
     length = len(sentence.split())
-    return [*faults_found, f"{length} words, at most {MAX_WORDS}"] if length > MAX_WORDS else faults_found
+    return [*messages, f"{length} words, at most {MAX_WORDS}"] if length > MAX_WORDS else messages
 
 
 @pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=lambda path: str(path.relative_to(ROOT)))
@@ -115,8 +115,8 @@ def test_prose_is_plain(path: Path):
     is_page = path.suffix == ".md"
     prose = sentences(path.read_text()) if is_page else literals(path)
     wrong_sentences = [
-        f"{path.relative_to(ROOT)}:{line + is_page}: {'; '.join(what)}\n    {sentence}"
+        f"{path.relative_to(ROOT)}:{line + is_page}: {'; '.join(reasons)}\n    {sentence}"
         for line, sentence in prose
-        if (what := faults(sentence, {**BANNED, **OLD_TERMS} if is_page else BANNED))
+        if (reasons := faults(sentence, {**BANNED, **OLD_TERMS} if is_page else BANNED))
     ]
     assert not wrong_sentences, "\n" + "\n".join(wrong_sentences)

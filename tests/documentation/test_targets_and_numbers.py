@@ -36,8 +36,8 @@ def test_contributing_names_the_targets():
 
 def test_pages_name_existing_targets():
     for path in [*PAGES, ROOT / ".ci" / "run"]:
-        named = re.findall(r"(?:`|^)make((?: [a-z][a-z-]*)+)", path.read_text(), flags=re.MULTILINE)
-        names = {word for words in named for word in words.split()}
+        target_lists = re.findall(r"(?:`|^)make((?: [a-z][a-z-]*)+)", path.read_text(), flags=re.MULTILINE)
+        names = {word for words in target_lists for word in words.split()}
         assert names <= set(targets()), path
 
 
@@ -64,7 +64,7 @@ def test_the_gain_on_the_sample_data_is_current():
 
 
 def test_the_first_figure_and_its_numbers_are_current():
-    """They compare the rule on the test set with single thresholds that were chosen there."""
+    """Both compare the rule on the test set with single thresholds that were chosen there."""
     score, uncertainty, label = figure.read("calibration")
     rule = uqcli.find_boundary(score, label, uncertainty=uncertainty, precision="0.7")
     comparison = figure.compare(rule)

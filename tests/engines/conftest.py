@@ -31,9 +31,9 @@ def source(request):
 
 def pytest_collection_modifyitems(config, items):
     """Deselect tests of inputs that a cluster refuses: frames in memory, JSON lines, Arrow, streams."""
-    left_out = [item for item in items if _is_refused(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+    deselected = [item for item in items if _is_refused(item)]
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = [item for item in items if item not in deselected]
 
 
 def _is_refused(item):
@@ -53,15 +53,15 @@ def few_examples(request, monkeypatch):
     if "variant" not in request.fixturenames:
         return
     variant, known_settings = request.getfixturevalue("variant"), getattr(request.function, attribute, None)
-    most = (
+    max_examples = (
         EXAMPLES_ON_SPARK
         if variant in ON_SPARK
         else EXAMPLES_IN_PARTS
         if variant in (SMALL_PARTS, REREAD_PARTS)
         else None
     )
-    if known_settings is not None and most is not None:
-        monkeypatch.setattr(request.function, attribute, settings(known_settings, max_examples=most))
+    if known_settings is not None and max_examples is not None:
+        monkeypatch.setattr(request.function, attribute, settings(known_settings, max_examples=max_examples))
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def local_only():
 @pytest.fixture
 def engine(variant, monkeypatch):
     """Open the engine under test."""
-    # pyspark looks up the source line of each column, a fifth of the run time.
+    # pyspark looks up the source line of each column, which takes a fifth of the run time
     if variant in ON_SPARK:
         monkeypatch.setattr("pyspark.errors.utils._enable_debugging_cache", False, raising=False)
     if variant in (SMALL_PARTS, REREAD_PARTS):

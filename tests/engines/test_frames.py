@@ -1,4 +1,4 @@
-"""Tests that a data frame is read as the Parquet file of its columns is: same values, same errors."""
+"""Tests that a data frame is read like a Parquet file of its columns: same values, same errors."""
 
 import re
 from dataclasses import fields, replace
@@ -56,7 +56,7 @@ def columns():
 
 COLUMNS = columns()
 TYPES = {name: column for name, column in COLUMNS.items() if f"{name} with gaps" not in COLUMNS}
-"""One column with nulls of every type; columns without nulls differ only in how rows are read."""
+"""One column of every type, with nulls where COLUMNS has both; nulls only change how rows are read."""
 
 
 @pytest.fixture(params=EngineName)
@@ -65,8 +65,8 @@ def any_engine(request):
     return open_engine(request.param)
 
 
-def frame_with(**others):
-    plain = {
+def frame_with(**more_columns):
+    base_columns = {
         "score": [0.5, 0.25, 0.5, -0.0, 0.75, 1.0, 0.0],
         "uncertainty": [1, 2, 3, 1, 2, 3, 1],
         "label": TRUTHS,
@@ -74,7 +74,7 @@ def frame_with(**others):
         "p_a": [0.5, 0.25, 0.5, 0.0, 0.75, 1.0, 0.0],
         "p_b": [0.5, 0.75, 0.5, 1.0, 0.25, 0.0, 1.0],
     }
-    return pl.DataFrame(plain | others)
+    return pl.DataFrame(base_columns | more_columns)
 
 
 def answer_or_message(request, query):
@@ -149,9 +149,9 @@ CASES = {
 def same_answer(request, folder, query):
     """Return the answer, which must be equal for a frame and a file; rows are dropped or refused."""
     for on_invalid in (OnInvalid.ERROR, OnInvalid.DROP):
-        tried = replace(request, on_invalid=on_invalid)
-        answer = answer_or_message(tried, query)
-        expected = answer_or_message(as_file(tried, folder), query)
+        attempt = replace(request, on_invalid=on_invalid)
+        answer = answer_or_message(attempt, query)
+        expected = answer_or_message(as_file(attempt, folder), query)
         assert answer == expected
     return answer
 
@@ -172,10 +172,10 @@ def test_a_column_of_any_type_is_read_as_from_a_file(any_engine, tmp_path, role)
 def test_tables_of_a_column_of_any_type_are_those_of_a_file(engine, variant, tmp_path, role):
     query = table_query(engine)
     # where rows come in parts, each type is tried under one of the two limits
-    tried = (
+    tested_columns = (
         COLUMNS if variant == EngineName.POLARS else dict(list(TYPES.items())[variant == REREAD_PARTS :: 2])
     )
-    for column in tried.values():
+    for column in tested_columns.values():
         request = DataRequest(
             inputs=(), frame=frame_with(x=column), roles=CASES[role], on_invalid=OnInvalid.DROP
         )

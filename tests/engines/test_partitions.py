@@ -88,10 +88,10 @@ def records_by_part(records, keys, *, bins):
         [
             record
             for record in weighted
-            if all(record[key] == text for key, text in zip(keys, texts, strict=True))
-            and (not bins or bin_of(record) == number)
+            if all(record[key] == text for key, text in zip(keys, key_values, strict=True))
+            and (not bins or bin_of(record) == bin_index)
         ]
-        for *texts, number in parts
+        for *key_values, bin_index in parts
     ]
 
 
@@ -126,11 +126,11 @@ def test_unopened_ranges_keep_the_sums(engine, tmp_path_factory, records):
     table = engine.table(DataRequest(**inputs, roles=ROLES))
     by = Partition(groups=("region",), edges=np.array(EDGES))
 
-    def none(counts):
+    def no_range(counts):
         return [np.zeros(len(pool.value), dtype=np.bool_) for pool in counts]
 
     for pooled, rows in zip(
-        table.range_counts(by, none)[:-1], records_by_part(records, ("region",), bins=True), strict=True
+        table.range_counts(by, no_range)[:-1], records_by_part(records, ("region",), bins=True), strict=True
     ):
         totals = pooled.count.sum(), pooled.positives.sum(), *pooled.sums[:, 0].sum(axis=1)
         assert (
@@ -150,13 +150,13 @@ def test_edges_by_key_are_the_values_of_their_ranks(engine, tmp_path_factory, re
     inputs = write_inputs(frame(records), tmp_path_factory.mktemp("rows"))
     table = engine.table(DataRequest(**inputs, roles=ROLES))
 
-    def middle(rows):
+    def rank_at_share(rows):
         return np.array([int(share * (rows - 1))])
 
-    pools = table.edges("uncertainty", middle, Partition(groups=("day",)))
+    pools = table.edges("uncertainty", rank_at_share, Partition(groups=("day",)))
     for counts, rows in zip(pools, records_by_part(records, ("day",), bins=False), strict=True):
         values = sorted(value for record in rows for value in [record["uncertainty"]] * record["weight"])
-        index = np.searchsorted(np.cumsum(counts.count), middle(len(values)), side="right")
+        index = np.searchsorted(np.cumsum(counts.count), rank_at_share(len(values)), side="right")
         assert counts.value[index].tolist() == [values[int(share * (len(values) - 1))]]
 
 
@@ -166,10 +166,10 @@ def test_one_table_counts_by_one_key_after_another(engine, tmp_path_factory, rec
     """The table may free the uncertainty after rows are divided by it; other keys stay."""
     inputs = write_inputs(frame(records), tmp_path_factory.mktemp("rows"))
     table = engine.table(DataRequest(**inputs, roles=ROLES))
-    cut = np.array(EDGES)
+    edges = np.array(EDGES)
     partitions = [((), False), (("day",), True), (("region",), False), ((), True), (("region",), True)]
     for keys, bins in partitions:
-        by = Partition(groups=keys, edges=cut if bins else cut[:0])
+        by = Partition(groups=keys, edges=edges if bins else edges[:0])
         expected = [expected_counts(part) for part in records_by_part(records, keys, bins=bins)]
         assert [count_tuples(pool) for pool in table.pooled(by)] == expected
     (uncertainties,) = table.pooled(ALL_ROWS, "uncertainty")
@@ -178,7 +178,7 @@ def test_one_table_counts_by_one_key_after_another(engine, tmp_path_factory, rec
 
 
 CLASSES = ("cat", "dog", "emu")
-OF_CLASSES = Roles(
+CLASS_ROLES = Roles(
     numbers={},
     label="label",
     class_columns=ClassColumns(columns="p_*"),
@@ -202,7 +202,7 @@ def test_classes_are_a_key_like_any_other(engine, tmp_path_factory, records):
         ]
     )
     inputs = write_inputs(rows, tmp_path_factory.mktemp("rows"))
-    table = engine.table(DataRequest(**inputs, roles=OF_CLASSES))
+    table = engine.table(DataRequest(**inputs, roles=CLASS_ROLES))
     regions = sorted({region for *_, region in records})
     by = Partition(groups=("region",), classes=True)
     pools = table.pooled(by, PROBA + "cat")
@@ -232,7 +232,7 @@ def test_groups_are_compared_without_blanks_around_them(engine, tmp_path):
 
 
 @pytest.mark.parametrize("amount", [0.00001, 1e12, 1e-300])
-def test_amounts_of_more_than_four_decimals_are_refused(engine, tmp_path, amount):
+def test_amounts_that_are_no_exact_multiples_of_a_ten_thousandth_are_refused(engine, tmp_path, amount):
     rows = frame([RECORD] * 3).with_columns(amount=pl.Series([1.0, 2.5, amount]))
     table = engine.table(DataRequest(**write_inputs(rows, tmp_path), roles=ROLES))
     with pytest.raises(DataError, match=r"column 'amount' has .* at most 4 decimals"):

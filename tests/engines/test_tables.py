@@ -56,7 +56,7 @@ def frame(data, dtype=pl.Float64):
     )
 
 
-def write_inputs(rows, folder, cuts=(), ending="parquet", group=2):
+def write_inputs(rows, folder, cuts=(), ending="parquet", row_group_size=2):
     """Write the rows to files of a format, or put them into a data frame; both are split at the cuts."""
     bounds = [0, *sorted(cuts), rows.height]
     if ending == FRAME:
@@ -67,7 +67,7 @@ def write_inputs(rows, folder, cuts=(), ending="parquet", group=2):
         path = folder / f"{number}.{ending}"
         part = rows[start:stop]
         if ending == "parquet":
-            part.write_parquet(path, row_group_size=group)
+            part.write_parquet(path, row_group_size=row_group_size)
         elif ending == "jsonl":
             part.write_ndjson(path)
         elif ending == "arrow":
@@ -98,7 +98,7 @@ def is_weighted(data):
 DATA = st.booleans().flatmap(lambda weighted: data_sets(weighted=weighted))
 
 
-def narrow(data):
+def rounded_to_float32(data):
     return [(float(np.float32(row[0])), float(np.float32(row[1])), *row[2:]) for row in data]
 
 
@@ -144,11 +144,11 @@ def test_edges_are_the_values_of_their_ranks(engine, source, tmp_path_factory, d
     (counts,) = table_with(engine, inputs, data).edges(
         "uncertainty", lambda rows: np.array([r * rows // bins for r in range(bins)])
     )
-    pairs = [(row[1], row[3]) for row in data]
+    values_and_weights = [(row[1], row[3]) for row in data]
     total = sum(row[3] for row in data)
     ranks = [r * total // bins for r in range(bins)]
     edges = counts.value[np.searchsorted(np.cumsum(counts.count), ranks, side="right")]
-    assert edges.tolist() == [counting.at_rank(pairs, rank) for rank in ranks]
+    assert edges.tolist() == [counting.at_rank(values_and_weights, rank) for rank in ranks]
 
 
 SPECS = [
@@ -175,7 +175,7 @@ def grid_cells(table, spec):
 @EXAMPLES
 @given(data=DATA)
 def test_cells_are_those_by_hand(engine, source, tmp_path_factory, data, dtype):
-    data = narrow(data) if dtype == pl.Float32 else data
+    data = rounded_to_float32(data) if dtype == pl.Float32 else data
     inputs = write_inputs(frame(data, dtype), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
     for spec in SPECS:
@@ -201,7 +201,7 @@ CROWDED = {
 
 @pytest.fixture
 def larger_parts(engine, variant, monkeypatch):
-    """Set parts to 20 rows where limits are small: each opened range reads all parts."""
+    """Set parts to 20 rows where limits are small, since each opened range reads all parts."""
     if variant in (SMALL_PARTS, REREAD_PARTS):
         monkeypatch.setattr(cached, "ROWS_PER_PART", 20)
     if variant == REREAD_PARTS:
@@ -215,7 +215,7 @@ def test_values_crowded_anywhere_are_counted_as_by_hand(engine, variant, tmp_pat
     size = {**dict.fromkeys((*ON_SPARK, REREAD_PARTS), 60), SMALL_PARTS: 120}.get(variant, 300)
     score = CROWDED[name](random.random(size))
     data = [(float(s), float(random.random()), bool(random.random() < 0.4), 1) for s in score]
-    table = table_with(engine, write_inputs(frame(data), tmp_path, group=20), data)
+    table = table_with(engine, write_inputs(frame(data), tmp_path, row_group_size=20), data)
     for spec in SPECS:
         cells, expected = grid_cells(table, spec), build_cells(as_rows(data), spec)
         for row, expected_row in zip(cells.rows, expected.rows, strict=True):
@@ -260,10 +260,12 @@ def calibration_set(table, constraint, grid, **options):
 
 
 @EXAMPLES
-@given(data=DATA, turn=st.integers(0, len(CONSTRAINTS) - 1))
-def test_smoothed_boundaries_need_no_more_than_their_thresholds(engine, source, tmp_path_factory, data, turn):
+@given(data=DATA, constraint_index=st.integers(0, len(CONSTRAINTS) - 1))
+def test_smoothed_boundaries_of_smoothed_counts_are_those_of_all_scores_pooled(
+    engine, source, tmp_path_factory, data, constraint_index
+):
     inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
-    kind, text = CONSTRAINTS[turn]
+    kind, text = CONSTRAINTS[constraint_index]
     for grid in (GridRequest(score_bins=7), GridRequest(uncertainty_bins=4, score_bins=7)):
         results = []
         for table, smoothed_only in (
@@ -315,14 +317,16 @@ def optima_of_all_pooled(data, kind, text, setup):
 
 
 @EXAMPLES
-@given(data=DATA, turn=st.integers(0, len(SETUPS) - 1))
-def test_boundaries_are_those_of_all_scores_pooled(engine, variant, source, tmp_path_factory, data, turn):
-    """Each example tests a constraint with one or two of the setups; other examples test the others."""
+@given(data=DATA, first_setup=st.integers(0, len(SETUPS) - 1))
+def test_boundaries_are_those_of_all_scores_pooled(
+    engine, variant, source, tmp_path_factory, data, first_setup
+):
+    """Each example tests every constraint on one or two of the setups, and other examples on the others."""
     inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
-    for number, (kind, text) in enumerate(CONSTRAINTS):
+    for index, (kind, text) in enumerate(CONSTRAINTS):
         for offset in range(1 if variant == EngineName.POLARS else 2):  # this engine runs more examples
-            setup = SETUPS[(turn + number + offset) % len(SETUPS)]
+            setup = SETUPS[(first_setup + index + offset) % len(SETUPS)]
             assert optima(table, kind, text, setup) == optima_of_all_pooled(tuple(data), kind, text, setup)
 
 
@@ -391,7 +395,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, variant, source, 
         data = [(*row, 1) for row in zip(score.tolist(), score.tolist(), label.tolist(), strict=True)]
         folder = tmp_path / str(seed)
         folder.mkdir()
-        inputs = write_inputs(frame(data), folder, ending=source, group=20)
+        inputs = write_inputs(frame(data), folder, ending=source, row_group_size=20)
         tables = table_with(engine, inputs, data), ArrayTable(as_rows(data))
         for kind, text in [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")]:
             optima = [

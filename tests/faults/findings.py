@@ -16,7 +16,7 @@ from uqcli.errors import TERMINATION_SIGNALS
 PROGRAM = (sys.executable, "-m", "uqcli")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
-CODES = {number: 128 + number for number in TERMINATION_SIGNALS}
+EXIT_CODES = {signal_number: 128 + signal_number for signal_number in TERMINATION_SIGNALS}
 
 
 @dataclass
@@ -27,9 +27,9 @@ class Findings:
     breaches: list = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def count(self, name, number=1):
+    def count(self, name, increment=1):
         with self._lock:
-            self.counts[name] += number
+            self.counts[name] += increment
 
     def require(self, guarantee, detail, holds):
         """Record a breach unless the guarantee holds."""
@@ -38,7 +38,7 @@ class Findings:
                 self.breaches.append(f"{guarantee}: {detail}")
                 print(f"BREACH {self.breaches[-1]}", flush=True)
 
-    def one_line(self, code, errors, detail):
+    def require_one_line(self, code, errors, detail):
         """Require exit code 0 without a message, or one line without a traceback."""
         text = errors.decode("utf-8", "replace")
         lines = text.splitlines()
@@ -84,8 +84,8 @@ def reached_the_program(process):
         status = Path(f"/proc/{process.pid}/status").read_text()
     except OSError:
         return True
-    caught = re.search(r"SigCgt:\s*(\w+)", status)
-    return process.poll() is not None or bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
+    caught_signals = re.search(r"SigCgt:\s*(\w+)", status)
+    return process.poll() is not None or bool(int(caught_signals[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
 def obey_permissions():
@@ -94,6 +94,6 @@ def obey_permissions():
     The user stays the same, so that the interpreter and uqcli stay readable in any place.
     """
     if os.getuid() == 0:
-        for power in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
-            if _LIBC.prctl(_PR_CAPBSET_DROP, power, 0, 0, 0):
+        for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
+            if _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):
                 raise OSError(ctypes.get_errno(), "prctl")

@@ -1,4 +1,4 @@
-"""Faults by interruption: signals at random moments, kills, and eight writers of one output."""
+"""Interrupts uqcli: signals at random moments, kills, and eight writers of one output."""
 
 import random
 import shutil
@@ -8,21 +8,21 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.faults.findings import CODES, leftovers, must_run, reached_the_program, run, start
+from tests.faults.findings import EXIT_CODES, leftovers, must_run, reached_the_program, run, start
 
 
-def signals(findings, lines, delivered, seed, workers=2):
+def signals(findings, lines, min_signals, seed, workers=2):
     """Interrupt runs until this many signals arrived during the work."""
     with ThreadPoolExecutor(workers) as pool:
         expected = list(pool.map(_expected_contents, lines))
         jobs = list(zip(lines, expected, strict=True))
         source = random.Random(seed)
-        while findings.counts["signals that arrived at work"] < delivered:
-            drawn = [
-                (source.choice(jobs), source.choice([*CODES]), source.random())
-                for _ in range(min(8 * workers, 2 * delivered))
+        while findings.counts["signals that arrived at work"] < min_signals:
+            cases = [
+                (source.choice(jobs), source.choice([*EXIT_CODES]), source.random())
+                for _ in range(min(8 * workers, 2 * min_signals))
             ]
-            list(pool.map(lambda case_drawn: _interrupt(findings, *case_drawn), drawn))
+            list(pool.map(lambda case: _interrupt(findings, *case), cases))
 
 
 def _expected_contents(line):
@@ -31,16 +31,16 @@ def _expected_contents(line):
         process = start(line.writing(folder), folder)
         while not reached_the_program(process):
             time.sleep(0.001)
-        begin = time.monotonic()
+        started = time.monotonic()
         _, errors = process.communicate(timeout=120)
         if process.returncode:
             raise RuntimeError(f"{line.name} ended with {process.returncode}: {errors.decode()}")
-        return line.contents(folder), time.monotonic() - begin
+        return line.contents(folder), time.monotonic() - started
 
 
-def _interrupt(findings, job, number, moment):
+def _interrupt(findings, job, signal_number, moment):
     line, (contents, seconds) = job
-    detail = f"{line.name} met {signal.Signals(number).name} after {moment:.2f} of its time"
+    detail = f"{line.name} met {signal.Signals(signal_number).name} after {moment:.2f} of its time"
     folder = Path(tempfile.mkdtemp())
     for name in line.written():
         (folder / name).write_bytes(b"old")
@@ -51,27 +51,27 @@ def _interrupt(findings, job, number, moment):
     time.sleep(moment * seconds)
     ready = reached_the_program(process)
     at_work = process.poll() is None
-    process.send_signal(number)
+    process.send_signal(signal_number)
     _, errors = process.communicate(timeout=120)
     code = process.returncode
     findings.count("signals sent to a process" if at_work else "signals that came too late")
     if not ready:
         findings.count("signals while the interpreter starts")
-    if ready and code == CODES[number]:
+    if ready and code == EXIT_CODES[signal_number]:
         findings.count("signals that arrived at work")
-    contents_left = line.contents(folder)
+    remaining = line.contents(folder)
     if ready:
-        findings.require("exit code", f"{detail}: {code}", code in (0, CODES[number]))
-        findings.one_line(code, errors, detail)
+        findings.require("exit code", f"{detail}: {code}", code in (0, EXIT_CODES[signal_number]))
+        findings.require_one_line(code, errors, detail)
     findings.require("nothing left", f"{detail}: {leftovers(folder)}", not leftovers(folder))
-    for name, content in contents_left.items():
+    for name, content in remaining.items():
         if name == line.report and code != 0 and ready:
             findings.require("a report of a failure", f"{detail}: {name}", line.states_failure(content, code))
             continue
         findings.require("old or new", f"{detail}: {name}", content in (b"old", contents[name]))
         is_reported = f"'{folder / name}'".encode() in errors
         findings.require("truth", f"{detail}: {errors!r}", code == 0 or is_reported == (content != b"old"))
-    findings.require("whole", detail, code != 0 or contents_left == contents)
+    findings.require("whole", detail, code != 0 or remaining == contents)
     shutil.rmtree(folder)
 
 
@@ -99,25 +99,25 @@ def eight_writers(findings, folder, rounds, seed):
     """Start eight writers of one output and kill some; one whole output must remain, and nothing else."""
     source = random.Random(seed)
     inputs = []
-    for number in range(8):
-        part = folder / f"writer{number}.csv"
-        part.write_text("score,uncertainty\n" + f"0.{number + 1},0.5\n" * 40_000)
-        inputs.append(part)
+    for digit in range(8):
+        path = folder / f"writer{digit}.csv"
+        path.write_text("score,uncertainty\n" + f"0.{digit + 1},0.5\n" * 40_000)
+        inputs.append(path)
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as writer_folder:
             output = Path(writer_folder) / "o.csv"
             processes = [
-                start(("apply", folder / "b.json", part, "-q", "-o", output), writer_folder)
-                for part in inputs
+                start(("apply", folder / "b.json", path, "-q", "-o", output), writer_folder)
+                for path in inputs
             ]
-            doomed = source.sample(processes, source.randrange(4))
+            to_kill = source.sample(processes, source.randrange(4))
             time.sleep(source.uniform(0.2, 1.2))
-            for process in doomed:
+            for process in to_kill:
                 process.kill()
             for process in processes:
                 _, errors = process.communicate(timeout=120)
-                ended = process.returncode == 0 or (process in doomed and process.returncode == -9)
-                findings.require("eight writers", f"{process.returncode} {errors!r}", ended)
+                ended_well = process.returncode == 0 or (process in to_kill and process.returncode == -9)
+                findings.require("eight writers", f"{process.returncode} {errors!r}", ended_well)
             findings.count("writers of one output", len(processes))
             code, errors = run(("apply", folder / "b.json", inputs[0], "-q", "-o", output), writer_folder)
             findings.require("writer after the others", f"{code} {errors!r}", code == 0)

@@ -53,7 +53,7 @@ def full_disks(findings, lines, sizes):
         code, errors = run((*line.arguments, "-q", "-o", "/dev/full"), ".")
         findings.count("full devices")
         findings.require("full device", f"{line.name}: {code}", code == 3)
-        findings.one_line(code, errors, f"{line.name} to /dev/full")
+        findings.require_one_line(code, errors, f"{line.name} to /dev/full")
 
 
 def _on_a_full_disk(findings, line, folder, options):
@@ -62,11 +62,11 @@ def _on_a_full_disk(findings, line, folder, options):
     code, errors = run(line.writing(folder), folder, **options)
     detail = f"{line.name} where little fits: {code} {errors!r}"
     findings.require("full disk", detail, code in (0, 3))
-    findings.one_line(code, errors, detail)
+    findings.require_one_line(code, errors, detail)
     findings.count("outputs that did not fit", code == 3)
     findings.require("full disk leaves nothing", detail, not leftovers(folder))
-    old = (folder / line.output).read_bytes() == b"old"
-    findings.require("full disk keeps the old file", detail, old == (code != 0))
+    is_unchanged = (folder / line.output).read_bytes() == b"old"
+    findings.require("full disk keeps the old file", detail, is_unchanged == (code != 0))
     report = line.contents(folder).get(line.report)
     states_failure = report is None or line.states_failure(report, code)
     findings.require("full disk leaves no green report", detail, code == 0 or states_failure)
@@ -82,7 +82,7 @@ def full_spool(findings, folder):
             code, errors = run(("bin", "-", "-q"), run_folder, stdin=rows, env=environment)
         findings.count("full places for copies")
         findings.require("full place for copies", f"{code} {errors!r}", code == 3)
-        findings.one_line(code, errors, "a copy that does not fit")
+        findings.require_one_line(code, errors, "a copy that does not fit")
         findings.require("no copy stays", str(list(disk.iterdir())), not list(disk.iterdir()))
 
 
@@ -100,7 +100,7 @@ def read_only_places(findings, lines):
             output_folder.chmod(0o755)
             findings.count("read-only places")
             findings.require("read-only place", f"{line.name}: {code} {errors!r}", code == 3)
-            findings.one_line(code, errors, f"{line.name} in a read-only place")
+            findings.require_one_line(code, errors, f"{line.name} in a read-only place")
             is_unchanged = (output_folder / line.output).read_bytes() == b"old"
             report = line.contents(folder).get(line.report, b'"exit": 3,')
             findings.require(
@@ -140,7 +140,7 @@ def vanishing_inputs(findings, folder, runs, seed):
             findings.count(f"inputs {fault}")
             findings.count("inputs missed", code == 3)
             findings.require("vanished input", detail, code in (0, 3))
-            findings.one_line(code, errors, detail)
+            findings.require_one_line(code, errors, detail)
             findings.require("vanished input leaves nothing", detail, not leftovers(run_folder))
             findings.require("old file", detail, code == 0 or output.read_bytes() == b"old")
 
@@ -148,9 +148,9 @@ def vanishing_inputs(findings, folder, runs, seed):
 def damaged_caches(findings, folder, runs, seed):
     """Truncate and overwrite the compiler's cache; the rule file must be equal, without a message."""
     source = random.Random(seed)
-    random_rows = np.random.default_rng(seed)
-    score = random_rows.random(2_500_000)  # enough values for uqcli to use the compiler
-    frame = pl.DataFrame({"score": score, "label": random_rows.random(len(score)) < score})
+    generator = np.random.default_rng(seed)
+    score = generator.random(2_500_000)  # enough values for uqcli to use the compiler
+    frame = pl.DataFrame({"score": score, "label": generator.random(len(score)) < score})
     frame.write_parquet(folder / "many.parquet")
     isotonic = ("--method", "isotonic", "--bootstrap", "0")
     line = ("calibrate", folder / "many.parquet", *isotonic, "-q", "-o", "o.json")
@@ -175,8 +175,8 @@ def damaged_caches(findings, folder, runs, seed):
 
 def _damage(path, source, number):
     content = path.read_bytes()
-    kinds = [b"", content[: source.randrange(len(content) + 1)], os.urandom(64), content[:-1]]
-    path.write_bytes(kinds[number % len(kinds)])
+    damaged_contents = [b"", content[: source.randrange(len(content) + 1)], os.urandom(64), content[:-1]]
+    path.write_bytes(damaged_contents[number % len(damaged_contents)])
 
 
 def same_pages(findings, folder, runs):

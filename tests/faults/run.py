@@ -59,7 +59,7 @@ def summarise(findings):
     """Print the counts and the breaches, and return the exit code."""
     for title, count in sorted(findings.counts.items()):
         print(f"{count:6d} {title}")
-    print("every promise was kept" if not findings.breaches else f"{len(findings.breaches)} breaches")
+    print("every guarantee was kept" if not findings.breaches else f"{len(findings.breaches)} breaches")
     return 1 if findings.breaches else 0
 
 

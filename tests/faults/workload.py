@@ -43,7 +43,7 @@ class Line:
         return f'"exit": {code},' in text or f"(exit code {code})" in text
 
     def written(self):
-        """List the names of the files that it writes."""
+        """List the names of the files that the command writes."""
         return (self.output,) if self.report is None else (self.report, self.output)
 
 

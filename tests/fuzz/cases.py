@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 from tests.cli.conftest import sample_frame
 from uqcli.cli.app import program, run
 
-FEW = ("--bootstrap", "0")
+NO_BOOTSTRAP = ("--bootstrap", "0")
 
 
 @dataclass(frozen=True)
 class Seeds:
-    """Files to mutate: tables and rule files by name, and options by command."""
+    """Contents to mutate: tables and rule files by name, and options by command."""
 
     tables: dict[str, bytes]
     artifacts: dict[str, bytes]
@@ -54,7 +54,7 @@ def _tables() -> dict[str, bytes]:
     return tables
 
 
-def model_lines(data: str) -> dict[str, list[str]]:
+def fitting_lines(data: str) -> dict[str, list[str]]:
     """Return the command lines that fit the rule files to mutate."""
     return {
         "grid": ["bin", data, "--score-bins", "5"],
@@ -62,19 +62,19 @@ def model_lines(data: str) -> dict[str, list[str]]:
         "boundary": ["boundary", data, "--precision", "0.5", "--score-bins", "10"],
         "hr": ["boundary", data, "--precision", "0.5", "--algorithm", "hr"],
         "utility": ["boundary", data, "--gain", "2", "--cost", "1", "--score-bins", "5"],
-        "platt": ["calibrate", data, *FEW],
-        "beta": ["calibrate", data, "--method", "beta", *FEW],
-        "histogram": ["calibrate", data, "--method", "histogram", "--n-bins", "4", *FEW],
-        "mist": ["calibrate", data, "--method", "mist", *FEW],
+        "platt": ["calibrate", data, *NO_BOOTSTRAP],
+        "beta": ["calibrate", data, "--method", "beta", *NO_BOOTSTRAP],
+        "histogram": ["calibrate", data, "--method", "histogram", "--n-bins", "4", *NO_BOOTSTRAP],
+        "mist": ["calibrate", data, "--method", "mist", *NO_BOOTSTRAP],
         "tree": [
             *("calibrate", data, "--method", "heterogeneous", "--features", "g,uncertainty"),
-            *("--min-leaf", "20", *FEW),
+            *("--min-leaf", "20", *NO_BOOTSTRAP),
         ],
-        "groups": ["calibrate", data, "--method", "heterogeneous", "--partition", "g", *FEW],
+        "groups": ["calibrate", data, "--method", "heterogeneous", "--partition", "g", *NO_BOOTSTRAP],
         "aps": ["conformal", data, "--proba", "p_*"],
         "lac": ["conformal", data, "--method", "lac", "--by", "g"],
         "conditional": ["conformal", data, "--mode", "label-conditional", "--alpha-by-class", "1=0.2"],
-        "shift": ["shift", data, "--estimator", "known", "--prior", "0.4,0.6", *FEW],
+        "shift": ["shift", data, "--estimator", "known", "--prior", "0.4,0.6", *NO_BOOTSTRAP],
     }
 
 
@@ -84,10 +84,10 @@ def make_seeds(folder: Path) -> Seeds:
     data = folder / "good.parquet"
     data.write_bytes(tables["d.parquet"])
     artifacts = {}
-    for name, line in model_lines(str(data)).items():
+    for name, line in fitting_lines(str(data)).items():
         path = folder / f"{name}.json"
         if run([*line, "-q", "-o", str(path), "--no-config"]):
-            raise RuntimeError(f"the artifact '{name}' to begin with cannot be made")
+            raise RuntimeError(f"the rule file '{name}' to mutate cannot be made")
         artifacts[name] = path.read_bytes()
     return Seeds(tables=tables, artifacts=artifacts, options=options_of_commands())
 
@@ -95,16 +95,22 @@ def make_seeds(folder: Path) -> Seeds:
 def lines_reading(data: str, folder: Path) -> list[list[str]]:
     """List the command lines that read a table."""
     output = str(folder / "out")
-    models = [["apply", str(folder / f"{name}.json"), data] for name in ("boundary", "tree", "aps", "grid")]
+    apply_lines = [
+        ["apply", str(folder / f"{name}.json"), data] for name in ("boundary", "tree", "aps", "grid")
+    ]
     return [
-        *(line for line in model_lines(data).values()),
-        *([*line, "-o", f"{output}.{ending}"] for line in models for ending in ("csv", "parquet", "arrow")),
+        *(line for line in fitting_lines(data).values()),
+        *(
+            [*line, "-o", f"{output}.{ending}"]
+            for line in apply_lines
+            for ending in ("csv", "parquet", "arrow")
+        ),
         ["evaluate", str(folder / "boundary.json"), data],
         ["evaluate", str(folder / "lac.json"), data],
         ["tce", data, "--by", "g"],
         ["tce", data, "--proba", "p_*"],
         ["uncertainty", data, "--members", "p_*", "--overwrite", "-o", f"{output}.csv"],
-        ["shift", data, "--target", str(folder / "good.parquet"), *FEW],
+        ["shift", data, "--target", str(folder / "good.parquet"), *NO_BOOTSTRAP],
     ]
 
 
@@ -121,5 +127,5 @@ def lines_with_artifact(path: str, folder: Path) -> list[list[str]]:
         ["boundary", "--grid", path, "--precision", "0.5"],
         ["boundary", valid_rows, "--precision", "0.5", "--shift", path],
         ["conformal", valid_rows, "--mode", "label-shift", "--shift", path],
-        ["calibrate", valid_rows, "--shift", path, *FEW],
+        ["calibrate", valid_rows, "--shift", path, *NO_BOOTSTRAP],
     ]

@@ -64,21 +64,23 @@ def mutated_json(random: Random, content: bytes) -> bytes:
         path = pick(random, [inner_path for inner_path in _paths(value) if inner_path] or [()])
         if not path:
             continue
-        holder = value
+        parent = value
         for key in path[:-1]:
-            holder = holder[key]
-        last = path[-1]
+            parent = parent[key]
+        key_or_index = path[-1]
         match int(random.integers(5)):
             case 0:
-                del holder[last]
-            case 1 if isinstance(holder, list):
-                holder.insert(last, holder[last])
-            case 2 if isinstance(holder[last], int | float):
-                holder[last] = holder[last] * pick(random, (0.5, 2, -1)) + pick(random, (0, 1, 0.01))
-            case 3 if isinstance(holder, list):
-                holder.reverse()
+                del parent[key_or_index]
+            case 1 if isinstance(parent, list):
+                parent.insert(key_or_index, parent[key_or_index])
+            case 2 if isinstance(parent[key_or_index], int | float):
+                parent[key_or_index] = parent[key_or_index] * pick(random, (0.5, 2, -1)) + pick(
+                    random, (0, 1, 0.01)
+                )
+            case 3 if isinstance(parent, list):
+                parent.reverse()
             case _:
-                holder[last] = pick(random, VALUES)
+                parent[key_or_index] = pick(random, VALUES)
     return json.dumps(value).encode()
 
 

@@ -20,14 +20,14 @@ def rows_of(path: Path) -> int | None:
         if path.suffix == ".parquet":
             return int(pq.read_table(io.BytesIO(content)).num_rows)
         if path.suffix == ".arrow":
-            opened = pa.ipc.open_file if content[:6] == b"ARROW1" else pa.ipc.open_stream
-            return int(opened(io.BytesIO(content)).read_all().num_rows)
+            open_arrow = pa.ipc.open_file if content[:6] == b"ARROW1" else pa.ipc.open_stream
+            return int(open_arrow(io.BytesIO(content)).read_all().num_rows)
     except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError):
         return None
-    return _records(content, "\t" if path.suffix == ".tsv" else ",")
+    return _count_records(content, "\t" if path.suffix == ".tsv" else ",")
 
 
-def _records(content: bytes, delimiter: str) -> int | None:
+def _count_records(content: bytes, delimiter: str) -> int | None:
     """Count the records after the header with the csv module, without empty lines.
 
     The module also ends a record at a bare carriage return, which is text in uqcli and in RFC 4180.
@@ -42,18 +42,18 @@ def _records(content: bytes, delimiter: str) -> int | None:
     return len(records) - 1
 
 
-def same_meaning(content: bytes) -> bool:
-    """Return whether an accepted rule file is written again with equal values of all known keys."""
+def survives_round_trip(content: bytes) -> bool:
+    """Return whether decoding and encoding a rule file keeps the values of all known keys."""
     written = json.loads(encode(decode(content, "fuzz")))
     written.pop("digest", None)  # the digest of an edited rule file differs
-    return _agrees(json.loads(content), written)
+    return _values_agree(json.loads(content), written)
 
 
-def _agrees(read: object, written: object) -> bool:
+def _values_agree(read: object, written: object) -> bool:
     if isinstance(written, dict) and isinstance(read, dict):
-        return all(name not in read or _agrees(read[name], value) for name, value in written.items())
+        return all(name not in read or _values_agree(read[name], value) for name, value in written.items())
     if isinstance(written, list) and isinstance(read, list):
-        return len(read) == len(written) and all(map(_agrees, read, written))
+        return len(read) == len(written) and all(map(_values_agree, read, written))
     if isinstance(written, float) and isinstance(read, int | float) and not isinstance(read, bool):
         return math.isclose(float(read), written, rel_tol=0, abs_tol=0)
     return type(read) is type(written) and read == written

@@ -1,4 +1,4 @@
-"""Fuzz cases with known answers: descriptors, addresses, configurations, weights and orders of columns."""
+"""Fuzz cases with known answers: descriptors, addresses, configurations, weights and column orders."""
 
 import json
 import os
@@ -11,10 +11,9 @@ import numpy as np
 import polars as pl
 
 from tests.fuzz import mutate
-from tests.fuzz.cases import FEW, Seeds
+from tests.fuzz.cases import NO_BOOTSTRAP, Seeds
 
 SECRET = "hunter2"
-OURS = ("score", "uncertainty", "label")
 
 
 @dataclass(frozen=True)
@@ -34,20 +33,22 @@ class Scenario:
     ----------
     stdin, stdout
         A file for standard input or output, and the flags to open it; None for the usual stream.
-    again
-        Another line that must have the same exit code and standard output.
+    equivalent_line
+        Another line that must have the same exit code and the same results.
+    created_paths
+        Files and folders to remove afterwards.
     """
 
     line: list[str]
     judge: Callable[[Outcome], str | None]
     stdin: tuple[Path, int] | None = None
     stdout: tuple[Path, int] | None = None
-    again: list[str] | None = None
-    clean: list[Path] = field(default_factory=list)
+    equivalent_line: list[str] | None = None
+    created_paths: list[Path] = field(default_factory=list)
 
 
 def descriptors(random: mutate.Random, folder: Path, seeds: Seeds) -> Scenario:
-    """Name an input in other ways, as a redirection, and as an output."""
+    """Name one file in several ways: as an input, as a redirection and as an output."""
     rows = folder / "rows.csv"
     content = seeds.tables["a.csv"]
     rows.write_bytes(content)
@@ -100,20 +101,26 @@ def descriptors(random: mutate.Random, folder: Path, seeds: Seeds) -> Scenario:
         stdout = (mutate.pick(random, [rows, folder / "o.csv"]), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     rule_content = model.read_bytes()
 
-    def judge(ended: Outcome) -> str | None:
+    def judge(outcome: Outcome) -> str | None:
         if rows.read_bytes() != content:
             return "an input was written"
         if model.read_bytes() != rule_content:
             model.write_bytes(rule_content)
-            if ended.code != 0 or line[0] == "apply":  # a report may replace a rule file that is not an input
+            if (
+                outcome.code != 0 or line[0] == "apply"
+            ):  # a report may replace a rule file that is not an input
                 return "an artifact was written"
-        if line[0] == "apply" and ended.code == 0 and line[-1] == str(fifo) and stdin is not None:
+        if line[0] == "apply" and outcome.code == 0 and line[-1] == str(fifo) and stdin is not None:
             rows_written = pl.read_csv(fifo, infer_schema=False).height
             return None if rows_written == 120 else f"{rows_written} of 120 rows written"
         return None
 
     return Scenario(
-        line=line, judge=judge, stdin=stdin, stdout=stdout, clean=[folder / "o.csv", folder / "r.json", fifo]
+        line=line,
+        judge=judge,
+        stdin=stdin,
+        stdout=stdout,
+        created_paths=[folder / "o.csv", folder / "r.json", fifo],
     )
 
 
@@ -154,18 +161,20 @@ def addresses(random: mutate.Random, folder: Path, _seeds: Seeds) -> Scenario:
         ],
     )
 
-    def judge(ended: Outcome) -> str | None:
-        if SECRET in ended.out or SECRET in ended.err:
-            return "a secret is told"
+    def judge(outcome: Outcome) -> str | None:
+        if SECRET in outcome.out or SECRET in outcome.err:
+            return "a secret is printed"
         return (
-            "it worked" if ended.code == 0 and "--spark" not in line else None
+            "an address without a server was accepted"
+            if outcome.code == 0 and "--spark" not in line
+            else None
         )  # the default engine ignores --spark
 
     return Scenario(line=line, judge=judge)
 
 
 def discovered_configuration(random: mutate.Random, folder: Path, seeds: Seeds) -> Scenario:
-    """Write configurations that uqcli discovers upwards, some of them writable by others."""
+    """Write configurations that uqcli discovers, some of them writable by other users."""
     command = mutate.pick(random, ["tce", "bin", "boundary"])
     path = folder / mutate.pick(random, ["uqcli.toml", "pyproject.toml"])
     prefix = "tool.uqcli." if path.name == "pyproject.toml" else ""
@@ -187,32 +196,34 @@ def discovered_configuration(random: mutate.Random, folder: Path, seeds: Seeds) 
     path.chmod(mode)
     bound = ["--precision", "0.5"] if command == "boundary" else []
     line = [command, str(folder / "good.parquet"), *bound, "-q"]
-    source = mutate.pick(random, ["found", "named", "left"])
-    if source != "found":
+    source = mutate.pick(random, ["discovered", "named", "ignored"])
+    if source != "discovered":
         line += ["--config", str(path)] if source == "named" else ["--no-config"]
 
-    def judge(ended: Outcome) -> str | None:
-        if source == "left":
-            return None if ended.code == 0 else "it was read"
+    def judge(outcome: Outcome) -> str | None:
+        if source == "ignored":
+            return None if outcome.code == 0 else "an ignored configuration was read"
         if broken or source == "named":
             return None
         refused = mode & 0o002 or kind != "plain"
-        return None if ended.code == (2 if refused else 0) else f"{kind}, mode {mode:o}: exit {ended.code}"
+        return (
+            None if outcome.code == (2 if refused else 0) else f"{kind}, mode {mode:o}: exit {outcome.code}"
+        )
 
     del seeds
-    return Scenario(line=line, judge=judge, clean=[path, folder / "x.html"])
+    return Scenario(line=line, judge=judge, created_paths=[path, folder / "x.html"])
 
 
-COUNTING = (
+COUNTING_LINES = (
     ["bin", "{}", "--score-bins", "5"],
     ["tce", "{}"],
     ["boundary", "{}", "--precision", "0.5", "--score-bins", "10"],
-    ["calibrate", "{}", "--method", "isotonic", *FEW],
+    ["calibrate", "{}", "--method", "isotonic", *NO_BOOTSTRAP],
     ["evaluate", "{model}", "{}"],
 )
 
 
-def _rows(random: mutate.Random) -> pl.DataFrame:
+def _draw_rows(random: mutate.Random) -> pl.DataFrame:
     size = int(random.integers(1, 60))
     values = random.integers(2, 30)
     return pl.DataFrame(
@@ -229,13 +240,13 @@ def _filled_line(line: list[str], folder: Path, name: str, *options: str) -> lis
     return [*filled, *options, "--json"]
 
 
-def _same(first_outcome: Outcome, second_outcome: Outcome) -> str | None:
+def _difference(first_outcome: Outcome, second_outcome: Outcome) -> str | None:
     if first_outcome.code != second_outcome.code:
         return f"exit {first_outcome.code} and {second_outcome.code}: {second_outcome.err[-200:]}"
     if first_outcome.code != 0:
         return None
     first, second = (json.loads(outcome.out) for outcome in (first_outcome, second_outcome))
-    for report in (first, second):  # rows of the files, and cautions on weights
+    for report in (first, second):  # these name the files and the weights
         for key in ("source", "parameters", "cautions", "notes"):
             report.pop(key, None)
     return None if first == second else "another result"
@@ -243,52 +254,54 @@ def _same(first_outcome: Outcome, second_outcome: Outcome) -> str | None:
 
 def weights(random: mutate.Random, folder: Path, _seeds: Seeds) -> Scenario:
     """Compare weights with repeated rows, for every type of weights in files."""
-    rows = _rows(random)
+    rows = _draw_rows(random)
     weight = random.integers(0, 4, rows.height)
     repeated = rows[np.repeat(np.arange(rows.height), weight).tolist()]
-    form = mutate.pick(random, [pl.Int8, pl.UInt64, pl.Float32, pl.Float64, pl.String])
-    rows.with_columns(w=pl.Series(weight.tolist()).cast(form)).write_parquet(folder / "weighted.parquet")
+    dtype = mutate.pick(random, [pl.Int8, pl.UInt64, pl.Float32, pl.Float64, pl.String])
+    rows.with_columns(w=pl.Series(weight.tolist()).cast(dtype)).write_parquet(folder / "weighted.parquet")
     repeated.write_parquet(folder / "repeated.parquet")
-    line = mutate.pick(random, COUNTING)
-    again = _filled_line(line, folder, "repeated.parquet")
+    line = mutate.pick(random, COUNTING_LINES)
+    equivalent_line = _filled_line(line, folder, "repeated.parquet")
     return Scenario(
         line=_filled_line(line, folder, "weighted.parquet", "--weight", "w"),
         judge=lambda _: None,
-        again=again,
+        equivalent_line=equivalent_line,
     )
 
 
 def columns(random: mutate.Random, folder: Path, _seeds: Seeds) -> Scenario:
     """Compare results for another order of columns, additional columns and another format."""
-    rows = _rows(random)
+    rows = _draw_rows(random)
     rows.write_parquet(folder / "plain.parquet")
     column_name = mutate.pick(
         random, ["", "Score", "a,b", 'q"', "decision", "\ufeff", "é", "x" * 200, "label ", "1"]
     )
-    mixed = rows.with_columns(pl.lit("x").alias(column_name))
-    mixed = mixed.select(random.permutation(mixed.columns).tolist())
+    changed_rows = rows.with_columns(pl.lit("x").alias(column_name))
+    changed_rows = changed_rows.select(random.permutation(changed_rows.columns).tolist())
     if mutate.pick(random, ["csv", "parquet"]) == "csv":
-        mixed.write_csv(folder / "mixed.csv")
+        changed_rows.write_csv(folder / "mixed.csv")
         name = "mixed.csv"
     else:
-        mixed.write_parquet(folder / "mixed.parquet")
+        changed_rows.write_parquet(folder / "mixed.parquet")
         name = "mixed.parquet"
-    line = mutate.pick(random, COUNTING)
+    line = mutate.pick(random, COUNTING_LINES)
     return Scenario(
         line=_filled_line(line, folder, name),
         judge=lambda _: None,
-        again=_filled_line(line, folder, "plain.parquet"),
+        equivalent_line=_filled_line(line, folder, "plain.parquet"),
     )
 
 
-def judge_scenario(scenario: Scenario, ended: Outcome, again: Outcome | None) -> str | None:
+def judge_scenario(scenario: Scenario, outcome: Outcome, second_outcome: Outcome | None) -> str | None:
     """Return the fault of the outcome of a scenario, or None."""
-    return scenario.judge(ended) or (None if again is None else _same(ended, again))
+    return scenario.judge(outcome) or (
+        None if second_outcome is None else _difference(outcome, second_outcome)
+    )
 
 
 def clean_up(scenario: Scenario) -> None:
     """Remove the files of a scenario."""
-    for path in scenario.clean:
+    for path in scenario.created_paths:
         if path.is_dir():
             shutil.rmtree(path)
         path.unlink(missing_ok=True)
@@ -297,7 +310,7 @@ def clean_up(scenario: Scenario) -> None:
 SCENARIOS = {
     "descriptors": descriptors,
     "addresses": addresses,
-    "found": discovered_configuration,
+    "discovered": discovered_configuration,
     "weights": weights,
     "columns": columns,
 }

@@ -31,7 +31,7 @@ def generated_rows(rows):
 
 ROWS = generated_rows(2000)
 
-PINNED = {
+GOLDEN = {
     (Algorithm.VW_DPMT, 3, 100): {"0.5": 692, "0.6": 558, "0.7": 361, "0.8": 216, "0.9": 115},
     (Algorithm.VW_DPMT, 5, 40): {"0.5": 694, "0.6": 573, "0.7": 403, "0.8": 242, "0.9": 137},
     (Algorithm.VW_DPMT, 3, None): {"0.5": 693, "0.6": 559, "0.7": 364, "0.8": 225, "0.9": 118},
@@ -42,15 +42,15 @@ PINNED = {
 }
 
 
-@pytest.mark.parametrize(("algorithm", "uncertainty_bins", "score_bins"), PINNED)
+@pytest.mark.parametrize(("algorithm", "uncertainty_bins", "score_bins"), GOLDEN)
 def test_true_positives_are_the_golden_values(algorithm, uncertainty_bins, score_bins):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=uncertainty_bins, score_bins=score_bins)
     cells = build_cells(ROWS, spec)
     true_positives = {}
-    for precision in PINNED[algorithm, uncertainty_bins, score_bins]:
+    for precision in GOLDEN[algorithm, uncertainty_bins, score_bins]:
         boundary = optimise(cells, algorithm, parse_constraint(ConstraintKind.PRECISION, precision)).found
         true_positives[precision] = boundary.fit.true_positives if boundary else 0
-    assert true_positives == PINNED[algorithm, uncertainty_bins, score_bins]
+    assert true_positives == GOLDEN[algorithm, uncertainty_bins, score_bins]
 
 
 @pytest.mark.parametrize("precision", ["0.6", "0.75", "0.9"])

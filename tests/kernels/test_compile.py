@@ -22,7 +22,7 @@ def sums(values, running):
 """
 
 
-class Calling:
+class CallOnUnpickling:
     """An object whose unpickling calls a function."""
 
     def __init__(self, *call):
@@ -52,13 +52,13 @@ def cached(tmp_path, monkeypatch):
     """Return a function whose compiled form is in a cache, and the files of the cache."""
     use_cache(monkeypatch, str(tmp_path / "cache"))
     function = function_of(tmp_path)
-    assert summed(Kernel(function)) == 45
+    assert checked_total(Kernel(function)) == 45
     files = {path.suffix: path for path in (tmp_path / "cache").rglob("*") if path.is_file()}
     assert set(files) == {".nbi", ".nbc"}
     return function, files
 
 
-def summed(kernel):
+def checked_total(kernel):
     values = np.arange(10)
     running = np.zeros_like(values)
     total = kernel.run(SMALL_WORK + 1, values, running)
@@ -82,8 +82,8 @@ def make_folder(path):
 def break_code(path):
     """Replace the compiled code, and nothing else, by bytes that are no code."""
     content = list(pickle.loads(path.read_bytes()))
-    name, form, _ = content[0]
-    assert form == "object"
+    name, kind, _ = content[0]
+    assert kind == "object"
     content[0] = (name, "bitcode", b"no code")
     path.write_bytes(pickle.dumps(tuple(content)))
 
@@ -95,7 +95,7 @@ TROUBLES = {
     "an index of something else": (".nbi", write(pickle.dumps(7) + pickle.dumps(7)), None),
     "an index of a module that is gone": (".nbi", write(b"cnowhere\nthing\n."), ImportError),
     "an index of a name that is gone": (".nbi", write(b"cos\nno_such_thing\n."), AttributeError),
-    "an index that calls wrongly": (".nbi", write(pickle.dumps(Calling(len, 1, 2))), TypeError),
+    "an index that calls wrongly": (".nbi", write(pickle.dumps(CallOnUnpickling(len, 1, 2))), TypeError),
     "a folder for an index": (".nbi", make_folder, IsADirectoryError),
     "empty code": (".nbc", write(b""), EOFError),
     "code of noise": (".nbc", write(b"\xff" * 64), pickle.UnpicklingError),
@@ -113,7 +113,7 @@ def test_a_damaged_cache_is_ignored(cached, trouble):
         with pytest.raises(expected):
             load(Kernel(function))
     kernel = Kernel(function)
-    assert [summed(kernel), summed(kernel)] == [45, 45]
+    assert [checked_total(kernel), checked_total(kernel)] == [45, 45]
 
 
 def test_a_truncated_cache_is_ignored(cached):
@@ -121,7 +121,7 @@ def test_a_truncated_cache_is_ignored(cached):
     content = files[".nbi"].read_bytes()
     for length in (*range(0, len(content), 61), len(content) - 1):
         files[".nbi"].write_bytes(content[:length])
-        assert summed(Kernel(function)) == 45
+        assert checked_total(Kernel(function)) == 45
 
 
 def test_kernels_run_on_a_full_disk(tmp_path, monkeypatch):
@@ -132,7 +132,7 @@ def test_kernels_run_on_a_full_disk(tmp_path, monkeypatch):
     try:
         with pytest.raises(OSError, match="too large"):
             load(Kernel(function))
-        assert summed(Kernel(function)) == 45
+        assert checked_total(Kernel(function)) == 45
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
@@ -142,7 +142,7 @@ def test_kernels_run_where_no_cache_can_be():
     exec(compile(SOURCE, "<nowhere>", "exec"), names)
     with pytest.raises(RuntimeError, match="no locator"):
         load(Kernel(names["sums"]))
-    assert summed(Kernel(names["sums"])) == 45
+    assert checked_total(Kernel(names["sums"])) == 45
 
 
 RAISING = """
@@ -191,26 +191,26 @@ def test_a_cache_that_others_can_write_is_not_used(tmp_path, monkeypatch):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     own = str(tmp_path / "home" / ".cache" / "uqcli" / "kernels")
-    beside = tmp_path / "beside"
-    beside.mkdir(mode=0o755)
-    assert cache_directory(beside) == ""
+    shared_folder = tmp_path / "beside"
+    shared_folder.mkdir(mode=0o755)
+    assert cache_directory(shared_folder) == ""
     for mode in (0o777, 0o775, 0o757):
-        beside.chmod(mode)
-        assert cache_directory(beside) == own
-        monkeypatch.setenv("NUMBA_CACHE_DIR", str(beside))
-        assert cache_directory(beside) is None
-        monkeypatch.setenv("NUMBA_CACHE_DIR", str(beside / "within"))
-        assert cache_directory(beside) is None
+        shared_folder.chmod(mode)
+        assert cache_directory(shared_folder) == own
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(shared_folder))
+        assert cache_directory(shared_folder) is None
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(shared_folder / "within"))
+        assert cache_directory(shared_folder) is None
         monkeypatch.delenv("NUMBA_CACHE_DIR")
-    beside.chmod(0o1777)
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(beside / "made"))
-    assert cache_directory(beside) == str(beside / "made")
+    shared_folder.chmod(0o1777)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(shared_folder / "made"))
+    assert cache_directory(shared_folder) == str(shared_folder / "made")
     monkeypatch.setattr("os.geteuid", lambda: 4242)
-    assert cache_directory(beside) is None
+    assert cache_directory(shared_folder) is None
 
 
 def test_kernels_run_without_a_cache(tmp_path, monkeypatch):
     use_cache(monkeypatch, "relative")
     monkeypatch.chdir(tmp_path)
-    assert summed(Kernel(function_of(tmp_path))) == 45
+    assert checked_total(Kernel(function_of(tmp_path))) == 45
     assert not (tmp_path / "relative").exists()

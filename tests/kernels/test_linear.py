@@ -14,13 +14,15 @@ def test_random_systems_are_solved_as_by_lapack(size):
         np.testing.assert_allclose(
             solved(matrix, right), np.linalg.solve(matrix, right), rtol=1e-6, atol=1e-9
         )
-        singular = np.linalg.svd(matrix, compute_uv=False)
+        singular_values = np.linalg.svd(matrix, compute_uv=False)
         extremes = extreme_singular_values(matrix)
-        np.testing.assert_allclose(extremes, singular[[-1, 0]], rtol=1e-9, atol=1e-13 * singular[0])
+        np.testing.assert_allclose(
+            extremes, singular_values[[-1, 0]], rtol=1e-9, atol=1e-13 * singular_values[0]
+        )
         square = matrix @ matrix.T
-        least = float(np.linalg.eigvalsh(square)[0])
+        smallest_eigenvalue = float(np.linalg.eigvalsh(square)[0])
         assert is_positive_definite(square)
-        assert not is_positive_definite(square - (1.01 * least + 1e-9) * np.eye(size))
+        assert not is_positive_definite(square - (1.01 * smallest_eigenvalue + 1e-9) * np.eye(size))
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])

@@ -14,22 +14,22 @@ def loss(beta, features, count, positives, ridge, offset):
     centred = features - (features * count).sum(1, keepdims=True) / count.sum()
     scale = np.sqrt((centred**2 * count).sum(1) / count.sum())
     log_p, log_q = -np.logaddexp(0, -z), -np.logaddexp(0, z)
-    likelihood = (positives * log_p + (count - positives) * log_q).sum()
+    log_likelihood = (positives * log_p + (count - positives) * log_q).sum()
     at_mean = beta[0] + (beta[1:] * (features * count).sum(1) / count.sum()).sum()
-    return ridge / 2 * (at_mean**2 + ((beta[1:] * scale) ** 2).sum()) - likelihood
+    return ridge / 2 * (at_mean**2 + ((beta[1:] * scale) ** 2).sum()) - log_likelihood
 
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(0, 2), st.sampled_from([0.0, 0.3]), st.sampled_from([0.0, -1.5]))
-def test_the_fit_maximises_the_likelihood(seed, width, ridge, offset):
+def test_the_fit_maximises_the_likelihood(seed, n_features, ridge, offset):
     random = np.random.default_rng(seed)
-    features = random.normal(3, 2, (width, 40))
+    features = random.normal(3, 2, (n_features, 40))
     count = random.integers(1, 6, 40)
     positives = random.binomial(count, sigmoid(0.4 * features.sum(0) - 1))
-    positives[:2], positives[2:4] = count[:2], 0  # both classes occur everywhere, so that a maximum exists
+    positives[:2], positives[2:4] = count[:2], 0  # both classes occur, so that a maximum exists
     coefficients = logistic_fit(features, count, positives, ridge=ridge, offset=offset)
     arguments = (features, count, positives, ridge, offset)
-    best = minimize(loss, np.zeros(width + 1), args=arguments, method="BFGS", options={"gtol": 1e-9})
+    best = minimize(loss, np.zeros(n_features + 1), args=arguments, method="BFGS", options={"gtol": 1e-9})
     assert loss(coefficients, *arguments) <= best.fun + 1e-9 * abs(best.fun)
     np.testing.assert_allclose(coefficients, best.x, atol=1e-4)
 

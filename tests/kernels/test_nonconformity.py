@@ -20,13 +20,13 @@ def problems(draw):
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     probability = random.dirichlet(np.full(classes, draw(st.sampled_from([0.05, 1.0, 1000.0]))), rows)
     if draw(st.booleans()):
-        probability = probability.round(2)  # ties, and sums beside 1
+        probability = probability.round(2)  # ties, and sums that differ from 1
     if draw(st.booleans()):
         probability[random.random(probability.shape) < 0.2] = -1e-7
     label = random.integers(0, classes, rows)
     uniform = random.choice([0.0, 0.3, 0.99, 1.0], rows)
-    lines = draw(st.sampled_from([1, rows]))
-    threshold = random.choice([0.0, 0.2, 0.5, 0.9, 0.999, 1.0], (lines, classes))
+    threshold_rows = draw(st.sampled_from([1, rows]))
+    threshold = random.choice([0.0, 0.2, 0.5, 0.9, 0.999, 1.0], (threshold_rows, classes))
     return probability, label, uniform, threshold
 
 
@@ -42,10 +42,10 @@ def test_scores_and_sets_equal_those_of_the_scan_exactly(problem):
         for row in zip(probability.tolist(), label.tolist(), uniform.tolist(), strict=True)
     ]
     assert true_label_scores(probability, label, uniform).tolist() == expected
-    lines = thresholds_by_row(threshold, len(label))
+    threshold_rows = thresholds_by_row(threshold, len(label))
     sets = [
         oracle.members(*row)
-        for row in zip(probability.tolist(), lines.tolist(), uniform.tolist(), strict=True)
+        for row in zip(probability.tolist(), threshold_rows.tolist(), uniform.tolist(), strict=True)
     ]
     assert sets_below(probability, threshold, uniform).tolist() == sets
 

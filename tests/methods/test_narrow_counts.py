@@ -30,7 +30,7 @@ from uqcli.methods.tce.diagram import diagram
 HALVES = np.array([0.5])
 
 
-def table(values, rows, seed):
+def draw_counts(values, rows, seed):
     """Draw counts of about this many distinct scores and rows, 64 bits wide and below 2**31 each."""
     random = np.random.default_rng(seed)
     value = np.unique(np.round(random.beta(1, 2, values), 6))
@@ -55,7 +55,7 @@ def plain(result):
 
 
 def by_uncertainty(counts):
-    """Divide the scores into two uncertainty bins, with counts of the same width."""
+    """Divide the scores into two uncertainty bins, with counts of the same integer width."""
     parts = [
         ValueCounts(
             value=counts.value[offset::2],
@@ -74,29 +74,29 @@ def cells_of(counts):
     return Cells(uncertainty_edges=HALVES, rows=rows)
 
 
-def scores_of(counts):
+def score_cells(counts):
     return Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(counts),))
 
 
-def drawn(counts):
+def draws_of(counts):
     first, second = np.random.default_rng(1), np.random.default_rng(2)
     return draw_positives(counts, first).positives, resample_counts(counts, second)
 
 
-def measured(counts, **options):
+def measurement(counts, **options):
     report = measure(counts, MeasureOptions(**options))
     return report, diagram(counts, report.bins, report.equispaced)
 
 
 CONSUMERS = {
-    "measure": measured,
-    "t-test": lambda counts: measured(counts, test=CalibrationTest.T, binning=ScoreBinning.QUANTILE),
+    "measure": measurement,
+    "t-test": lambda counts: measurement(counts, test=CalibrationTest.T, binning=ScoreBinning.QUANTILE),
     "errors of draws": lambda counts: errors_of_draws(counts, MeasureOptions()),
     "line": lambda counts: calibration_line(counts, errors=True),
     "comparison": metrics_of,
     "ranking": lambda counts: (auc(counts), average_precision(counts)),
     "losses": lambda counts: (mean_loss(counts, "brier"), mean_loss(counts, "log_loss")),
-    "draws": drawn,
+    "draws": draws_of,
     "isotonic": fit_isotonic,
     "mist": lambda counts: fit_by_uncertainty(by_uncertainty(counts), HALVES),
     "platt": lambda counts: fit_platt(counts, Scale()),
@@ -118,7 +118,7 @@ CONSUMERS = {
 @pytest.mark.parametrize(("values", "rows"), [(7, 2_900_000_000), (2000, 2_900_000_000), (40_000, 90_000)])
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_results_are_those_of_wide_counts(name, values, rows):
-    counts = table(values, rows, seed=values)
+    counts = draw_counts(values, rows, seed=values)
     consume = CONSUMERS[name]
     assert repr(plain(consume(narrow(counts)))) == repr(plain(consume(counts)))
 
@@ -133,11 +133,11 @@ OPTIMA = [
 
 @pytest.mark.parametrize(("algorithm", "kind", "text"), OPTIMA)
 def test_boundaries_are_those_of_wide_counts(algorithm, kind, text):
-    counts = table(60, 2_900_000_000, seed=3)
-    cells = scores_of if algorithm is Algorithm.ST else cells_of
+    counts = draw_counts(60, 2_900_000_000, seed=3)
+    cells = score_cells if algorithm is Algorithm.ST else cells_of
     constraint = parse_constraint(kind, text)
     optima = [
-        plain(optimise(cells(table_counts), algorithm, constraint))
-        for table_counts in (narrow(counts), counts)
+        plain(optimise(cells(counts_of_width), algorithm, constraint))
+        for counts_of_width in (narrow(counts), counts)
     ]
     assert optima[0] == optima[1]

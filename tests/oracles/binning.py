@@ -27,21 +27,21 @@ def grid(data, binning, uncertainty_bins, score_bins):
     all_scores = [s for s, _, _ in rows]
     u_edges = edges_of([u for _, u, _ in rows], uncertainty_bins) if uncertainty_bins > 1 else []
     result = []
-    for number in range(uncertainty_bins):
-        inside = [(s, y) for s, u, y in rows if uncertainty_bins == 1 or bin_of(u, u_edges) == number]
+    for bin_index in range(uncertainty_bins):
+        inside = [(s, y) for s, u, y in rows if uncertainty_bins == 1 or bin_of(u, u_edges) == bin_index]
         if score_bins == "all":
             distinct = sorted({s for s, _ in inside})
             cells = [(sum(s == v for s, _ in inside), sum(s == v and y for s, y in inside)) for v in distinct]
             result.append((distinct, cells))
             continue
-        pooled = binning == "equi-span" or not inside
+        uses_all_scores = binning == "equi-span" or not inside
         if binning == "shared":
             half = score_bins // 2
             positive_scores = [s for s, _, y in rows if y]
             s_edges = equi_weight_edges(all_scores, half)
             s_edges = sorted(s_edges + (equi_weight_edges(positive_scores, half) if positive_scores else []))
         else:
-            s_edges = edges_of(all_scores if pooled else [s for s, _ in inside], score_bins)
+            s_edges = edges_of(all_scores if uses_all_scores else [s for s, _ in inside], score_bins)
         cells = [[0, 0] for _ in range(len(s_edges) + 1)]
         for s, y in inside:
             cells[bin_of(s, s_edges)][0] += 1

@@ -35,22 +35,22 @@ def brute_force(rows, precision):
 def dense_table(rows, precision):
     """Run the paper's Algorithm 4: most true positives for every number of flagged rows."""
     total = sum(n for row in rows for n, _ in row)
-    most = [0] + [None] * total
+    best_hits = [0] + [None] * total
     for row in run_counts(rows):
         new = [None] * (total + 1)
-        for m, before in enumerate(most):
-            if before is None:
+        for m, hits_before in enumerate(best_hits):
+            if hits_before is None:
                 continue
             for tp, selected in row:
-                if new[m + selected] is None or new[m + selected] < before + tp:
-                    new[m + selected] = before + tp
-        most = new
-    feasible = [tp for m, tp in enumerate(most) if tp and is_feasible(tp, m, precision)]
+                if new[m + selected] is None or new[m + selected] < hits_before + tp:
+                    new[m + selected] = hits_before + tp
+        best_hits = new
+    feasible = [tp for m, tp in enumerate(best_hits) if tp and is_feasible(tp, m, precision)]
     return max(feasible, default=0)
 
 
 def isotonic_values(row):
-    """Fit p/n isotonically by pooling violators; a cell's value is None if its row is empty there."""
+    """Fit p/n isotonically by pooling violators; the value of a cell without rows is None."""
     blocks = [[[index], n, p] for index, (n, p) in enumerate(row) if n]
     changed = True
     while changed:

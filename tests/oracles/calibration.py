@@ -15,8 +15,8 @@ def loss(log_odds, label):
     return np.logaddexp(0, np.where(label, -log_odds, log_odds)).sum()
 
 
-def temperature(score, label):
-    """Slope 1/T in [1e-3, 1e3]."""
+def temperature_slope(score, label):
+    """Return the slope 1/T of the smallest loss, in [1e-3, 1e3]."""
     optimum = minimize_scalar(
         lambda log_slope: loss(np.exp(log_slope) * logit(score), label),
         bounds=(np.log(1e-3), np.log(1e3)),
@@ -26,7 +26,7 @@ def temperature(score, label):
     return np.exp(optimum.x)
 
 
-def beta(score, label):
+def smallest_beta_loss(score, label):
     """Return the smallest loss with a, b >= 0."""
     clipped = np.clip(score, CLIP, 1 - CLIP)
     first, second = np.log(clipped), -np.log1p(-clipped)
@@ -46,8 +46,8 @@ def histogram(score, label, bins):
     edges = [ordered[b * len(ordered) // bins] for b in range(1, bins)]
     bin_of_row = [sum(edge <= value for edge in edges) for value in score]
     return [
-        np.mean([y for y, row_bin in zip(label, bin_of_row, strict=True) if row_bin == number])
-        for number in bin_of_row
+        np.mean([y for y, row_bin in zip(label, bin_of_row, strict=True) if row_bin == own_bin])
+        for own_bin in bin_of_row
     ]
 
 
@@ -60,8 +60,8 @@ def class_loss(slope, probability, label, weight):
     return total
 
 
-def class_temperature(probability, label, weight):
-    """Slope 1/T in [1e-3, 1e3]."""
+def class_temperature_slope(probability, label, weight):
+    """Return the slope 1/T of the smallest loss, in [1e-3, 1e3]."""
     optimum = minimize_scalar(
         lambda log_slope: class_loss(np.exp(log_slope), probability, label, weight),
         bounds=(np.log(1e-3), np.log(1e3)),

@@ -48,7 +48,7 @@ def log_loss(data):
 
 
 def isotonic(data):
-    """Return the labels of each block of the isotonic fit: pools ties, then violators."""
+    """Return the labels of each block of the isotonic fit; ties are pooled first."""
     by_score = {}
     for score, label in data:
         by_score.setdefault(score, []).append(label)
@@ -74,14 +74,14 @@ def brier_parts(data):
     return brier(data) - fitted, uncertainty - fitted, uncertainty
 
 
-def cumulative(data):
+def cumulative_error(data):
     """Return the range of the cumulative sums of label - score, divided by the number of rows."""
     cuts = sorted({score for score, _ in data})
     sums = [0.0] + [sum(y - s for s, y in data if s <= cut) / len(data) for cut in cuts]
     return max(sums) - min(sums)
 
 
-def line(data):
+def calibration_line(data):
     """Return the intercept and slope of the logistic line by scipy's general optimiser."""
     from scipy.optimize import minimize
 

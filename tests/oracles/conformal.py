@@ -14,8 +14,8 @@ def score(probability, label, uniform, method):
 
 def marginal(scores, alpha):
     """Return the k-th smallest of the scores and 1, k = ceil((1-alpha)(n+1))."""
-    wanted = (1 - alpha) * (len(scores) + 1)
-    rank = int(wanted) + (wanted != int(wanted))
+    exact_rank = (1 - alpha) * (len(scores) + 1)
+    rank = int(exact_rank) + (exact_rank != int(exact_rank))
     return sorted([*scores, 1.0])[rank - 1] if rank <= len(scores) else 1.0
 
 

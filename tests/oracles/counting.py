@@ -34,8 +34,8 @@ def at_rank(values, rank):
 def cells(rows, edges):
     """Return (count, positives, lowest positive score, rows below it) of each cell between score edges."""
     counts = []
-    for number in range(len(edges) + 1):
-        inside = [row for row in rows if sum(edge <= row[0] for edge in edges) == number and row[3]]
+    for cell_index in range(len(edges) + 1):
+        inside = [row for row in rows if sum(edge <= row[0] for edge in edges) == cell_index and row[3]]
         hits = [row[0] for row in inside if row[2]]
         lowest = min(hits, default=None)
         below = sum(row[3] for row in inside if lowest is not None and row[0] < lowest)

@@ -17,8 +17,8 @@ def differences(rows):
         (flagged by the first, flagged by the second, positive) per row.
     """
 
-    def ratio(part, whole):
-        return len(part) / len(whole) if whole else None
+    def ratio(counted, all_rows):
+        return len(counted) / len(all_rows) if all_rows else None
 
     metrics = []
     for rule in (0, 1):

@@ -1,4 +1,4 @@
-"""Oracle of the number of bins and of expected metrics on new data: brute force on lists of cells."""
+"""Oracle of the number of bins and of metrics expected on new data, by brute force on lists of cells."""
 
 import math
 from fractions import Fraction
@@ -48,14 +48,14 @@ def smooth_tops(rows, lower, bound):
     descending = [[(edge, n, p) for edge, (n, p) in zip(lower, row, strict=True)][::-1] for row in rows]
     ranked = sorted(
         (
-            (-rate, position, number)
-            for number, line in enumerate(smoothed(descending))
-            for position, rate in enumerate(line)
+            (-rate, position, row_index)
+            for row_index, row_rates in enumerate(smoothed(descending))
+            for position, rate in enumerate(row_rates)
         ),
     )
     best, tops = None, [0] * len(rows)
-    for _, _, number in ranked:
-        tops[number] += 1
+    for _, _, row_index in ranked:
+        tops[row_index] += 1
         true_positives, selected = true_and_flagged(rows, tops)
         if (
             true_positives
@@ -67,7 +67,7 @@ def smooth_tops(rows, lower, bound):
 
 
 def by_optimism(rows, tops, draws, chosen):
-    """Return precision and recall less the optimism: each draw's metric on the draw less that on all rows."""
+    """Return precision and recall minus their optimism: mean metric on the draws minus that on all rows."""
     positives = sum(p for row in rows for _, p in row)
     true_positives, selected = true_and_flagged(rows, tops)
     optimism = []
@@ -90,22 +90,22 @@ def estimate_632(rows, tops, left_out, chosen):
     """Return the .632 estimate, never above the apparent metric."""
     true_positives, selected = true_and_flagged(rows, tops)
     apparent = [true_positives / selected, true_positives / sum(p for row in rows for _, p in row)]
-    pairs = [
+    evaluated = [
         (rows_left_out, tops_of_draw)
         for rows_left_out, tops_of_draw in zip(left_out, chosen, strict=True)
         if tops_of_draw is not None
     ]
-    sums = [true_and_flagged(rows_left_out, tops_of_draw) for rows_left_out, tops_of_draw in pairs]
+    sums = [true_and_flagged(rows_left_out, tops_of_draw) for rows_left_out, tops_of_draw in evaluated]
     true_positives = sum(h for h, _ in sums)
     pooled = [
         true_positives / sum(n for _, n in sums),
-        true_positives / sum(p for rows_left_out, _ in pairs for row in rows_left_out for _, p in row),
+        true_positives / sum(p for rows_left_out, _ in evaluated for row in rows_left_out for _, p in row),
     ]
     return [min(a, 0.368 * a + 0.632 * o) for a, o in zip(apparent, pooled, strict=True)]
 
 
 def wilson(share, trials):
-    """Return Wilson's interval: shares at 1.645 of their own standard errors from this share."""
+    """Return Wilson's interval: the ends are 1.645 of their own standard errors from this share."""
     z = 1.645
     root = math.sqrt(z * z + 4 * trials * share * (1 - share))
     return [(2 * trials * share + z * z + sign * z * root) / (2 * (trials + z * z)) for sign in (-1, 1)]

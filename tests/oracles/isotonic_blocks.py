@@ -1,4 +1,4 @@
-"""Oracle of isotonic blocks of labels on scores, of all rows at once."""
+"""Oracle of the blocks of isotonic fits of labels to scores, made from all rows at once."""
 
 from uqcli.counts import ValueCounts
 from uqcli.kernels.pava import isotonic_sums

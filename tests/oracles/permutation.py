@@ -1,6 +1,6 @@
 """Oracle of cross-validated gains of score x uncertainty over the score alone, on lists of cells.
 
-Nothing here uses uqcli. Tables are folds of rows of (n, p) cells. Shares and gains are fractions.
+Nothing here uses uqcli. A fold is a table: a list of rows of (n, p) cells. Shares and gains are fractions.
 Rates are those of `tests.oracles.smoothing`.
 """
 
@@ -13,7 +13,7 @@ TIE_TOLERANCE = 1e-9
 """Rates of two bins that differ by less can be ranked either way, by rounding."""
 
 
-def added(tables):
+def summed(tables):
     """Add up tables of (n, p) cells."""
     return [
         [(sum(n for n, _ in cell), sum(p for _, p in cell)) for cell in zip(*rows, strict=True)]
@@ -25,32 +25,32 @@ def cross_validated_shares(folds, lower):
     """Return for each fold's cells the least and largest share of the other folds' rows ranked no lower."""
     shares = []
     for test_fold in range(len(folds)):
-        train = added([fold for number, fold in enumerate(folds) if number != test_fold])
+        train = summed([fold for fold_index, fold in enumerate(folds) if fold_index != test_fold])
         total = sum(n for row in train for n, _ in row)
         if not total:
             shares.append([[(Fraction(1), Fraction(1))] * len(row) for row in train])
             continue
-        down = [[(edge, n, p) for edge, (n, p) in zip(lower, row, strict=True)][::-1] for row in train]
-        rate = [line[::-1] for line in smoothed(down)]
+        descending = [[(edge, n, p) for edge, (n, p) in zip(lower, row, strict=True)][::-1] for row in train]
+        rate = [row_rates[::-1] for row_rates in smoothed(descending)]
         shares.append(
             [
-                [shares_of(train, rate, total, number, column_index) for column_index in range(len(row))]
-                for number, row in enumerate(train)
+                [shares_of(train, rate, total, row_index, column_index) for column_index in range(len(row))]
+                for row_index, row in enumerate(train)
             ]
         )
     return shares
 
 
-def shares_of(train, rate, total, number, column_index):
+def shares_of(train, rate, total, row_index, column_index):
     """Return the share of rows in cells ranked no lower than this one, without and with near ties."""
     above = tied = 0
-    for other, row in enumerate(train):
+    for other_row_index, row in enumerate(train):
         for column, (n, _) in enumerate(row):
-            if other == number:
+            if other_row_index == row_index:
                 above += n * (column >= column_index)
-            elif rate[other][column] > rate[number][column_index] + TIE_TOLERANCE:
+            elif rate[other_row_index][column] > rate[row_index][column_index] + TIE_TOLERANCE:
                 above += n
-            elif rate[other][column] >= rate[number][column_index] - TIE_TOLERANCE:
+            elif rate[other_row_index][column] >= rate[row_index][column_index] - TIE_TOLERANCE:
                 tied += n
     return Fraction(above, total), Fraction(above + tied, total)
 
@@ -73,13 +73,13 @@ def gain(shares, folds, alerts):
     ranked = [
         (share, n, p)
         for fold_shares, fold in zip(shares, folds, strict=True)
-        for line, row in zip(fold_shares, fold, strict=True)
-        for share, (n, p) in zip(line, row, strict=True)
+        for row_shares, row in zip(fold_shares, fold, strict=True)
+        for share, (n, p) in zip(row_shares, row, strict=True)
     ]
     score = [
         (-column_index, n, p) for fold in folds for row in fold for column_index, (n, p) in enumerate(row)
     ]
     rows, positives = sum(n for _, n, _ in ranked), sum(p for _, _, p in ranked)
-    numbers = [min(rows, Fraction(factor) * alerts) for factor in FACTORS]
-    gains = [hits(ranked, alert_count) - hits(score, alert_count) for alert_count in numbers]
+    alert_counts = [min(rows, Fraction(factor) * alerts) for factor in FACTORS]
+    gains = [hits(ranked, alert_count) - hits(score, alert_count) for alert_count in alert_counts]
     return sum(gains) / len(gains) / positives

@@ -1,4 +1,4 @@
-"""Oracle of smoothed rates of cells, step by step with plain numbers; cells are in descending score.
+"""Oracle of smoothed rates of cells, step by step with plain numbers; cells are in descending order of score.
 
 Sums skip cells without rows.
 """
@@ -39,7 +39,10 @@ def smoothed(rows):
     total = sum(n for _, n in cells)
     rank = [
         [
-            (sum(n for other, n in cells if other < edge) + sum(n for other, n in cells if other == edge) / 2)
+            (
+                sum(n for other_edge, n in cells if other_edge < edge)
+                + sum(n for other_edge, n in cells if other_edge == edge) / 2
+            )
             / total
             for edge, _, _ in row
         ]
@@ -51,22 +54,24 @@ def smoothed(rows):
     else:
         mean = sum(
             n * log_odds
-            for row, line in zip(rows, x, strict=True)
-            for (_, n, _), log_odds in zip(row, line, strict=True)
+            for row, row_log_odds in zip(rows, x, strict=True)
+            for (_, n, _), log_odds in zip(row, row_log_odds, strict=True)
         )
         mean /= total
         eta = []
-        for row, line in zip(rows, x, strict=True):
-            a, b = intercept_and_slope(row, line, mean)
-            rates = [sigmoid(log_odds + a + b * (log_odds - mean)) for log_odds in line]
+        for row, row_log_odds in zip(rows, x, strict=True):
+            a, b = intercept_and_slope(row, row_log_odds, mean)
+            rates = [sigmoid(log_odds + a + b * (log_odds - mean)) for log_odds in row_log_odds]
             eta.append(isotonic(rates, [n for _, n, _ in row]))
-    return [locally_corrected(row, line, total / len(rows)) for row, line in zip(rows, eta, strict=True)]
+    return [
+        locally_corrected(row, row_rates, total / len(rows)) for row, row_rates in zip(rows, eta, strict=True)
+    ]
 
 
 def pooled_log_odds(rows, rank, total):
     size, hits = [0] * 200, [0] * 200
-    for row, line in zip(rows, rank, strict=True):
-        for (_, n, p), r in zip(row, line, strict=True):
+    for row, row_ranks in zip(rows, rank, strict=True):
+        for (_, n, p), r in zip(row, row_ranks, strict=True):
             g = min(int(200 * r + 1e-12), 199)
             size[g] += n
             hits[g] += p
@@ -84,7 +89,7 @@ def pooled_log_odds(rows, rank, total):
         rate.append(min(max(value, 0.3 / total), 1 - 0.3 / total))
     fitted = isotonic(rate[::-1], size[::-1])[::-1]
     logit = [math.log(fitted_rate / (1 - fitted_rate)) for fitted_rate in fitted]
-    return [[interpolated(r, centre, logit) for r in line] for line in rank]
+    return [[interpolated(r, centre, logit) for r in row_ranks] for row_ranks in rank]
 
 
 def interpolated(r, xs, ys):
@@ -96,11 +101,11 @@ def interpolated(r, xs, ys):
     return ys[-1]
 
 
-def intercept_and_slope(row, line, mean):
+def intercept_and_slope(row, log_odds_of_row, mean):
     a = b = 0.0
     for _ in range(8):
         ga, gb, haa, hab, hbb = -a / 0.25, -b / 0.25, 4.0, 0.0, 4.0
-        for (_, n, p), x in zip(row, line, strict=True):
+        for (_, n, p), x in zip(row, log_odds_of_row, strict=True):
             if not n:
                 continue
             z = x - mean
@@ -114,9 +119,9 @@ def intercept_and_slope(row, line, mean):
     return a, b
 
 
-def locally_corrected(row, eta, rows_each):
+def locally_corrected(row, eta, rows_per_bin):
     size = len(row)
-    width = max(0.2 * max(rows_each, 1) ** -0.2, 1 / size)
+    width = max(0.2 * max(rows_per_bin, 1) ** -0.2, 1 / size)
     filled = [i for i in range(size) if row[i][1]]
     result = []
     for j in range(size):

@@ -1,4 +1,4 @@
-"""The Dockerfile and the GitHub action do what they say, without a daemon or a runner (``make package``)."""
+"""Tests of the Dockerfile and the GitHub action, without a daemon or a runner (``make package``)."""
 
 import os
 import re
@@ -22,7 +22,7 @@ def shell(script, **options):
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """The folder of programs after the first RUN of the Dockerfile, in an environment of its own."""
+    """Install as the first RUN of the Dockerfile does, and return the folder of programs."""
     folder = tmp_path_factory.mktemp("image")
     folder.chmod(0o755)
     folder.parent.chmod(0o755)
@@ -30,14 +30,14 @@ def installed(tmp_path_factory):
     uv = Path(sys.executable).parent / "uv"
     python = ["--seed", "--python", "/usr/bin/python3"]  # one that other users may run
     subprocess.run([uv, "venv", "--quiet", *python, folder / "venv"], check=True)
-    ignored = {line[1:] for line in (ROOT / ".dockerignore").read_text().split() if line.startswith("!")}
+    copied = {line[1:] for line in (ROOT / ".dockerignore").read_text().split() if line.startswith("!")}
     (folder / "src").mkdir()
-    for name in ignored:
+    for name in copied:
         subprocess.run(["cp", "-r", ROOT / name, folder / "src" / name], check=True)
     (step, _) = re.findall(r"^RUN (.*)$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
     path = f"{folder / 'venv' / 'bin'}:/usr/bin:/bin"
-    done = shell(step.replace("/src", str(folder / "src")), env={**os.environ, "PATH": path})
-    assert done.returncode == 0, done.stderr
+    process = shell(step.replace("/src", str(folder / "src")), env={**os.environ, "PATH": path})
+    assert process.returncode == 0, process.stderr
     assert not (folder / "src").exists()
     return folder / "venv" / "bin"
 
@@ -51,7 +51,7 @@ def test_the_entry_point_runs_as_a_user_who_may_write_nothing_else(installed, tm
         folder.chmod(0o755)
     os.chown(work, NOBODY, NOBODY)
     (work / "rows.parquet").write_bytes(SAMPLE.read_bytes())
-    done = shell(
+    process = shell(
         f"{installed / entry} boundary rows.parquet --precision 0.7 -o rule.json --report page.html",
         cwd=work,
         env={"HOME": "/nonexistent", "TMPDIR": "/nonexistent", "PATH": "/usr/bin:/bin"},
@@ -59,66 +59,66 @@ def test_the_entry_point_runs_as_a_user_who_may_write_nothing_else(installed, tm
         group=NOBODY,
         extra_groups=[],
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert (work / "rule.json").stat().st_uid == NOBODY
     assert "<svg" in (work / "page.html").read_text()
 
 
 def steps():
-    """The steps of the action that run a script, by name."""
+    """Return the steps of the action that run a script, by name, and the action."""
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     return {step["name"]: step for step in action["runs"]["steps"] if "run" in step}, action
 
 
 def run_action(installed, folder, **inputs):
     """Run the action's last step as a runner does: inputs become variables of the environment."""
-    named, action = steps()
-    step = named["Run uqcli"]
-    given = {
+    steps_by_name, action = steps()
+    step = steps_by_name["Run uqcli"]
+    values = {
         **{name: properties.get("default", "") for name, properties in action["inputs"].items()},
         **inputs,
     }
     variables = {
-        name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: given[match[1]], value)
+        name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: values[match[1]], value)
         for name, value in step["env"].items()
     }
     summary = folder / "summary.md"
     path = f"{installed}:/usr/bin:/bin"
-    done = shell(
+    process = shell(
         step["run"], cwd=folder, env={**variables, "GITHUB_STEP_SUMMARY": str(summary), "PATH": path}
     )
-    return done, summary.read_text() if summary.exists() else ""
+    return process, summary.read_text() if summary.exists() else ""
 
 
 def test_the_action_shows_the_report_and_passes(installed, tmp_path):
     line = f"boundary '{SAMPLE}' --precision 0.7 -o rule.json"
-    done, summary = run_action(
+    process, summary = run_action(
         installed, tmp_path, command=line, **{"fail-if": "recall < 0.2\n\nrows < 100\n"}
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert summary.startswith("# Boundary (smooth) for target precision")
     assert (tmp_path / "rule.json").exists()
 
 
-def test_the_action_fails_by_a_check_and_still_shows_why(installed, tmp_path):
+def test_a_failed_check_fails_the_action_and_its_report_says_why(installed, tmp_path):
     line = f"boundary '{SAMPLE}' --precision 0.7 -o rule.json"
-    done, summary = run_action(installed, tmp_path, command=line, **{"fail-if": "recall < 0.99"})
-    assert done.returncode == 6
+    process, summary = run_action(installed, tmp_path, command=line, **{"fail-if": "recall < 0.99"})
+    assert process.returncode == 6
     assert "check failed" in summary
     assert not (tmp_path / "rule.json").exists()
 
 
 def test_a_check_is_no_shell_code(installed, tmp_path):
     line = f"boundary '{SAMPLE}' --precision 0.7"
-    done, _ = run_action(
+    process, _ = run_action(
         installed, tmp_path, command=line, **{"fail-if": "recall < 0.2; $(touch broken) `touch broken`"}
     )
-    assert done.returncode == 2
+    assert process.returncode == 2
     assert not (tmp_path / "broken").exists()
 
 
 def test_the_action_follows_the_schema_of_github():
-    done = subprocess.run(
+    process = subprocess.run(
         [
             Path(sys.executable).parent / "check-jsonschema",
             "--builtin-schema",
@@ -129,9 +129,9 @@ def test_the_action_follows_the_schema_of_github():
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_the_action_installs_from_its_own_folder():
-    named, _ = steps()
-    assert '"$SOURCE[$EXTRAS]"' in named["Install uqcli"]["run"]
+    steps_by_name, _ = steps()
+    assert '"$SOURCE[$EXTRAS]"' in steps_by_name["Install uqcli"]["run"]

@@ -1,4 +1,4 @@
-"""Strategies of calibration sets, and the calibration methods that use the score alone."""
+"""Strategies and draws of calibration sets, and the calibration methods that use the score alone."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ ROWS = st.lists(
 )
 
 
-SCORES_ALONE = [
+SCORE_ONLY_METHODS = [
     method
     for method in CalibrationMethod
     if method not in (CalibrationMethod.HETEROGENEOUS, CalibrationMethod.MIST)

@@ -7,17 +7,17 @@ from scipy import stats
 
 @st.composite
 def problems(draw):
-    """Draw probabilities with ties, labels and uniforms."""
+    """Draw labels, uniforms, and class probabilities with ties."""
     classes = draw(st.integers(2, 5))
     rows = draw(st.integers(1, 12))
-    parts = draw(
+    masses = draw(
         st.lists(
             st.lists(st.integers(0, 4), min_size=classes, max_size=classes).filter(any),
             min_size=rows,
             max_size=rows,
         )
     )
-    probability = np.array([[part / sum(line) for part in line] for line in parts])
+    probability = np.array([[mass / sum(row) for mass in row] for row in masses])
     label = np.array(draw(st.lists(st.integers(0, classes - 1), min_size=rows, max_size=rows)))
     uniform = np.array(draw(st.lists(st.floats(0, 1), min_size=rows, max_size=rows)))
     return probability, label, uniform

@@ -28,9 +28,9 @@ def precision_constraint(precision):
 
 
 @st.composite
-def cell_rows(draw, max_rows=3, max_cells=6, most=6):
+def cell_rows(draw, max_rows=3, max_cells=6, max_count=6):
     """Draw rows of (n, p) cells, some empty."""
-    cell = st.integers(0, most).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
+    cell = st.integers(0, max_count).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
     row = st.lists(cell, min_size=1, max_size=max_cells)
     return draw(st.lists(row, min_size=1, max_size=max_rows))
 
@@ -79,6 +79,6 @@ def as_rows(data, weighted=True):
 
 
 def build_cells(calibration_set, spec):
-    """Make the cells of a grid of rows in memory."""
+    """Make a grid's cells from rows in memory."""
     edges = uncertainty_edges_of(calibration_set, spec)
     return cells_from(edges, pool_by(calibration_set, edges), spec)

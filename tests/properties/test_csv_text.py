@@ -17,16 +17,16 @@ IN_QUOTES = [*ALPHABET, ",", "\t", "\n", "\r\n", "\r", '""', "\n\n"]
 class Trickle:
     """A stream that returns a few bytes per read, for any size asked for."""
 
-    def __init__(self, content, most):
+    def __init__(self, content, max_bytes):
         self._stream = io.BytesIO(content)
-        self._most = most
+        self._max_bytes = max_bytes
 
     def read(self, size=-1):
-        return self._stream.read(min(size, self._most) if size >= 0 else self._most)
+        return self._stream.read(min(size, self._max_bytes) if size >= 0 else self._max_bytes)
 
 
 def read(content, block_bytes, monkeypatch, delimiter=","):
-    """Return the columns and each record's fields, their bytes and whether it is short; None on errors."""
+    """Return the columns, and the fields, raw fields, shortness and bytes of each record; None on errors."""
     monkeypatch.setattr(csv_text, "CSV_BLOCK_BYTES", block_bytes)
     stream = Trickle(content, block_bytes)
     try:
@@ -62,7 +62,7 @@ def field(random, delimiter, *, first_alone):
 
 
 def random_file(random, delimiter):
-    """Draw a well-formed file: quoted, ragged, with and without BOM, blank lines and a last line end."""
+    """Draw a well-formed file, some with quotes, short lines, a BOM, blank lines or no last line end."""
     end = random.choice(["\n", "\r\n"])
     width = random.choice([1, 1, 2, 2, 3, 5, 9])
     lines = [delimiter.join(f"c{number}" for number in range(width))]

@@ -1,4 +1,4 @@
-"""Property tests of rule files: equal bytes for equal rows in any format, and decisions as fitted."""
+"""Property tests of rule files: equal bytes for equal rows in any format, decisions that match the fit."""
 
 import json
 

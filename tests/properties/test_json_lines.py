@@ -34,12 +34,12 @@ SCALARS = (int, float, str, bool, type(None))
 
 def record(random):
     keys = random.sample(KEYS, random.randrange(len(KEYS) + 1))
-    pairs = [
+    members = [
         f"{json.dumps(key, ensure_ascii=random.random() < 0.5)}{random.choice([':', ' : '])}"
         f"{json.dumps(random.choice(VALUES), ensure_ascii=random.random() < 0.5)}"
         for key in keys
     ]
-    return random.choice(["{%s}", "{ %s }", "  {%s}", "{%s} \t"]) % ", ".join(pairs)
+    return random.choice(["{%s}", "{ %s }", "  {%s}", "{%s} \t"]) % ", ".join(members)
 
 
 def text_of(value):
@@ -93,7 +93,7 @@ def test_values_equal_those_of_pythons_reader_for_any_block_size(seed, monkeypat
         (b'{"a": 1}\n{"a" 2}\n', "data row 2"),
     ],
 )
-def test_lines_that_are_no_objects_are_named(content, message, monkeypatch):
+def test_errors_of_invalid_lines_say_what_is_wrong(content, message, monkeypatch):
     with pytest.raises(DataError, match=message):
         read(content, 1 << 20, monkeypatch)
 

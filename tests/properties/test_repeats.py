@@ -1,4 +1,4 @@
-"""Tests that copied rows are recognised, and weights that are no numbers of rows."""
+"""Tests that copied rows are recognised, and so are weights that are not row counts."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from uqcli.repeats import WeightSummary, are_copies
 from uqcli.rows import Rows
 
 
-def table(score, uncertainty, positive, weight=None):
+def pooled_rows(score, uncertainty, positive, weight=None):
     numbers = {"score": score} if uncertainty is None else {"score": score, "uncertainty": uncertainty}
     return Rows(numbers=numbers, positive=positive, weight=weight).pooled()
 
@@ -25,17 +25,19 @@ def draw_rows(seed, size, rate=1.0):
 def test_copies_are_distinguished_from_rows_that_are_equal_by_chance(seed, rate, size):
     score, uncertainty, positive = draw_rows(seed, size, rate)
     for digits in (1, 2, 3):
-        assert not are_copies(table(score.round(digits), None, positive))
-        assert not are_copies(table(score.round(digits), uncertainty.round(1), positive))
+        assert not are_copies(pooled_rows(score.round(digits), None, positive))
+        assert not are_copies(pooled_rows(score.round(digits), uncertainty.round(1), positive))
     weight = np.random.default_rng(seed).integers(1, 12, size)
-    assert are_copies(table(score, uncertainty, positive, weight))
-    assert are_copies(table(*(np.repeat(column, 5) for column in (score, uncertainty, positive))))
-    assert not are_copies(table(score, uncertainty, positive))
+    assert are_copies(pooled_rows(score, uncertainty, positive, weight))
+    assert are_copies(pooled_rows(*(np.repeat(column, 5) for column in (score, uncertainty, positive))))
+    assert not are_copies(pooled_rows(score, uncertainty, positive))
 
 
 def test_too_few_rows_are_no_copies():
-    assert not are_copies(table(np.array([0.5]), None, np.array([True]), np.array([9])))
-    assert not are_copies(table(np.array([0.1, 0.9]), None, np.array([False, True]), np.array([50, 50])))
+    assert not are_copies(pooled_rows(np.array([0.5]), None, np.array([True]), np.array([9])))
+    assert not are_copies(
+        pooled_rows(np.array([0.1, 0.9]), None, np.array([False, True]), np.array([50, 50]))
+    )
 
 
 @pytest.mark.parametrize("weighted", [True, False])
@@ -43,11 +45,11 @@ def test_copies_of_a_row_stay_in_one_fold(weighted):
     score, uncertainty, positive = draw_rows(1, 400)
     weight = np.random.default_rng(2).integers(1, 9, 400)
     if weighted:
-        rows = table(score, uncertainty, positive, weight)
+        rows = pooled_rows(score, uncertainty, positive, weight)
     else:
-        rows = table(*(np.repeat(column, weight) for column in (score, uncertainty, positive)))
+        rows = pooled_rows(*(np.repeat(column, weight) for column in (score, uncertainty, positive)))
     single = copies(rows, 0)
-    part = single.parts([len(single.index) // 5 * number for number in range(1, 5)])
+    part = single.parts([len(single.index) // 5 * fold for fold in range(1, 5)])
     for row in range(len(rows)):
         assert len(set(part[single.index == row].tolist())) == 1
     sizes = np.bincount(part)
@@ -55,7 +57,7 @@ def test_copies_of_a_row_stay_in_one_fold(weighted):
     folds = deal_rows(rows, 5, np.random.default_rng(0))
     assert (np.count_nonzero(folds, axis=0) == 1).all()
     assert (folds.sum(axis=0) == rows.weights()).all()
-    rounded = table(score.round(1), None, positive)
+    rounded = pooled_rows(score.round(1), None, positive)
     assert (np.count_nonzero(deal_rows(rounded, 5, np.random.default_rng(0)), axis=0) > 1).any()
 
 
@@ -73,7 +75,7 @@ def caution_of(score, uncertainty, label, weight, batches=1):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_weights_that_are_no_numbers_of_rows_give_a_caution(seed):
+def test_weights_that_are_not_row_counts_give_a_caution(seed):
     random = np.random.default_rng(seed)
     score, uncertainty, label = draw_rows(seed, 3000)
     cases = {
@@ -98,7 +100,7 @@ def test_weights_that_are_no_numbers_of_rows_give_a_caution(seed):
 @pytest.mark.parametrize("rate", [1.0, 0.02])
 def test_grouped_counts_give_no_caution(seed, digits, levels, rate):
     score, uncertainty, label = draw_rows(seed, 40_000, rate)
-    grouped = table(score.round(digits), uncertainty.round(levels), label)
+    grouped = pooled_rows(score.round(digits), uncertainty.round(levels), label)
     columns = (*grouped.numbers.values(), grouped.labels, grouped.weights())
     assert caution_of(*columns, batches=3) == ""
     by_score = caution_of(

@@ -23,7 +23,7 @@ RECORD = st.tuples(
     st.integers(-1, 2).map(float),
     st.sampled_from([MISSING, -7.5, 30.0]),
 )
-SOME = st.lists(RECORD, min_size=1, max_size=16)
+RECORDS = st.lists(RECORD, min_size=1, max_size=16)
 
 
 def numbered(records):
@@ -70,11 +70,11 @@ def records_of(rows):
     ]
     if rows.position is not None:
         columns.append(rows.position)
-    lines = zip(*(column.tolist() for column in columns), strict=True)
-    return [tuple(MISSING if value != value else value for value in line) for line in lines]
+    records = zip(*(column.tolist() for column in columns), strict=True)
+    return [tuple(MISSING if value != value else value for value in record) for record in records]
 
 
-@given(SOME, st.data())
+@given(RECORDS, st.data())
 def test_rows_are_selected_by_position_or_by_mask(records, data):
     records = numbered(records)
     rows = as_rows(records)
@@ -94,29 +94,31 @@ def test_absent_columns_stay_absent():
     bare = Rows(numbers={"score": np.array([0.5, 0.25])}).select(np.array([1]))
     assert (bare.positive, bare.label_class, bare.weight, bare.position, bare.valid) == (None,) * 5
     assert (bare.uncertainty, bare.groups, bare.features) == (None, {}, {})
-    again = Rows.joined([bare, bare])
-    assert (again.positive, again.weight, again.score.tolist()) == (None, None, [0.25, 0.25])
+    joined = Rows.joined([bare, bare])
+    assert (joined.positive, joined.weight, joined.score.tolist()) == (None, None, [0.25, 0.25])
 
 
-@given(SOME)
+@given(RECORDS)
 def test_rows_are_counted_by_weight(records):
     rows = as_rows(numbered(records))
     weights = [record[4] for record in records]
     assert (len(rows), rows.size) == (len(records), sum(weights))
     assert rows.weights().tolist() == weights
-    alone = Rows(numbers=rows.numbers)
-    assert (len(alone), alone.size, alone.weights().tolist()) == (len(records),) * 2 + ([1] * len(records),)
+    unweighted = Rows(numbers=rows.numbers)
+    assert (len(unweighted), unweighted.size, unweighted.weights().tolist()) == (len(records),) * 2 + (
+        [1] * len(records),
+    )
 
 
-@given(SOME, st.data())
+@given(RECORDS, st.data())
 def test_values_are_pooled_with_their_labels(records, data):
     rows = as_rows(numbered(records))
     positions = data.draw(st.lists(st.integers(0, len(records) - 1), unique=True))
-    for some, taken in (
+    for selected, taken in (
         (None, records),
         (np.array(positions, dtype=np.int64), [records[i] for i in positions]),
     ):
-        counts = rows.counts(rows.uncertainty, some)
+        counts = rows.counts(rows.uncertainty, selected)
         pooled = list(zip(counts.value, counts.count, counts.positives, strict=True))
         values = sorted({record[1] for record in taken if record[4]})
         assert pooled == [
@@ -131,11 +133,19 @@ def test_values_are_pooled_with_their_labels(records, data):
 
 def sort_key(record):
     """Sort by score, label, features, group, uncertainty; missing values come first."""
-    score, uncertainty, positive, number, group, text, age = record
-    return score, positive, number, text, (age != MISSING, 0 if age == MISSING else age), group, uncertainty
+    score, uncertainty, positive, class_number, group, text, age = record
+    return (
+        score,
+        positive,
+        class_number,
+        text,
+        (age != MISSING, 0 if age == MISSING else age),
+        group,
+        uncertainty,
+    )
 
 
-@given(SOME, st.randoms(use_true_random=False))
+@given(RECORDS, st.randoms(use_true_random=False))
 def test_equal_rows_are_pooled_in_any_order(records, random):
     total = Counter()
     for record in records:
@@ -151,7 +161,7 @@ def test_equal_rows_are_pooled_in_any_order(records, random):
     assert (plain.score.tolist(), plain.weight.tolist()) == ([0.25, 0.5], [1, 2])
 
 
-@given(st.lists(SOME, min_size=1, max_size=4), st.data())
+@given(st.lists(RECORDS, min_size=1, max_size=4), st.data())
 def test_joined_parts_contain_all_usable_rows(parts, data):
     records = numbered([record for part in parts for record in part])
     valid = data.draw(st.lists(st.booleans(), min_size=len(records), max_size=len(records)))
@@ -164,16 +174,16 @@ def test_joined_parts_contain_all_usable_rows(parts, data):
     assert records_of(Rows.joined(pieces)) == kept
 
 
-@given(SOME, st.data())
+@given(RECORDS, st.data())
 def test_new_weights_drop_rows_of_weight_zero(records, data):
     records = numbered(records)
     weights = data.draw(st.lists(st.integers(0, 2), min_size=len(records), max_size=len(records)))
-    weighed = as_rows(records).reweighted(np.array(weights))
+    reweighted = as_rows(records).reweighted(np.array(weights))
     expected = [(*record[:4], weight, *record[5:]) for record, weight in zip(records, weights, strict=True)]
-    assert records_of(weighed) == [record for record in expected if record[4]]
+    assert records_of(reweighted) == [record for record in expected if record[4]]
 
 
-@given(SOME)
+@given(RECORDS)
 def test_new_scores_change_no_other_column(records):
     records = numbered(records)
     rescored = as_rows(records).scored(np.arange(float(len(records))))

@@ -129,8 +129,8 @@ def test_a_failing_command_is_an_error(tmp_path):
 
 def test_the_smallest_study_runs_end_to_end(tmp_path):
     outcome = truth.run(Program(folder=tmp_path), SMALLEST, lambda text: None)
-    kept = json.loads(json.dumps(outcome.kept()))
-    assert Outcome.from_kept(kept) == outcome
+    kept = json.loads(json.dumps(outcome.content()))
+    assert Outcome.from_content(kept) == outcome
     page = results_page([(truth.STUDY, outcome)], [], "")
     assert "| 1,000 |" in page
     assert len(outcome.sheets[0].rows) == 1

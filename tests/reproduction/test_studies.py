@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from reproduction.classes import GaussianClasses
-from reproduction.gaussian import Measured
+from reproduction.gaussian import MetricsCache
 from reproduction.library import draw
 from reproduction.program import Program, recalls
 from reproduction.studies import bias, recalibration, shift, undersampling
@@ -27,19 +27,27 @@ def test_rows_drawn_by_the_library_equal_those_of_the_command(program):
 
 
 def test_seeds_measured_together_equal_seeds_measured_one_by_one(program):
-    measured = Measured(program=program, say=lambda text: None)
-    line = {"train": 0.5, "test": 0.4, "rows": 600, "n_min": 30, "n_max": 120, "alpha": 0.05, "test_of": "t"}
-    together = measured.metrics(line, 2)
+    measured = MetricsCache(program=program, say=lambda text: None)
+    settings = {
+        "train": 0.5,
+        "test": 0.4,
+        "rows": 600,
+        "n_min": 30,
+        "n_max": 120,
+        "alpha": 0.05,
+        "test_of": "t",
+    }
+    together = measured.metrics(settings, 2)
     assert program.commands == 1
     for seed, metrics in enumerate(together):
-        alone = measured._one_by_one("data0", {"n_min": 30, "n_max": 120, "alpha": 0.05, "test": "t"}, 2)
+        one_by_one = measured._one_by_one("data0", {"n_min": 30, "n_max": 120, "alpha": 0.05, "test": "t"}, 2)
         for name in ("tce", "tce_q", "tce_v", "ece", "ace", "mce", "mce_q"):
-            assert metrics[name] == pytest.approx(alone[seed][name], rel=1e-12)
-    assert measured.metrics(line, 2) is together
+            assert metrics[name] == pytest.approx(one_by_one[seed][name], rel=1e-12)
+    assert measured.metrics(settings, 2) is together
     assert program.commands == 1
 
 
-def test_recalls_by_name_of_the_boundary(program):
+def test_recalls_are_given_by_name_of_the_boundary(program):
     assert recalls(program, "rows.parquet") == {}
     draw(program.folder / "rows.parquet", "posterior", 2_000, 0)
     program.run("boundary", "rows.parquet", "--recall", 0.5, "-o", "one.json")
@@ -48,7 +56,7 @@ def test_recalls_by_name_of_the_boundary(program):
     assert 0.5 <= recall_by_boundary["one"] < 0.6
 
 
-CLASSES = GaussianClasses(means=((-1.0, 0.0), (1.0, 0.0)), spread=1.0, prior=(0.7, 0.3))
+CLASSES = GaussianClasses(means=((-1.0, 0.0), (1.0, 0.0)), standard_deviation=1.0, prior=(0.7, 0.3))
 
 
 def test_class_probabilities_are_calibrated():
@@ -99,7 +107,7 @@ def test_claims_of_the_shift_paper_follow_from_the_coverages():
     claims = shift._claims(coverages, points)
     assert claims["uncorrected sets miss the guarantee under every shift"]
     assert not claims["true weights meet it (Theorem 2)"]
-    assert shift._by_part(coverages, points, points, 2).verdict.startswith("partly reproduced")
+    assert shift._by_fraction(coverages, points, points, 2).verdict.startswith("partly reproduced")
 
 
 def test_a_missing_trend_is_reported():
@@ -122,12 +130,12 @@ def test_the_curve_of_the_theorem_is_interpolated():
 
 
 def test_points_of_the_picture_pool_the_rows_of_a_band():
-    def bin_of(score, count, positives):
+    def score_bin(score, count, positives):
         return {"mean_score": score, "count": count, "positives": positives}
 
-    few = bin_of(0.9, bias.MIN_SHOWN - 1, 3)
+    few = score_bin(0.9, bias.MIN_SHOWN - 1, 3)
     scores, rates = bias._points(
-        [bin_of(0.501, 1_000, 100), bin_of(0.521, 3_000, 900), bin_of(0.0, 0, 0), few]
+        [score_bin(0.501, 1_000, 100), score_bin(0.521, 3_000, 900), score_bin(0.0, 0, 0), few]
     )
     assert scores == pytest.approx([0.516])
     assert rates == pytest.approx([0.25])

@@ -23,10 +23,10 @@ def few_rows():
 
 @pytest.mark.parametrize("data", DATA, ids=lambda data: data.name)
 def test_data_are_seeded_and_large_enough_for_their_split(data):
-    first, again, other = data.draw(1), data.draw(1), data.draw(2)
-    assert np.array_equal(first.features, again.features)
-    assert np.array_equal(first.labels, again.labels)
-    assert not np.array_equal(first.features, other.features)
+    first, repeated, other_seed = data.draw(1), data.draw(1), data.draw(2)
+    assert np.array_equal(first.features, repeated.features)
+    assert np.array_equal(first.labels, repeated.labels)
+    assert not np.array_equal(first.features, other_seed.features)
     assert set(first.labels) == {0, 1}
     assert sum(data.split) <= len(first.labels) == len(first.features)
 
@@ -55,7 +55,7 @@ def test_models_are_seeded(few_rows, monkeypatch):
 
 
 def test_the_five_classifiers_give_probabilities(few_rows):
-    train, new = learned.halves(few_rows, 0.7, seed=0)
+    train, new = learned.random_split(few_rows, 0.7, seed=0)
     assert (len(train.labels), len(new.labels)) == (140, 60)
     scores_by_classifier = learned.probabilities(train, new.features, seed=0)
     assert list(scores_by_classifier) == read()["trained"]["classifiers"]
@@ -66,8 +66,8 @@ def test_the_five_classifiers_give_probabilities(few_rows):
 
 def test_the_example_has_its_best_weight_at_the_log_odds():
     assert example.expected_auc(0) == pytest.approx(NormalDist().cdf(2**-0.5))
-    best = example.expected_auc(example.BEST)
-    assert best > max(example.expected_auc(example.BEST + step) for step in (-0.2, 0.2))
+    best = example.expected_auc(example.BEST_WEIGHT)
+    assert best > max(example.expected_auc(example.BEST_WEIGHT + step) for step in (-0.2, 0.2))
     published = read()["heterogeneous"]["example"]
     assert round(example.expected_auc(published["learned"]), 2) == published["auc_learned"]
     assert round(example.expected_auc(published["better"]), 2) == published["auc_better"]
@@ -110,8 +110,8 @@ def test_trends_are_counted_in_the_papers_tables_and_in_ours():
         ]
         * 2
         for data in (PATTERNS, CLUSTERS)
-        for size, line in lifts.items()
-        for regularisation, after in line.items()
+        for size, lifts_of_size in lifts.items()
+        for regularisation, after in lifts_of_size.items()
     }
     sheet = heterogeneous._tables(runs, [PATTERNS, CLUSTERS], ["S", "M", "L"])
     assert "in 7 of the 10 lines of its Table 1, and in 2 of our 4" in sheet.text[-1]
@@ -119,12 +119,12 @@ def test_trends_are_counted_in_the_papers_tables_and_in_ours():
     assert "in 4 of 6 settings without regularisation, 6 of 6 with it" in sheet.verdict
     assert len(sheet.rows) == 7
     assert {len(row) for row in sheet.rows} == {len(sheet.header)}
-    judged = heterogeneous._run_by_run(runs, [PATTERNS, CLUSTERS])
+    run_sheet = heterogeneous._run_by_run(runs, [PATTERNS, CLUSTERS])
     assert (
         "without regularisation a lift in 8 of 12 runs, the interval above 0 in 12, below in 0"
-        in judged.verdict
+        in run_sheet.verdict
     )
-    assert "with it a lift in 12 of 12 runs" in judged.verdict
+    assert "with it a lift in 12 of 12 runs" in run_sheet.verdict
 
 
 def test_a_lift_is_clear_above_two_standard_errors():
@@ -133,26 +133,26 @@ def test_a_lift_is_clear_above_two_standard_errors():
     assert not heterogeneous.is_clear([run_of(0.8, 0.9, None, None)])
 
 
-def test_discordant_pairs_and_monotone_values():
+def test_discordant_pairs_and_monotone_values_are_recognised():
     assert uci.discordant_pairs([1, 2, 3], [1, 3, 2]) == 1
     assert uci.discordant_pairs([1, 2, 3], [3, 2, 1]) == 3
     assert uci.discordant_pairs([1, 1], [1, 2]) == 0
-    assert uci.rising([1, 1, 2])
-    assert not uci.rising([2, 1])
-    assert heterogeneous.rises([1, 2])
-    assert not heterogeneous.rises([1, 1])
+    assert uci.is_sorted([1, 1, 2])
+    assert not uci.is_sorted([2, 1])
+    assert heterogeneous.is_increasing([1, 2])
+    assert not heterogeneous.is_increasing([1, 1])
 
 
 def test_published_lifts_follow_from_published_aucs_except_one():
     published = read()["heterogeneous"]
-    slips = [
+    inconsistent = [
         (table, name, published["data"][index])
         for table in ("table1", "table3")
-        for name, line in published[table].items()
-        for index, lift in enumerate(line["lift"])
-        if abs(100 * (line["after"][index] / line["before"][index] - 1) - lift) > 0.02
+        for name, columns in published[table].items()
+        for index, lift in enumerate(columns["lift"])
+        if abs(100 * (columns["after"][index] / columns["before"][index] - 1) - lift) > 0.02
     ]
-    assert slips == [("table3", "M_reg", "Diabetes")]
+    assert inconsistent == [("table3", "M_reg", "Diabetes")]
 
 
 def test_published_errors_of_classifiers_are_complete():

@@ -45,8 +45,8 @@ def test_the_same_setting_has_the_same_value_in_every_table():
             settings["alpha"] = float(settings.get("alpha", 0.05))
             key = tuple(sorted((defaults | settings).items()))
             for column, value in zip(table["columns"], row["theirs"], strict=True):
-                before = values.setdefault((key, column), value)
-                assert abs(before - value) < 0.006, (table["name"], row["label"], column)
+                first_value = values.setdefault((key, column), value)
+                assert abs(first_value - value) < 0.006, (table["name"], row["label"], column)
 
 
 def test_every_result_that_is_not_reproduced_has_a_reason():

@@ -1,4 +1,4 @@
-"""Tests that rule files of earlier versions still load, apply and evaluate, with the results of then.
+"""Tests that rule files of earlier versions still load, apply and evaluate, with the same results as then.
 
 Each folder has the name of the version that wrote it. ``python -m tests.saved.test_saved_artifacts
 VERSION`` writes the expected results of a new folder with the current version; never do so again later.
@@ -42,8 +42,8 @@ def report(*arguments):
 def added_columns(path, rows, output):
     """Return the columns that ``apply`` adds, as text, with prediction sets in one column."""
     assert run(["apply", str(path), str(rows), "-q", "--no-config", "-o", str(output)]) == 0
-    old = pl.read_csv(rows, infer_schema=False).columns
-    frame = pl.read_csv(output, infer_schema=False).drop(old)
+    input_columns = pl.read_csv(rows, infer_schema=False).columns
+    frame = pl.read_csv(output, infer_schema=False).drop(input_columns)
     sets = [name for name in frame.columns if name.startswith("in_")]
     result = {name: frame[name].to_list() for name in frame.columns if name not in sets}
     if sets:
@@ -130,7 +130,7 @@ def test_every_kind_map_and_algorithm_of_the_first_version_is_saved():
     assert algorithms == {"vw-dpmt", "ew-dpmt", "mist", "gmt", "hr", "st"}
 
 
-def pin(folder):
+def write_expected_results(folder):
     """Write the results of the current version beside its rule files."""
     output = folder / "applied.csv"
     results_by_rule = {path.stem: results(path, output) for path in sorted(folder.glob("*_*.json"))}
@@ -140,4 +140,4 @@ def pin(folder):
 
 
 if __name__ == "__main__":
-    pin(HERE / sys.argv[1])
+    write_expected_results(HERE / sys.argv[1])

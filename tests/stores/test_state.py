@@ -35,7 +35,7 @@ def test_concurrent_runs_lose_no_update(tmp_path):
     runs = [start_run(path, 40) for _ in range(3)]
     assert [run.wait() for run in runs] == [0, 0, 0]
     assert path.read_text() == "120"
-    assert [path_left.name for path_left in tmp_path.iterdir()] == ["state"]
+    assert [remaining_path.name for remaining_path in tmp_path.iterdir()] == ["state"]
 
 
 def test_a_kill_leaves_the_old_state_or_the_new_one(tmp_path):

@@ -70,12 +70,14 @@ def test_dvc_keeps_the_metrics(tmp_path, environment):
     output = run(["bash", "-euo", "pipefail", "-c", commands.code], tmp_path, environment)
     precision = json.loads((tmp_path / "evaluation.json").read_text())["metrics"]["precision"]
     (line,) = [
-        line_out for line_out in output.splitlines() if re.search(r"\bmetrics\.precision\.value\b", line_out)
+        output_line
+        for output_line in output.splitlines()
+        if re.search(r"\bmetrics\.precision\.value\b", output_line)
     ]
     assert float(line.split()[-2]) == pytest.approx(precision["value"], abs=1e-4)
 
 
-def test_duckdb_by_a_pipe(tmp_path, environment):
+def test_rows_of_duckdb_go_through_a_pipe(tmp_path, environment):
     (block,) = blocks_needing("duckdb")
     for name, sample in (("rows", "calibration"), ("new", "test")):
         (tmp_path / f"{name}.parquet").write_bytes(
@@ -114,7 +116,7 @@ def postgres(tmp_path):
     server.wait()
 
 
-def test_postgres_by_a_pipe(tmp_path, environment, postgres):
+def test_rows_of_postgres_go_through_a_pipe(tmp_path, environment, postgres):
     (block,) = blocks_needing("postgres")
     rows = pl.read_parquet(ROOT / "sample_data" / "census_calibration.parquet").with_row_index("id")
     rows.select("id", "score", "uncertainty", "label").write_csv(tmp_path / "rows.csv")
@@ -131,10 +133,10 @@ def test_postgres_by_a_pipe(tmp_path, environment, postgres):
     """
     run(["bash", "-euo", "pipefail", "-c", prepare], tmp_path, postgres_environment)
     run(["bash", "-euo", "pipefail", "-c", block.code], tmp_path, postgres_environment)
-    counted = run(
+    query_output = run(
         ["psql", "-Atc", "SELECT count(*), sum(decision::int) FROM decisions"], tmp_path, postgres_environment
     )
-    count, flagged = map(int, counted.split("|"))
+    count, flagged = map(int, query_output.split("|"))
     fit = json.loads((tmp_path / "rule.json").read_text())["fit"]
     assert (count, flagged) == (len(rows), fit["selected"])
 
@@ -148,7 +150,7 @@ class Terminal:
             os.chdir(folder)
             os.execve(command[0], command, environment)
 
-    def typed(self, keys, until):
+    def type_keys(self, keys, until):
         """Type keys, and read until a text appears."""
         os.write(self._controller, keys.encode())
         output, deadline = "", time.monotonic() + 30
@@ -158,15 +160,15 @@ class Terminal:
         return output
 
 
-def test_zsh_completes(tmp_path, environment):
+def test_zsh_completes_commands(tmp_path, environment):
     (block,) = blocks_needing("zsh")
     (tmp_path / ".zshrc").write_text(f"autoload -U compinit; compinit -u\n{block.code}\nPS1='ready> '\n")
     shell = Terminal(["/usr/bin/zsh", "-i"], tmp_path, environment)
-    shell.typed("", "ready> ")
-    shell.typed("uqcli bou\t", "boundary")
+    shell.type_keys("", "ready> ")
+    shell.type_keys("uqcli bou\t", "boundary")
 
 
-def test_fish_completes(tmp_path, environment):
+def test_fish_completes_commands(tmp_path, environment):
     (block,) = blocks_needing("fish")
     (tmp_path / ".config/fish/completions").mkdir(parents=True)
     run(["bash", "-euc", block.code], tmp_path, environment)

@@ -1,4 +1,4 @@
-"""What README and docs show is run as it stands there (``make blocks``)."""
+"""Tests that run what README and docs show (``make blocks``)."""
 
 import polars as pl
 import pytest
@@ -18,14 +18,14 @@ import numpy as np
 
 random = np.random.default_rng(0)
 train, holdout = random.normal(size=(2, 300, 3))
-train_label, holdout_label = (part.sum(axis=1) + random.normal(size=300) > 0 for part in (train, holdout))
+train_label, holdout_label = (x.sum(axis=1) + random.normal(size=300) > 0 for x in (train, holdout))
 """
 
 
-def test_the_ensemble_of_seeds(tmp_path):
+def test_the_ensemble_of_seeds_has_different_members(tmp_path):
     (block,) = blocks_needing("xgboost")
     run(block, tmp_path, before=ROWS)
-    written = pl.read_parquet(tmp_path / "members.parquet")
-    assert written.columns == [*(f"m_{seed}" for seed in range(10)), "label"]
-    assert written.select(pl.all_horizontal(pl.exclude("label").is_between(0, 1)).all()).item()
-    assert written["m_0"].to_list() != written["m_1"].to_list()
+    members = pl.read_parquet(tmp_path / "members.parquet")
+    assert members.columns == [*(f"m_{seed}" for seed in range(10)), "label"]
+    assert members.select(pl.all_horizontal(pl.exclude("label").is_between(0, 1)).all()).item()
+    assert members["m_0"].to_list() != members["m_1"].to_list()

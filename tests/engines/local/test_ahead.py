@@ -1,4 +1,4 @@
-"""Tests of threads that work ahead: items stay in order, errors arrive in place, threads end."""
+"""Tests of prefetching threads: items stay in order, errors arrive in place, threads end."""
 
 import threading
 
@@ -7,19 +7,19 @@ import pytest
 from uqcli.engines.local.ahead import ahead, parallel_map
 
 
-def failing(stop):
+def items_then_error(stop):
     yield from range(stop)
     raise ValueError("broken")
 
 
-@pytest.mark.parametrize("mapped", [ahead, lambda items: parallel_map(lambda item: item, items)])
-def test_items_arrive_in_order_and_errors_after_them(mapped):
-    assert list(mapped(range(100))) == list(range(100))
+@pytest.mark.parametrize("iterate", [ahead, lambda items: parallel_map(lambda item: item, items)])
+def test_items_arrive_in_order_and_errors_after_them(iterate):
+    assert list(iterate(range(100))) == list(range(100))
     with pytest.raises(ValueError, match="broken"):
-        list(mapped(failing(5)))
+        list(iterate(items_then_error(5)))
 
 
-def test_a_failed_item_stops_the_other_items():
+def test_an_error_of_an_item_is_raised():
     def work(item):
         if item == 3:
             raise ValueError("broken")
@@ -29,7 +29,7 @@ def test_a_failed_item_stops_the_other_items():
         list(parallel_map(work, range(1000)))
 
 
-def test_an_abandoned_reader_ends():
+def test_the_thread_of_an_abandoned_iterator_ends():
     before = set(threading.enumerate())
     last = 0
     for item in ahead(iter(range(10**9))):

@@ -1,4 +1,4 @@
-"""Tests of whole commands on a cluster: the bytes of the local engine, and errors in one line."""
+"""Tests of whole commands on a cluster: the same bytes as the local engine, and errors of one line."""
 
 import importlib.util
 import socket
@@ -36,27 +36,29 @@ def folder(tmp_path_factory):
     """Write three files of rows with ties, negative scores and weights, some of them 0."""
     folder, random = tmp_path_factory.mktemp("rows"), np.random.default_rng(1)
     score = np.where(random.random(3000) < 0.5, random.normal(size=3000).round(1), random.normal(size=3000))
-    parts = np.exp(random.normal(size=(3000, 3)).round(1))
-    parts /= parts.sum(axis=1, keepdims=True)
+    probability = np.exp(random.normal(size=(3000, 3)).round(1))
+    probability /= probability.sum(axis=1, keepdims=True)
     rows = pl.DataFrame(
         {
             "score": score,
             "p": 1 / (1 + np.exp(-score)),
             "uncertainty": random.integers(0, 5, 3000) / 4 - 0.5,
             "label": (random.random(3000) < 1 / (1 + np.exp(1 - score))).astype(np.int8),
-            "class": np.array(list("abc"))[(random.random((3000, 1)) > parts[:, :2].cumsum(axis=1)).sum(1)],
+            "class": np.array(list("abc"))[
+                (random.random((3000, 1)) > probability[:, :2].cumsum(axis=1)).sum(1)
+            ],
             "w": random.integers(0, 4, 3000),
             "region": np.arange(3000) % 7,
-            **{f"p_{name}": parts[:, index] for index, name in enumerate("abc")},
+            **{f"p_{name}": probability[:, index] for index, name in enumerate("abc")},
         }
     )
-    for number, (start, stop) in enumerate(((0, 700), (700, 701), (701, 3000))):
-        rows[start:stop].write_parquet(folder / f"{number}.parquet")
+    for file_number, (start, stop) in enumerate(((0, 700), (700, 701), (701, 3000))):
+        rows[start:stop].write_parquet(folder / f"{file_number}.parquet")
     return folder
 
 
 def inputs(folder):
-    return [str(folder / f"{number}.parquet") for number in range(3)]
+    return [str(folder / f"{file_number}.parquet") for file_number in range(3)]
 
 
 @pytest.mark.parametrize("line", [*BINARY, *CLASSES])
@@ -120,7 +122,7 @@ def test_errors_are_one_line(folder, capfd, words, code, message):
     assert message in line
 
 
-def test_a_server_of_another_protocol_is_no_cluster(folder, capfd, monkeypatch):
+def test_a_server_of_another_protocol_is_refused(folder, capfd, monkeypatch):
     monkeypatch.setattr(session, "_CONNECT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"sc://127.0.0.1:{server.getsockname()[1]}"
@@ -143,19 +145,19 @@ def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_pa
     monkeypatch.setattr(ranges, "CELLS", 64)
     calls = []
     monkeypatch.setattr(
-        ranges, "pooled", lambda *positional, **named: calls.append(1) or pooled(*positional, **named)
+        ranges, "pooled", lambda *arguments, **options: calls.append(1) or pooled(*arguments, **options)
     )
     pooled, passes = pooling.pooled, {}
-    for most in (1 << 24, 400):
-        monkeypatch.setattr(ranges, "MAX_VALUES", most)
+    for max_values in (1 << 24, 400):
+        monkeypatch.setattr(ranges, "MAX_VALUES", max_values)
         calls.clear()
-        output = str(tmp_path / f"{most}")
+        output = str(tmp_path / f"{max_values}")
         line = f"boundary --precision 0.5 --weight w -q --engine spark -o {output}"
         assert run([*line.split(), *inputs(folder)]) == 0
-        passes[most] = len(calls)
+        passes[max_values] = len(calls)
     local = tmp_path / "here"
     assert run([*f"boundary --precision 0.5 --weight w -q -o {local}".split(), *inputs(folder)]) == 0
-    assert all((tmp_path / f"{most}").read_bytes() == local.read_bytes() for most in passes)
+    assert all((tmp_path / f"{max_values}").read_bytes() == local.read_bytes() for max_values in passes)
     assert passes[400] > passes[1 << 24]
 
 

@@ -36,9 +36,9 @@ def test_order_and_repetition_of_rows_do_not_change_the_comparison(frame):
     assert comparisons[0] == comparisons[1] == comparisons[2]
 
 
-def gain(value, p_value, half=0.01):
-    estimate = Estimate(value=value, low=value - half, high=value + half)
-    p_hurts = 1.01 - p_value  # of 99 permutations that all differ from the rows
+def gain(value, p_value, half_width=0.01):
+    estimate = Estimate(value=value, low=value - half_width, high=value + half_width)
+    p_hurts = 1.01 - p_value  # for 99 permutations, none of them with the gain of the rows
     return Gain(equal_alerts=estimate, at_bound=estimate, placebo=0.0, p_value=p_value, p_hurts=p_hurts)
 
 
@@ -54,9 +54,9 @@ def test_columns_are_ranked_with_adjusted_p_values():
 
 
 def test_a_negligible_gain_gives_no_verdict():
-    (only,) = rank_comparisons({"u": gain(0.004, 0.01)})
-    assert only.verdict == "no evidence"
-    sentence = only.sentence()
+    (comparison,) = rank_comparisons({"u": gain(0.004, 0.01)})
+    assert comparison.verdict == "no evidence"
+    sentence = comparison.sentence()
     assert sentence.startswith("No evidence that 'u' helps")
     assert sentence.endswith("at equal alerts, less than the 0.5 that count.")
     assert "p =" not in sentence
@@ -64,18 +64,18 @@ def test_a_negligible_gain_gives_no_verdict():
 
 @pytest.mark.parametrize("value", [0.02, -0.02])
 def test_a_verdict_needs_an_interval_without_0(value):
-    for half, verdict in ((0.019, {True: "helps", False: "hurts"}[value > 0]), (0.021, "no evidence")):
-        (only,) = rank_comparisons({"u": gain(value, 0.01 if value > 0 else 1.0, half)})
-        assert only.verdict == verdict
-    assert "The interval contains 0." in only.sentence()
+    for half_width, verdict in ((0.019, {True: "helps", False: "hurts"}[value > 0]), (0.021, "no evidence")):
+        (comparison,) = rank_comparisons({"u": gain(value, 0.01 if value > 0 else 1.0, half_width)})
+        assert comparison.verdict == verdict
+    assert "The interval contains 0." in comparison.sentence()
 
 
 def test_a_verdict_on_utility_needs_an_interval_of_utility_without_0():
     base = gain(0.02, 0.01, 0.01)
     for low, verdict in ((5.0, "helps"), (-5.0, "no evidence")):
         value = Estimate(value=20.0, low=low, high=45.0)
-        (only,) = rank_comparisons({"u": replace(base, value=value, value_equal_alerts=value)})
-        assert only.verdict == verdict
+        (comparison,) = rank_comparisons({"u": replace(base, value=value, value_equal_alerts=value)})
+        assert comparison.verdict == verdict
 
 
 def test_permutations_that_tie_with_the_rows_count_on_both_sides():
@@ -86,5 +86,5 @@ def test_permutations_that_tie_with_the_rows_count_on_both_sides():
         p_value=0.98,
         p_hurts=0.06,
     )
-    (only,) = rank_comparisons({"u": tied})
-    assert (only.p_hurts, only.verdict) == (0.06, "no evidence")
+    (comparison,) = rank_comparisons({"u": tied})
+    assert (comparison.p_hurts, comparison.verdict) == (0.06, "no evidence")

@@ -8,8 +8,8 @@ from uqcli.reports.evaluate.difference import CalibratorDifference
 
 LOWER = Estimate(value=-0.02, low=-0.03, high=-0.01)
 HIGHER = Estimate(value=0.02, low=0.01, high=0.03)
-OPEN = Estimate(value=0.01, low=-0.01, high=0.03)
-NONE = Estimate(value=0.01, low=None, high=None)
+NOT_SIGNIFICANT = Estimate(value=0.01, low=-0.01, high=0.03)
+NO_INTERVAL = Estimate(value=0.01, low=None, high=None)
 
 
 def advice(log_loss, brier, *, paired=True, resampled=True):
@@ -21,12 +21,12 @@ def advice(log_loss, brier, *, paired=True, resampled=True):
     ("log_loss", "brier", "expected"),
     [
         (LOWER, LOWER, "Use b: lower log loss and Brier score (significant)."),
-        (HIGHER, OPEN, "Use a: lower log loss (significant)."),
-        (NONE, LOWER, "Use b: lower Brier score (significant)."),
-        (OPEN, NONE, "No significant difference"),
+        (HIGHER, NOT_SIGNIFICANT, "Use a: lower log loss (significant)."),
+        (NO_INTERVAL, LOWER, "Use b: lower Brier score (significant)."),
+        (NOT_SIGNIFICANT, NO_INTERVAL, "No significant difference"),
         (HIGHER, LOWER, "a has the lower log loss, b has the lower Brier score;"),
     ],
-    ids=["both", "one", "one without interval", "neither", "against each other"],
+    ids=["both lower", "one lower", "one without interval", "neither lower", "contradictory"],
 )
 def test_advice_follows_from_the_intervals(log_loss, brier, expected):
     (sentence,) = advice(log_loss, brier)

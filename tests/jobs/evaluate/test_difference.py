@@ -35,7 +35,7 @@ def is_flagged(artifact, score, uncertainty):
     return threshold is not None and score >= threshold
 
 
-def evaluate(models, rows, weighted=True):
+def evaluate(boundaries, rows, weighted=True):
     score, uncertainty, label, weight = (list(column) for column in zip(*rows, strict=True))
     columns = {
         "score": score,
@@ -45,43 +45,43 @@ def evaluate(models, rows, weighted=True):
     }
     request = EvaluateRequest(
         data=DataRequest(inputs=(), frame=table_of(columns)),
-        artifacts=tuple("ABC"[: len(models)]),
-        rules=tuple(models),
+        artifacts=tuple("ABC"[: len(boundaries)]),
+        rules=tuple(boundaries),
         columns=ColumnOverrides(weight="w") if weighted else ColumnOverrides(),
     )
     return run(request).report
 
 
-def difference_of(models, rows, weighted=True):
-    return evaluate(models, rows, weighted).payload()["metrics"]["difference"]
+def difference_of(boundaries, rows, weighted=True):
+    return evaluate(boundaries, rows, weighted).payload()["metrics"]["difference"]
 
 
 @given(BOUNDARIES, BOUNDARIES, data_sets())
 def test_differences_equal_those_counted_row_by_row(first, second, rows):
     flags = [(is_flagged(first, s, u), is_flagged(second, s, u), y, w) for s, u, y, w in rows]
-    by_hand, report = differences(repeated(flags)), difference_of([first, second], rows)
-    for name, expected in by_hand.items():
+    expected_by_name, report = differences(repeated(flags)), difference_of([first, second], rows)
+    for name, expected in expected_by_name.items():
         value = report[name] if name.endswith("_p") else report[name]["value"]
         assert value == (None if expected is None else pytest.approx(expected, abs=1e-12)), name
     assert report["disagreements"] == sum(w for by_first, by_second, _, w in flags if by_first != by_second)
     assert report["disagreements_positive"] == sum(
         w for by_first, by_second, y, w in flags if y and by_first != by_second
     )
-    for name, most in (("recall", 1), ("precision", 1), ("selected", sum(row[3] for row in rows))):
+    for name, maximum in (("recall", 1), ("precision", 1), ("selected", sum(row[3] for row in rows))):
         estimate = report[name]
         if estimate["value"] is None:
             assert (estimate["low"], estimate["high"]) == (-1, 1)
         else:
-            assert -most <= estimate["low"] <= estimate["value"] + 1e-12
-            assert estimate["value"] - 1e-12 <= estimate["high"] <= most
+            assert -maximum <= estimate["low"] <= estimate["value"] + 1e-12
+            assert estimate["value"] - 1e-12 <= estimate["high"] <= maximum
 
 
 @given(BOUNDARIES, BOUNDARIES, data_sets(), st.randoms(use_true_random=False))
 def test_order_and_repetition_of_rows_do_not_matter(first, second, rows, shuffled):
     expected = difference_of([first, second], rows)
-    single = [(*row[:3], 1) for row in rows for _ in range(row[3])]
-    shuffled.shuffle(single)
-    assert difference_of([first, second], single, weighted=False) == expected
+    repeated_rows = [(*row[:3], 1) for row in rows for _ in range(row[3])]
+    shuffled.shuffle(repeated_rows)
+    assert difference_of([first, second], repeated_rows, weighted=False) == expected
 
 
 @given(BOUNDARIES, BOUNDARIES, data_sets())
@@ -118,11 +118,14 @@ def test_notes_and_tables_follow_from_the_intervals(first, second, rows):
 
 def test_one_or_three_boundaries_are_not_compared():
     rows = [(random.Random(seed).random(), 0.0, seed % 2, 1) for seed in range(20)]
-    models = [boundary(1.0, threshold, None) for threshold in (0.2, 0.5, 0.8)]
-    single_report, three_reports = evaluate(models[:1], rows).payload(), evaluate(models, rows).payload()
+    boundaries = [boundary(1.0, threshold, None) for threshold in (0.2, 0.5, 0.8)]
+    single_report, three_reports = (
+        evaluate(boundaries[:1], rows).payload(),
+        evaluate(boundaries, rows).payload(),
+    )
     assert "difference" not in single_report["metrics"]
     assert "metrics" not in three_reports
-    pair = evaluate(models[:2], rows).payload()
+    pair = evaluate(boundaries[:2], rows).payload()
     assert [result["metrics"] for result in pair["results"]] == [
         result["metrics"] for result in three_reports["results"][:2]
     ]

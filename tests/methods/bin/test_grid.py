@@ -1,4 +1,4 @@
-"""Tests of grids: cells equal counting row by row, and grids have their invariances."""
+"""Tests of grids: cells equal counts made row by row, and depend on neither row order nor repetition."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -27,12 +27,12 @@ SPECS = st.builds(
 )
 
 
-def equal(first, second):
+def same_cells(first, second):
     return np.array_equal(first.uncertainty_edges, second.uncertainty_edges) and all(
-        np.array_equal(row.lower, other_row.lower)
-        and np.array_equal(row.count, other_row.count)
-        and np.array_equal(row.positives, other_row.positives)
-        for row, other_row in zip(first.rows, second.rows, strict=True)
+        np.array_equal(first_row.lower, second_row.lower)
+        and np.array_equal(first_row.count, second_row.count)
+        and np.array_equal(first_row.positives, second_row.positives)
+        for first_row, second_row in zip(first.rows, second.rows, strict=True)
     )
 
 
@@ -52,13 +52,13 @@ def test_grid_equals_counting_row_by_row(data, spec):
 @given(data_sets(), SPECS, st.randoms(use_true_random=False))
 def test_row_order_does_not_matter(data, spec, random):
     shuffled = random.sample(data, len(data))
-    assert equal(build_cells(as_rows(data), spec), build_cells(as_rows(shuffled), spec))
+    assert same_cells(build_cells(as_rows(data), spec), build_cells(as_rows(shuffled), spec))
 
 
 @given(data_sets(), SPECS)
 def test_a_row_of_weight_two_counts_as_two_rows(data, spec):
     repeated = [(s, u, y, 1) for s, u, y, w in data for _ in range(w)]
-    assert equal(build_cells(as_rows(data), spec), build_cells(as_rows(repeated, weighted=False), spec))
+    assert same_cells(build_cells(as_rows(data), spec), build_cells(as_rows(repeated, weighted=False), spec))
 
 
 @settings(max_examples=150)
@@ -97,7 +97,7 @@ def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
     assert (boundary is None) == (relabelled_boundary is None)
     if boundary is not None:
         assert boundary.fit == relabelled_boundary.fit
-        decided, again = (
+        decisions, decisions_on_ranks = (
             decide(
                 rows.score,
                 rows.uncertainty,
@@ -106,4 +106,4 @@ def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
             )
             for rows, rule in ((calibration_set, boundary), (relabelled, relabelled_boundary))
         )
-        assert decided.tolist() == again.tolist()
+        assert decisions.tolist() == decisions_on_ranks.tolist()

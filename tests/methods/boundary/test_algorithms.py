@@ -57,7 +57,7 @@ def same_boundary(first, second):
 
 
 @settings(max_examples=100)
-@given(cell_rows(max_rows=4, max_cells=8, most=4), PRECISIONS)
+@given(cell_rows(max_rows=4, max_cells=8, max_count=4), PRECISIONS)
 def test_vw_dpmt_equals_the_dense_table(rows, precision):
     assert true_positives(as_cells(rows), Algorithm.VW_DPMT, precision) == oracle.dense_table(rows, precision)
 
@@ -90,7 +90,7 @@ def test_vw_dpmt_is_never_below_mist_or_with_all_scores_below_st(data, precision
 
 @given(cell_rows(), st.lists(PRECISIONS, min_size=2, max_size=4), st.sampled_from(ON_CELLS))
 def test_recall_never_rises_with_the_precision_bound(rows, precisions, algorithm):
-    cells = as_cells(equally_long(rows[:1] if algorithm is Algorithm.ST else rows))
+    cells = as_cells(padded_rows(rows[:1] if algorithm is Algorithm.ST else rows))
     true_positives_by_bound = [
         true_positives(cells, algorithm, precision) for precision in sorted(precisions)
     ]
@@ -100,37 +100,40 @@ def test_recall_never_rises_with_the_precision_bound(rows, precisions, algorithm
 @given(cell_rows())
 def test_an_infeasible_search_reports_the_best_possible_precision(rows):
     cells = as_cells(rows)
-    expected, most = oracle.best_precision(rows)
-    if expected == 0:
+    expected_precision, expected_hits = oracle.best_precision(rows)
+    if expected_precision == 0:
         assert optimise(cells, Algorithm.VW_DPMT, precision_constraint(Fraction(1))).closest is None
-    elif expected < 1:
+    elif expected_precision < 1:
         result = optimise(cells, Algorithm.VW_DPMT, precision_constraint(Fraction(1)))
         assert result.found is None
-        assert (result.closest.fit.precision, result.closest.fit.true_positives) == (float(expected), most)
+        assert (result.closest.fit.precision, result.closest.fit.true_positives) == (
+            float(expected_precision),
+            expected_hits,
+        )
 
 
 @settings(max_examples=100)
 @given(st.data())
 def test_the_knapsack_is_exact_for_values_and_surpluses_of_any_size(data):
     scale = data.draw(st.sampled_from([1, 10**3, 10**9, 10**15]))
-    classes = []
+    options_by_class = []
     for _ in range(data.draw(st.integers(1, 3))):
         size = data.draw(st.integers(0, 5))
-        steps = data.draw(st.lists(st.integers(0, 5), min_size=size, max_size=size))
-        falls = data.draw(st.lists(st.integers(-3 * scale, 2 * scale), min_size=size, max_size=size))
+        value_steps = data.draw(st.lists(st.integers(0, 5), min_size=size, max_size=size))
+        surplus_steps = data.draw(st.lists(st.integers(-3 * scale, 2 * scale), min_size=size, max_size=size))
         values, surpluses = [0], [0]
-        for step, fall in zip(steps, falls, strict=True):
-            values.append(values[-1] + step)
-            surpluses.append(surpluses[-1] + (min(fall, 0) if step == 0 else fall))
-        classes.append(Options(value=np.array(values), surplus=np.array(surpluses)))
-    assert solve(classes) == exhaustive(classes)
+        for value_step, surplus_step in zip(value_steps, surplus_steps, strict=True):
+            values.append(values[-1] + value_step)
+            surpluses.append(surpluses[-1] + (min(surplus_step, 0) if value_step == 0 else surplus_step))
+        options_by_class.append(Options(value=np.array(values), surplus=np.array(surpluses)))
+    assert solve(options_by_class) == best_choice_by_brute_force(options_by_class)
 
 
-def exhaustive(classes):
+def best_choice_by_brute_force(options_by_class):
     best = None
-    for choice in product(*(range(len(options.value)) for options in classes)):
-        value = sum(int(o.value[i]) for o, i in zip(classes, choice, strict=True))
-        surplus = sum(int(o.surplus[i]) for o, i in zip(classes, choice, strict=True))
+    for choice in product(*(range(len(options.value)) for options in options_by_class)):
+        value = sum(int(o.value[i]) for o, i in zip(options_by_class, choice, strict=True))
+        surplus = sum(int(o.surplus[i]) for o, i in zip(options_by_class, choice, strict=True))
         if surplus >= 0:
             key = (-value, -surplus, choice)
             best = key if best is None else min(best, key)
@@ -147,9 +150,9 @@ def test_a_precision_is_met_exactly_if_its_bounded_fraction_is(target, rows):
             assert (int(bound.surplus(np.int64(tp), np.int64(selected))) >= 0) == meets
 
 
-def equally_long(rows):
-    width = max(len(row) for row in rows)
-    return [row + [(0, 0)] * (width - len(row)) for row in rows]
+def padded_rows(rows):
+    max_length = max(len(row) for row in rows)
+    return [row + [(0, 0)] * (max_length - len(row)) for row in rows]
 
 
 @settings(max_examples=100)
@@ -162,7 +165,7 @@ def test_gmt_takes_the_best_run_of_each_row(rows, precision):
 @settings(max_examples=100)
 @given(cell_rows(), PRECISIONS)
 def test_vw_dpmt_is_never_below_ew_mist_and_gmt(rows, precision):
-    cells = as_cells(equally_long(rows))
+    cells = as_cells(padded_rows(rows))
     optimum = true_positives(cells, Algorithm.VW_DPMT, precision)
     for algorithm in (Algorithm.EW_DPMT, Algorithm.MIST, Algorithm.GMT):
         assert optimum >= true_positives(cells, algorithm, precision)
@@ -170,8 +173,8 @@ def test_vw_dpmt_is_never_below_ew_mist_and_gmt(rows, precision):
 
 @settings(max_examples=100)
 @given(st.integers(1, 3), st.integers(1, 5), st.integers(1, 4), PRECISIONS, st.data())
-def test_ew_dpmt_equals_brute_force_on_cells_of_equal_size(k, width, size, precision, data):
-    positives = st.lists(st.integers(0, size), min_size=width, max_size=width)
+def test_ew_dpmt_equals_brute_force_on_cells_of_equal_size(k, row_length, size, precision, data):
+    positives = st.lists(st.integers(0, size), min_size=row_length, max_size=row_length)
     rows = [[(size, p) for p in data.draw(positives)] for _ in range(k)]
     expected = oracle.brute_force(rows, precision)
     boundary = boundary_of(as_cells(rows), Algorithm.EW_DPMT, precision_constraint(precision))
@@ -189,27 +192,27 @@ def constraints(draw):
     """Draw a constraint, with its test of (true positives, flagged, rows, positives) and its objective."""
     text = draw(st.sampled_from(["0.1", "0.25", "0.5", "0.75", "1"]))
     kind = draw(st.sampled_from(ConstraintKind))
-    number = Fraction(text)
+    bound = Fraction(text)
     match kind:
         case ConstraintKind.PRECISION:
-            rule = (lambda tp, s, n, p: Fraction(tp, s) >= number, lambda tp, s: tp)
+            conditions = (lambda tp, s, n, p: Fraction(tp, s) >= bound, lambda tp, s: tp)
         case ConstraintKind.RECALL:
-            rule = (lambda tp, s, n, p: Fraction(tp, p) >= number, Fraction)
+            conditions = (lambda tp, s, n, p: Fraction(tp, p) >= bound, Fraction)
         case ConstraintKind.MAX_FPR:
-            rule = (lambda tp, s, n, p: s - tp <= number * (n - p), lambda tp, s: tp)
+            conditions = (lambda tp, s, n, p: s - tp <= bound * (n - p), lambda tp, s: tp)
         case ConstraintKind.MAX_SELECTED:
             if draw(st.booleans()):
-                text = f"{100 * number}%"
-                rule = (lambda tp, s, n, p: s <= number * n, lambda tp, s: tp)
+                text = f"{100 * bound}%"
+                conditions = (lambda tp, s, n, p: s <= bound * n, lambda tp, s: tp)
             else:
                 limit = draw(st.integers(1, 30))
                 text = str(limit)
-                rule = (lambda tp, s, n, p: s <= limit, lambda tp, s: tp)
+                conditions = (lambda tp, s, n, p: s <= limit, lambda tp, s: tp)
         case ConstraintKind.UTILITY:
             gain, cost = draw(st.sampled_from([("1", "1"), ("0.5", "1"), ("3", "0.7"), ("1", "100")]))
             worth = lambda tp, s: Fraction(gain) * tp - Fraction(cost) * (s - tp)  # noqa: E731
             return utility(gain, cost), lambda tp, s, n, p: worth(tp, s) > 0, worth
-    return parse_constraint(kind, text), *rule
+    return parse_constraint(kind, text), *conditions
 
 
 def best_of_all(rows, allowed, objective):
@@ -228,8 +231,8 @@ def best_of_all(rows, allowed, objective):
 
 @settings(max_examples=266)
 @given(cell_rows(), constraints())
-def test_vw_dpmt_equals_brute_force_under_every_constraint(rows, rule):
-    constraint, allowed, objective = rule
+def test_vw_dpmt_equals_brute_force_under_every_constraint(rows, constraint_case):
+    constraint, allowed, objective = constraint_case
     cells = as_cells(rows)
     expected = best_of_all(rows, allowed, objective)
     boundary = boundary_of(cells, Algorithm.VW_DPMT, constraint)
@@ -239,8 +242,8 @@ def test_vw_dpmt_equals_brute_force_under_every_constraint(rows, rule):
 
 @settings(max_examples=133)
 @given(cell_rows(max_rows=1), constraints())
-def test_st_equals_brute_force_under_every_constraint(rows, rule):
-    constraint, allowed, objective = rule
+def test_st_equals_brute_force_under_every_constraint(rows, constraint_case):
+    constraint, allowed, objective = constraint_case
     cells = as_cells(rows)
     expected = best_of_all(rows, allowed, objective)
     boundary = boundary_of(cells, Algorithm.ST, constraint)
@@ -250,8 +253,8 @@ def test_st_equals_brute_force_under_every_constraint(rows, rule):
 
 @settings(max_examples=133)
 @given(cell_rows(), constraints())
-def test_mist_is_the_best_isotonic_threshold_under_every_constraint(rows, rule):
-    constraint, allowed, objective = rule
+def test_mist_is_the_best_isotonic_threshold_under_every_constraint(rows, constraint_case):
+    constraint, allowed, objective = constraint_case
     values = [oracle.isotonic_values(row) for row in rows]
     n, p = sum(n for row in rows for n, _ in row), sum(p for row in rows for _, p in row)
     best = None
@@ -299,7 +302,9 @@ def test_hr_is_the_best_of_all_coefficients_and_thresholds(data, precision):
     st.integers(1, 3),
     st.sampled_from([None, 1, 2, 5]),
 )
-def test_thresholds_are_raised_to_positive_rows_and_counted_again(data, precision, algorithm, k, score_bins):
+def test_thresholds_rise_to_positive_rows_and_flagged_rows_are_counted_again(
+    data, precision, algorithm, k, score_bins
+):
     """True positives stay equal, and every threshold is the lowest score of a flagged positive row."""
     rows = as_rows(data)
     if algorithm in (Algorithm.HR, Algorithm.EW_DPMT):
@@ -324,8 +329,8 @@ def test_thresholds_are_raised_to_positive_rows_and_counted_again(data, precisio
     bins = bin_of(rows.uncertainty, cells.uncertainty_edges)
     weight = np.ones(len(rows.score), dtype=int) if rows.weight is None else rows.weight
     selected = 0
-    for number, (high, low) in enumerate(zip(raised.thresholds, plain.thresholds, strict=True)):
-        inside = bins == number
+    for bin_index, (high, low) in enumerate(zip(raised.thresholds, plain.thresholds, strict=True)):
+        inside = bins == bin_index
         taken = inside & rows.positive & (weight > 0) & (rows.score >= (np.inf if low is None else low))
         assert high == (rows.score[taken].min() if taken.any() else None)
         selected += weight[inside & (rows.score >= (np.inf if high is None else high))].sum()

@@ -54,13 +54,13 @@ def test_too_few_alerts_give_no_choice():
     assert fewest_of(()) == 1
 
 
-def test_results_depend_on_the_seed_only():
+def test_the_same_seed_gives_the_same_result():
     constraint, cells = parse_constraint(ConstraintKind.PRECISION, "0.5"), cells_of(3, 1000, True)
     assert tried_bins(cells, constraint, 0) == tried_bins(cells, constraint, 0)
     assert tried_bins(cells, constraint, 0) != tried_bins(cells, constraint, 1)
 
 
 def test_the_fewest_bins_within_one_standard_error_are_chosen():
-    lines = [(1, 0.02, 0.005), (2, 0.004, 0.005), (3, 0.0, 0.0)]
-    tried = tuple(BinsTried(bins=b, gain=0.03 - d, behind=d, error=e) for b, d, e in lines)
+    choices = [(1, 0.02, 0.005), (2, 0.004, 0.005), (3, 0.0, 0.0)]
+    tried = tuple(BinsTried(bins=b, gain=0.03 - d, behind=d, error=e) for b, d, e in choices)
     assert fewest_of(tried) == 2

@@ -21,9 +21,9 @@ LOWER = [LOWEST, 1.0, 2.0, 3.0, 4.0]
 
 
 @st.composite
-def shared_rows(draw, bins, most=40):
-    """Draw rows of (n, p) cells of one length."""
-    cell = st.integers(0, most).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
+def shared_rows(draw, bins, max_count=40):
+    """Draw equally long rows of (n, p) cells."""
+    cell = st.integers(0, max_count).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
     return draw(st.lists(st.lists(cell, min_size=5, max_size=5), min_size=bins, max_size=bins))
 
 
@@ -61,11 +61,11 @@ def test_smoothed_boundaries_are_corrected_for_optimism(rows, seed):
     if chosen.count(None) > 10:
         assert estimates is None
         return
-    by_hand = oracle.by_optimism(rows, tops, draws, chosen)
-    close(estimates, by_hand, oracle.true_and_flagged(rows, tops)[1], cells.positives)
+    expected_values = oracle.by_optimism(rows, tops, draws, chosen)
+    assert_close(estimates, expected_values, oracle.true_and_flagged(rows, tops)[1], cells.positives)
 
 
-@given(rows=shared_rows(2, most=12), seed=st.integers(0, 99))
+@given(rows=shared_rows(2, max_count=12), seed=st.integers(0, 99))
 def test_the_optimum_is_evaluated_on_rows_outside_the_draws(rows, seed):
     cells, bound = as_shared(rows), Fraction(1, 2)
     estimates = expected(cells, Algorithm.VW_DPMT, precision_constraint(bound), seed)
@@ -84,14 +84,14 @@ def test_the_optimum_is_evaluated_on_rows_outside_the_draws(rows, seed):
         ]
         assert not sum(n for _, n in outside)
         return
-    by_hand = oracle.estimate_632(rows, tops, tables(cells, left_out), chosen)
-    close(estimates, by_hand, oracle.true_and_flagged(rows, tops)[1], None)
+    expected_values = oracle.estimate_632(rows, tops, tables(cells, left_out), chosen)
+    assert_close(estimates, expected_values, oracle.true_and_flagged(rows, tops)[1], None)
 
 
-def close(estimates, by_hand, flagged, positives):
+def assert_close(estimates, expected_values, flagged, positives):
     """Compare the values; ranges need enough alerts and a known number of positives."""
     for estimate, value, trials in zip(
-        (estimates.precision, estimates.recall), by_hand, (flagged, positives), strict=True
+        (estimates.precision, estimates.recall), expected_values, (flagged, positives), strict=True
     ):
         assert estimate.value == pytest.approx(min(max(value, 0), 1))
         if flagged < 30 or trials is None:
@@ -100,12 +100,12 @@ def close(estimates, by_hand, flagged, positives):
         assert [estimate.low, estimate.high] == pytest.approx(oracle.wilson(value, trials), abs=1e-9)
 
 
-@given(rows=shared_rows(4, most=60), seed=st.integers(0, 99))
+@given(rows=shared_rows(4, max_count=60), seed=st.integers(0, 99))
 def test_gains_by_number_of_bins_equal_those_of_the_oracle(rows, seed):
     cells, bound = as_shared(rows), Fraction(2, 5)
     tried = tried_bins(cells, precision_constraint(bound), seed)
-    alone = brute_force(oracle.joined(rows, 1), bound)
-    if alone is None or oracle.true_and_flagged(oracle.joined(rows, 1), alone)[1] < 100:
+    single_tops = brute_force(oracle.joined(rows, 1), bound)
+    if single_tops is None or oracle.true_and_flagged(oracle.joined(rows, 1), single_tops)[1] < 100:
         assert tried == ()
         return
     count, positives = folds_of(cells, seed)
@@ -113,11 +113,11 @@ def test_gains_by_number_of_bins_equal_those_of_the_oracle(rows, seed):
     bounds = [bound + Fraction(step, 20) for step in (-2, -1, 0, 1)]
     for choice in tried:
         gains = []
-        for test_number, test_fold in enumerate(folds):
-            others = [fold for number, fold in enumerate(folds) if number != test_number]
+        for test_index, test_fold in enumerate(folds):
+            train_folds = [fold for fold_index, fold in enumerate(folds) if fold_index != test_index]
             train = [
-                [tuple(map(sum, zip(*cell, strict=True))) for cell in zip(*lines, strict=True)]
-                for lines in zip(*others, strict=True)
+                [tuple(map(sum, zip(*cell, strict=True))) for cell in zip(*fold_rows, strict=True)]
+                for fold_rows in zip(*train_folds, strict=True)
             ]
             has_positives = any(p for row in test_fold for _, p in row)
             gains.append(
@@ -152,9 +152,10 @@ def test_margins_are_exact(hits, false_alerts, target, errors):
 
 
 def test_a_margin_that_is_just_met_counts_as_met():
-    """70 + 1 standard error of exactly 21/10 * 10: precision 7/10, 2,100 rows."""
+    """For precision 7/10 and 2,100 rows, one standard error is exactly 21 true positives."""
     target, rows = Fraction(7, 10), 2100
-    just = 1470 + 21
-    margin = Margin(target=target, standard_errors=Fraction(1))
-    met = margin.is_met(np.array([just - 1, just]), np.array([rows] * 2))
+    required = 1470 + 21
+    met = Margin(target=target, standard_errors=Fraction(1)).is_met(
+        np.array([required - 1, required]), np.array([rows] * 2)
+    )
     assert met.tolist() == [False, True]

@@ -19,8 +19,8 @@ def cells_of(score, level, positive):
     return Cells(uncertainty_edges=np.array([0.5]), rows=tuple(distinct_cells(part) for part in parts))
 
 
-def most_positives(score, level, positive, budget):
-    """Return the most true positives of every pair of thresholds within the budget."""
+def max_true_positives(score, level, positive, budget):
+    """Return the maximum number of true positives over all pairs of thresholds within the budget."""
     candidates = [*np.unique(score).tolist(), 2.0]
     masks = (score >= np.where(level == 0, *pair) for pair in itertools.product(candidates, repeat=2))
     return max(int(positive[mask].sum()) for mask in masks if mask.sum() <= budget)
@@ -43,14 +43,14 @@ def test_each_number_of_alerts_has_the_most_true_positives():
                 ),
                 default=0,
             )
-            assert best == most_positives(*rows, budget)
+            assert best == max_true_positives(*rows, budget)
         for algorithm in (Algorithm.SMOOTH, Algorithm.ST):
             for boundary in boundaries[algorithm]:
-                most = most_positives(*rows, boundary.fit.selected)
-                assert boundary.fit.true_positives <= most
+                maximum = max_true_positives(*rows, boundary.fit.selected)
+                assert boundary.fit.true_positives <= maximum
 
 
-def test_boundaries_differ_and_are_nested_in_counts():
+def test_true_positives_and_alerts_rise_from_boundary_to_boundary():
     rows = rows_of(3, 300)
     for boundaries in trade_off(cells_of(*rows), None).values():
         fits = [(boundary.fit.true_positives, boundary.fit.selected) for boundary in boundaries]

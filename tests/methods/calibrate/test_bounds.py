@@ -10,7 +10,7 @@ from uqcli.methods.calibrate.scale import Scale
 
 
 def test_the_distribution_free_bound_holds_at_its_level():
-    """Theorem 3: all bins at once, in at least 95 % of draws; the bound is loose, so in nearly all."""
+    """Theorem 3: at confidence 0.9, the bound holds for all bins at once in at least 90 % of draws."""
     truth, sizes, violations = np.linspace(0.05, 0.95, 5), np.array([40, 80, 200, 400, 1000]), 0
     random = np.random.default_rng(7)
     for _ in range(2000):
@@ -20,7 +20,7 @@ def test_the_distribution_free_bound_holds_at_its_level():
 
 
 def test_the_bound_for_the_target_holds_at_its_level():
-    """Theorem 4: corrected frequencies under estimated weights, all bins at once."""
+    """Theorem 4: the bound holds for all bins at once, with frequencies corrected by estimated weights."""
     random, violations = np.random.default_rng(9), 0
     truth, sizes, weights = np.array([0.1, 0.4, 0.8]), np.array([300, 500, 900]), np.array([0.5, 2.0])
     for _ in range(1000):
@@ -37,7 +37,7 @@ def test_the_bound_for_the_target_holds_at_its_level():
 @pytest.mark.parametrize("norm", [0.01, 0.1, 0.2])
 @pytest.mark.parametrize("weight_error", [0.0, 0.01, 0.05])
 def test_the_bound_for_the_target_holds_in_the_worst_case_and_is_not_vacuous(weights, norm, weight_error):
-    """With the largest allowed errors of frequencies and weights, the error is near the bound."""
+    """With the largest allowed errors of rates and weights, the error exceeds a quarter of the bound."""
     truth = np.linspace(0, 1, 101)
     exact = Scale.in_target(truth, weights)
     worst = 0.0

@@ -1,4 +1,4 @@
-"""Tests of heterogeneous calibration: one map for each part of the rows."""
+"""Tests of heterogeneous calibration: one map for each leaf."""
 
 import numpy as np
 import pytest
@@ -37,23 +37,23 @@ def test_trees_calibrate_what_one_map_cannot(partitioner, leaf_method):
 
 
 @pytest.mark.parametrize("split", SplitCriterion)
-def test_single_trees_are_monotone_in_each_leaf_and_follow_their_rules(split):
+def test_single_trees_are_monotone_in_each_leaf_and_leaves_follow_their_conditions(split):
     data = draw_rows(3, rows=4000)
     options = CalibrationOptions(method=CalibrationMethod.HETEROGENEOUS, min_leaf=300, split=split)
     fitted = fit(data, options)
     prediction = fitted.predict(data)
     (tree,) = fitted.map.trees
     assert len(tree.leaves) > 1
-    for number, leaf in enumerate(tree.leaves):
-        inside = prediction.leaf == number
+    for leaf_index, leaf in enumerate(tree.leaves):
+        inside = prediction.leaf == leaf_index
         order = np.argsort(data.score[inside], kind="stable")
         assert (np.diff(prediction.probability[inside][order]) >= -1e-15).all()
-        for part in leaf.rule.split(" and "):
-            if part.startswith("age <= ") and "missing" not in part:
-                assert (data.features["age"].value[inside] <= float(part.split()[2]) + 1e-3).all()
+        for condition in leaf.rule.split(" and "):
+            if condition.startswith("age <= ") and "missing" not in condition:
+                assert (data.features["age"].value[inside] <= float(condition.split()[2]) + 1e-3).all()
 
 
-def test_small_leaves_use_a_larger_part_and_one_class_leaves_a_weak_penalty():
+def test_small_leaves_use_the_map_of_all_rows_and_leaves_of_one_class_have_finite_maps():
     random = np.random.default_rng(4)
     score = random.random(1000)
     group = np.where(np.arange(1000) < 10, 0, np.where(np.arange(1000) < 300, 1, 2)).astype(float)

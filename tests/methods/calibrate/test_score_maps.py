@@ -10,7 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from tests.oracles import calibration as oracle
-from tests.properties.calibration_rows import PROBABILITY, ROWS, SCORES_ALONE, arrays, scored
+from tests.properties.calibration_rows import PROBABILITY, ROWS, SCORE_ONLY_METHODS, arrays, scored
 from uqcli.choices import CalibrationMethod
 from uqcli.counts import pool
 from uqcli.jobs.calibrate.fit import CalibrationOptions, fit
@@ -67,12 +67,12 @@ def test_temperature_and_beta_have_the_smallest_loss(seed, rows, power):
     counts = pool(score, label)
     slope = fit_temperature(counts, PROBABILITY).map.slope
     log_odds = oracle.logit(score)
-    best = oracle.loss(oracle.temperature(score, label) * log_odds, label)
+    best = oracle.loss(oracle.temperature_slope(score, label) * log_odds, label)
     assert oracle.loss(slope * log_odds, label) <= best + 1e-7
     fitted = fit_beta(counts, PROBABILITY).map
     assert min(fitted.a, fitted.b) >= 0
-    own = oracle.loss(fitted.a * np.log(score) - fitted.b * np.log1p(-score) + fitted.c, label)
-    assert own <= oracle.beta(score, label) + 1e-6
+    fitted_loss = oracle.loss(fitted.a * np.log(score) - fitted.b * np.log1p(-score) + fitted.c, label)
+    assert fitted_loss <= oracle.smallest_beta_loss(score, label) + 1e-6
 
 
 @given(ROWS, st.integers(1, 8))
@@ -83,7 +83,7 @@ def test_histogram_is_the_positive_rate_of_the_bin(rows, bins):
     np.testing.assert_allclose(fitted.predict(data).probability, oracle.histogram(score, label, bins))
 
 
-@pytest.mark.parametrize("method", SCORES_ALONE)
+@pytest.mark.parametrize("method", SCORE_ONLY_METHODS)
 @settings(max_examples=40)
 @given(rows=ROWS)
 def test_probabilities_are_monotone_and_weights_count_as_repeated_rows(method, rows):
@@ -135,7 +135,7 @@ def test_fits_without_a_maximum_are_finite_and_have_a_note(score, label, note):
     probability = fitted.predict(data).probability
     assert ((probability > 0) & (probability < 1)).all()
     assert note in " ".join(fitted.notes)
-    for method in SCORES_ALONE:
+    for method in SCORE_ONLY_METHODS:
         assert np.isfinite(fit(data, CalibrationOptions(method=method)).predict(data).probability).all()
 
 

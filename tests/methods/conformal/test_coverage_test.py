@@ -1,4 +1,4 @@
-"""Tests of the test of guaranteed coverage: the distribution of counts, and several guarantees together."""
+"""Tests of the test of guaranteed coverage: distribution of counts, several guarantees, effective rows."""
 
 from fractions import Fraction
 
@@ -15,28 +15,28 @@ ALPHAS = st.sampled_from([Fraction(1, 10), Fraction(1, 20), Fraction(1, 3), Frac
 
 
 @given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 300), ALPHAS)
-def test_p_values_are_those_of_the_beta_binomial_distribution(covered, missed, calibration, alpha):
+def test_p_values_are_those_of_the_beta_binomial_distribution(covered, missed, calibration_rows, alpha):
     rows = covered + missed
-    rank = rank_of(calibration, alpha)
-    p_value = coverage_p_value(covered, rows, calibration, alpha)
-    if rank > calibration:
+    rank = rank_of(calibration_rows, alpha)
+    p_value = coverage_p_value(covered, rows, calibration_rows, alpha)
+    if rank > calibration_rows:
         assert p_value == 1
     else:
-        expected = stats.betabinom(rows, rank, calibration + 1 - rank).cdf(covered)
+        expected = stats.betabinom(rows, rank, calibration_rows + 1 - rank).cdf(covered)
         assert p_value == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("rows", [10**6, 2 * 10**7])
 def test_large_counts_agree_with_the_normal_limit(rows):
-    calibration, alpha = rows, Fraction(1, 10)
-    rank = rank_of(calibration, alpha)
+    calibration_rows, alpha = rows, Fraction(1, 10)
+    rank = rank_of(calibration_rows, alpha)
     standard_error = np.sqrt(2 * 0.09 / rows)
     for step in (-3, -1, 0, 2):
         covered = round(rows * (0.9 + step * standard_error))
-        assert coverage_p_value(covered, rows, calibration, alpha) == pytest.approx(
+        assert coverage_p_value(covered, rows, calibration_rows, alpha) == pytest.approx(
             stats.norm.cdf(step), abs=1e-3
         )
-    assert rank / (calibration + 1) >= 0.9
+    assert rank / (calibration_rows + 1) >= 0.9
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=8))
@@ -54,7 +54,7 @@ def test_holm_is_the_step_down_rule(p_values):
         assert {name for name, p in adjusted.items() if p <= level} == rejected
 
 
-def test_equal_weights_give_as_many_effective_rows():
+def test_equal_weights_make_every_row_effective():
     test_counts = np.array([0, 0]), np.array([10**7, 10**7]), Fraction(1, 10)
     assert effective_rows([3, 4], [0.5, 0.5], *test_counts) == 7
     assert effective_rows([100, 100], [1.0, 0.0], *test_counts) == 100
@@ -65,16 +65,16 @@ def test_equal_weights_give_as_many_effective_rows():
         st.tuples(st.integers(0, 50), st.floats(0, 9), st.integers(0, 40), st.integers(0, 40)), min_size=1
     )
 )
-def test_classes_that_are_missed_more_often_leave_fewer_effective_rows(lines):
+def test_classes_that_are_missed_more_often_leave_fewer_effective_rows(classes):
     """The expected value is the sum over rows, each with the miss rate of its class."""
     alpha, total, variance, squares = 0.1, 0.0, 0.0, 0.0
-    for rows, weight, missed, covered in lines:
+    for rows, weight, missed, covered in classes:
         miss = (missed + 1) / (missed + covered + 2)
         for _ in range(rows):
             total += weight
             squares += weight**2
             variance += weight**2 * (miss * 0.9**2 + (1 - miss) * 0.1**2)
-    rows, weights, missed, covered = (list(column) for column in zip(*lines, strict=True))
+    rows, weights, missed, covered = (list(column) for column in zip(*classes, strict=True))
     tested = np.array(missed) + np.array(covered)
     effective = effective_rows(rows, weights, np.array(missed), tested, Fraction(1, 10))
     largest = max(squares, variance / (alpha * (1 - alpha)))

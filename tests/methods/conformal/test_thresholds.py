@@ -37,10 +37,12 @@ def test_scores_thresholds_and_sets_equal_those_of_the_oracle(problem, method, a
     threshold = marginal_threshold(scores, None, alpha)
     assert threshold == oracle.marginal(expected, alpha)
     thresholds = np.linspace(0, 1, probability.shape[1]) * threshold
-    for lines in (np.full((1, probability.shape[1]), threshold), thresholds[None, :]):
-        members = SCORES[method].sets(probability, lines, uniform)
-        for row, line in enumerate(members.tolist()):
-            assert line == oracle.members(probability[row].tolist(), lines[0], uniform[row], method)
+    for class_thresholds in (np.full((1, probability.shape[1]), threshold), thresholds[None, :]):
+        members = SCORES[method].sets(probability, class_thresholds, uniform)
+        for row_index, row_members in enumerate(members.tolist()):
+            assert row_members == oracle.members(
+                probability[row_index].tolist(), class_thresholds[0], uniform[row_index], method
+            )
 
 
 @given(problems(), ALPHAS, st.lists(st.sampled_from([0.0, 0.1, 1.0, 2.5]), min_size=5, max_size=5))
@@ -49,12 +51,12 @@ def test_label_shift_thresholds_are_exact(problem, alpha, weights):
     classes = probability.shape[1]
     scores = SCORES[ConformalMethod.APS].label_scores(probability, label, uniform)
     rows = LabelScores(score=scores, label=label, weight=None)
-    chosen = weights[:classes]
+    class_weights = weights[:classes]
     expected = [
-        oracle.label_shift(scores.tolist(), label.tolist(), chosen, alpha, class_number)
+        oracle.label_shift(scores.tolist(), label.tolist(), class_weights, alpha, class_number)
         for class_number in range(classes)
     ]
-    assert label_shift_thresholds(rows, chosen, alpha) == expected
+    assert label_shift_thresholds(rows, class_weights, alpha) == expected
     equal = label_shift_thresholds(rows, [0.3] * classes, alpha)
     assert equal == [marginal_threshold(scores, None, alpha)] * classes
 
@@ -63,9 +65,9 @@ def test_label_shift_thresholds_are_exact(problem, alpha, weights):
 def test_weights_count_as_repeated_rows(problem, alpha):
     probability, label, uniform = problem
     scores = SCORES[ConformalMethod.LAC].label_scores(probability, label, uniform)
-    times = np.arange(len(label)) % 3
-    weighted = LabelScores(score=scores, label=label, weight=times)
-    repeated = LabelScores(score=np.repeat(scores, times), label=np.repeat(label, times), weight=None)
+    copies = np.arange(len(label)) % 3
+    weighted = LabelScores(score=scores, label=label, weight=copies)
+    repeated = LabelScores(score=np.repeat(scores, copies), label=np.repeat(label, copies), weight=None)
     classes = probability.shape[1]
     assert label_shift_thresholds(weighted, [1.0, 2.0, 0.5, 1.5, 3.0][:classes], alpha) == (
         label_shift_thresholds(repeated, [1.0, 2.0, 0.5, 1.5, 3.0][:classes], alpha)
@@ -79,50 +81,52 @@ def test_too_few_rows_or_an_unseen_class_give_full_sets():
     assert marginal_threshold(np.empty(0), None, Fraction(1, 2)) == 1.0
     rows = LabelScores(score=np.full(50, 0.3), label=np.zeros(50, dtype=np.int64), weight=None)
     assert label_conditional_thresholds(rows, [Fraction(1, 10)] * 2) == [0.3, 1.0]
-    everything = nonconformity.sets_below(np.array([[1.0, 0.0, 0.0]]), np.ones((1, 3)), np.ones(1))
-    assert everything.all()
+    full_sets = nonconformity.sets_below(np.array([[1.0, 0.0, 0.0]]), np.ones((1, 3)), np.ones(1))
+    assert full_sets.all()
 
 
 @pytest.mark.parametrize("method", ConformalMethod)
 def test_marginal_coverage_lies_within_its_bounds(method):
     """Coverage is in [1-alpha, 1-alpha+1/(n+1)], within Monte-Carlo error."""
-    random, covered, runs, n = np.random.default_rng(1), [], 1500, 60
+    random, coverages, runs, n = np.random.default_rng(1), [], 1500, 60
     for _ in range(runs):
         label, x = gaussian_mixture(random, n + 20, SOURCE)
         probability, uniform = posterior(x, SOURCE), random.random(n + 20)
         scores = SCORES[method].label_scores(probability, label, uniform)
         threshold = marginal_threshold(scores[:n], None, Fraction(1, 10))
-        covered.append(np.mean(scores[n:] <= threshold))
-    error = 4 * np.std(covered) / np.sqrt(runs)
-    assert 0.9 - error <= np.mean(covered) <= 0.9 + 1 / (n + 1) + error
+        coverages.append(np.mean(scores[n:] <= threshold))
+    error = 4 * np.std(coverages) / np.sqrt(runs)
+    assert 0.9 - error <= np.mean(coverages) <= 0.9 + 1 / (n + 1) + error
 
 
 def test_label_conditional_coverage_holds_in_each_class():
     random, runs, n = np.random.default_rng(2), 600, 300
-    covered = np.zeros((runs, 3))
+    coverages = np.zeros((runs, 3))
     for run in range(runs):
         label, x = gaussian_mixture(random, n, SOURCE)
         scores = SCORES[ConformalMethod.APS].label_scores(posterior(x, SOURCE), label, random.random(n))
         rows = LabelScores(score=scores, label=label, weight=None)
         thresholds = np.array(label_conditional_thresholds(rows, [Fraction(1, 5)] * 3))
-        new, x = gaussian_mixture(random, 400, [1 / 3] * 3)
-        fresh = SCORES[ConformalMethod.APS].label_scores(posterior(x, SOURCE), new, random.random(400))
-        covered[run] = [np.mean(fresh[new == k] <= thresholds[k]) for k in range(3)]
-    error = 4 * covered.std(axis=0) / np.sqrt(runs)
-    assert (covered.mean(axis=0) >= 0.8 - error).all()
-    assert (covered.mean(axis=0) <= 0.8 + 0.05 + error).all()
+        new_label, x = gaussian_mixture(random, 400, [1 / 3] * 3)
+        new_scores = SCORES[ConformalMethod.APS].label_scores(
+            posterior(x, SOURCE), new_label, random.random(400)
+        )
+        coverages[run] = [np.mean(new_scores[new_label == k] <= thresholds[k]) for k in range(3)]
+    error = 4 * coverages.std(axis=0) / np.sqrt(runs)
+    assert (coverages.mean(axis=0) >= 0.8 - error).all()
+    assert (coverages.mean(axis=0) <= 0.8 + 0.05 + error).all()
 
 
 def test_corrected_sets_cover_under_label_shift_and_uncorrected_do_not(capsys):
-    """The paper's toy problem has Gaussians under other priors, with exact and estimated weights."""
+    """The paper's toy problem: Gaussian classes, other priors in the target, exact or estimated weights."""
     random, runs, n, alpha = np.random.default_rng(3), 300, 600, Fraction(1, 10)
-    covered = {"uncorrected": [], "oracle": [], "estimated": []}
+    coverages = {"uncorrected": [], "oracle": [], "estimated": []}
     for _ in range(runs):
         label, x = gaussian_mixture(random, n, SOURCE)
         probability = posterior(x, SOURCE)
         scores = SCORES[ConformalMethod.LAC].label_scores(probability, label, np.ones(n))
         rows = LabelScores(score=scores, label=label, weight=None)
-        new, x = gaussian_mixture(random, 600, TARGET)
+        new_label, x = gaussian_mixture(random, 600, TARGET)
         target = posterior(x, SOURCE)
         confusion = np.zeros((3, 3))
         np.add.at(confusion, (probability.argmax(axis=1), label), 1 / n)
@@ -132,14 +136,14 @@ def test_corrected_sets_cover_under_label_shift_and_uncorrected_do_not(capsys):
             "oracle": TARGET / SOURCE,
             "estimated": bbse(confusion, predicted, "abc").weights,
         }
-        fresh = SCORES[ConformalMethod.LAC].label_scores(target, new, np.ones(600))
+        new_scores = SCORES[ConformalMethod.LAC].label_scores(target, new_label, np.ones(600))
         for name, weight in weights.items():
             thresholds = np.array(label_shift_thresholds(rows, weight.tolist(), alpha))
-            covered[name].append(np.mean(fresh <= thresholds[new]))
-    mean = {name: float(np.mean(values)) for name, values in covered.items()}
+            coverages[name].append(np.mean(new_scores <= thresholds[new_label]))
+    mean = {name: float(np.mean(values)) for name, values in coverages.items()}
     with capsys.disabled():
-        sys.stdout.write(f"\ncoverage on the target, 0.9 promised: {mean}\n")
-    error = 4 * np.std(covered["oracle"]) / np.sqrt(runs)
+        sys.stdout.write(f"\ncoverage on the target, 0.9 guaranteed: {mean}\n")
+    error = 4 * np.std(coverages["oracle"]) / np.sqrt(runs)
     assert mean["uncorrected"] < 0.87
     assert mean["oracle"] >= 0.9 - error
     assert mean["estimated"] >= 0.9 - 0.01 - error

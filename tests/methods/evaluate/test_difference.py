@@ -25,10 +25,10 @@ def test_intervals_cover_every_true_difference_of_shares(trials, confidence):
     for discordant in (0.005, 0.02, 0.1, 0.3, 0.6, 0.9, 0.99, 1.0):
         for split in (0, 0.02, 0.1, 0.3, 0.5):
             gained, lost = discordant * (1 - split), discordant * split
-            chance = stats.multinomial.pmf(counts, trials, [gained, lost, 1 - discordant])
+            probability = stats.multinomial.pmf(counts, trials, [gained, lost, 1 - discordant])
             truth = gained - lost
             covering = (intervals[:, 0] <= truth + 1e-12) & (truth <= intervals[:, 1] + 1e-12)
-            assert chance[covering].sum() >= confidence - 1e-9, (discordant, split)
+            assert probability[covering].sum() >= confidence - 1e-9, (discordant, split)
 
 
 def test_mcnemar_is_the_binomial_test():
@@ -58,9 +58,9 @@ def test_precision_intervals_of_equal_and_of_disjoint_selections():
     same = PairedSelections(lost=rows_chosen(0, 0), kept=rows_chosen(30, 10), gained=rows_chosen(0, 0))
     low, high = precisions_interval(same, 0.95)
     assert low < 0 < high
-    # the true selections may differ in a row: the exact bound of 0 of 40
-    _, most = clopper_pearson(0, 40, 0.95)
-    assert high == pytest.approx(np.hypot(0.25 * most, 0.75 * most))
+    # the rules may differ on new data: 0 of 40 rows differ here, and the exact upper bound is above 0
+    _, upper = clopper_pearson(0, 40, 0.95)
+    assert high == pytest.approx(np.hypot(0.25 * upper, 0.75 * upper))
     none_kept = PairedSelections(lost=rows_chosen(3, 2), kept=rows_chosen(0, 0), gained=rows_chosen(0, 0))
     assert precisions_interval(none_kept, 0.95) == (-1, 1)
     disjoint = PairedSelections(lost=rows_chosen(3, 7), kept=rows_chosen(0, 0), gained=rows_chosen(16, 4))
@@ -72,12 +72,12 @@ def test_precision_intervals_of_equal_and_of_disjoint_selections():
 
 def test_intervals_scale_to_counts_of_any_size():
     for scale in (1, 10**6, 10**12):
-        pair = PairedSelections(
+        selections = PairedSelections(
             lost=rows_chosen(3 * scale, 5 * scale),
             kept=rows_chosen(20 * scale, 9 * scale),
             gained=rows_chosen(2 * scale, 0),
         )
-        low, high = precisions_interval(pair, 0.95)
+        low, high = precisions_interval(selections, 0.95)
         value = 22 / 31 - 23 / 37
         assert low < value < high
         assert high - low == pytest.approx(0.35 / np.sqrt(scale), rel=0.5)

@@ -6,7 +6,7 @@ import pytest
 from uqcli.methods.evaluate.paired import PairedCounts
 
 
-def test_rows_apart_count_the_rows_that_distinguish_two_probabilities():
+def test_rows_that_differ_are_those_that_distinguish_two_probabilities():
     before, positive = np.full(60, 0.5), np.arange(60) < 25
     after = before.copy()
     after[[0, 1, 2, 30, 31]] += 0.25

@@ -36,30 +36,30 @@ def test_losses_equal_those_summed_over_rows():
         assert losses[side]["brier"] == pytest.approx(squares / total)
 
 
-def test_two_classes_equal_one_score():
+def test_losses_of_two_classes_equal_those_of_one_score():
     before, after, label, weight = paired_rows(2, classes=2)
-    many = PairedClassCounts.from_predictions(before, after, label, weight)
-    one = PairedCounts.from_predictions(before[:, 1], after[:, 1], label == 1, weight)
-    metrics, expected = many.with_errors(), one.with_errors()
+    by_class = PairedClassCounts.from_predictions(before, after, label, weight)
+    by_score = PairedCounts.from_predictions(before[:, 1], after[:, 1], label == 1, weight)
+    metrics, expected = by_class.with_errors(), by_score.with_errors()
     for name in ("log_loss", "brier"):
         for side in SIDES:
             assert metrics[name][side].value == pytest.approx(expected[name][side].value)
             assert metrics[name][side].error == pytest.approx(expected[name][side].error)
-    assert many.rows_that_differ() == pytest.approx(one.rows_that_differ())
-    assert many.min_class_rows == one.min_class_rows
+    assert by_class.rows_that_differ() == pytest.approx(by_score.rows_that_differ())
+    assert by_class.min_class_rows == by_score.min_class_rows
 
 
 def test_pairs_are_pooled_and_resampled_by_row():
     before, after, label, weight = paired_rows(4)
     twice = [np.concatenate([column, column]) for column in (before, after, label, weight)]
-    pairs, doubled = (
+    counts, doubled = (
         PairedClassCounts.from_predictions(before, after, label, weight),
         PairedClassCounts.from_predictions(*twice),
     )
-    assert (doubled.count == 2 * pairs.count).all()
-    again = pairs.resampled(generator(1, Purpose.BOOTSTRAP, 0))
-    assert again.count.sum() == pairs.count.sum()
-    assert again.losses() != pairs.losses()
+    assert (doubled.count == 2 * counts.count).all()
+    resampled = counts.resampled(generator(1, Purpose.BOOTSTRAP, 0))
+    assert resampled.count.sum() == counts.count.sum()
+    assert resampled.losses() != counts.losses()
 
 
 def test_a_true_class_of_probability_zero_has_no_log_loss():

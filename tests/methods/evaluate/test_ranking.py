@@ -15,15 +15,15 @@ def test_ranking_metrics_equal_their_definitions(data):
     score, _, positive, weight = (np.array(column) for column in zip(*data, strict=True))
     counts = pool(score, positive, weight)
     rows = [(s, y) for s, y, w in zip(score, positive, weight, strict=True) for _ in range(w)]
-    pairs = [
+    concordances = [
         (above > below) + (above == below) / 2
         for above, y in rows
         if y
-        for below, other_label in rows
-        if not other_label
+        for below, label_below in rows
+        if not label_below
     ]
-    if pairs:
-        assert auc(counts) == pytest.approx(sum(pairs) / len(pairs))
+    if concordances:
+        assert auc(counts) == pytest.approx(sum(concordances) / len(concordances))
     else:
         assert auc(counts) is None
     if any(y for _, y in rows):

@@ -1,4 +1,4 @@
-"""Tests of class weights: they recover known priors, explain failures, and sum exactly."""
+"""Tests of class weights: known priors are recovered, errors name their reason, and sums are exact."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_estimators_recover_a_known_prior(estimator):
     assert (np.abs(np.mean(target_priors, axis=0) - TARGET) <= error + 0.005).all()
 
 
-def test_singular_and_contradictory_inputs_name_the_reason():
+def test_errors_of_singular_and_contradictory_inputs_name_the_reason():
     with pytest.raises(InfeasibleError, match="class 'b'"):
         bbse(np.array([[0.5, 0.0], [0.5, 0.0]]), np.array([0.5, 0.5]), "ab")
     with pytest.raises(InfeasibleError, match="do not separate the classes"):
@@ -51,11 +51,11 @@ def test_singular_and_contradictory_inputs_name_the_reason():
 
 def test_the_test_of_no_shift_has_its_level():
     random = np.random.default_rng(5)
-    values = [
+    p_values = [
         no_shift_p_value(random.multinomial(800, SOURCE), random.multinomial(500, SOURCE))
         for _ in range(2000)
     ]
-    assert abs(np.mean(np.array(values) <= 0.05) - 0.05) < 0.02
+    assert abs(np.mean(np.array(p_values) <= 0.05) - 0.05) < 0.02
     assert no_shift_p_value(random.multinomial(800, SOURCE), random.multinomial(500, TARGET)) < 1e-9
     assert no_shift_p_value(np.array([5.0, 0.0]), np.array([7.0, 0.0])) == 1.0
 

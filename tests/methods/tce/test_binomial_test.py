@@ -13,15 +13,17 @@ MANY = st.integers(0, 9).flatmap(lambda digits: st.integers(1, 2 * 10**digits))
 BINS = st.lists(st.tuples(MANY, st.floats(0, 1), st.integers(1, 3000)), min_size=1, max_size=4)
 
 
-def scores_of(random, positives, rows, number):
+def scores_of(random, positives, rows, size):
     """Draw scores of a bin: anywhere, around its rate, or densely where a decision may change."""
     rate = positives / rows
-    width = np.sqrt(max(rate * (1 - rate), 1 / rows) / rows)
+    standard_error = np.sqrt(max(rate * (1 - rate), 1 / rows) / rows)
     kind = random.integers(4)
     if kind == 0:
-        return random.random(number)
-    centre = rate if kind == 1 else rate + width * random.choice([-2.6, -1.96, -1.6, 0, 1.6, 1.96, 2.6])
-    near = random.normal(centre, width * 10.0 ** random.uniform(-6, 1), number)
+        return random.random(size)
+    centre = (
+        rate if kind == 1 else rate + standard_error * random.choice([-2.6, -1.96, -1.6, 0, 1.6, 1.96, 2.6])
+    )
+    near = random.normal(centre, standard_error * 10.0 ** random.uniform(-6, 1), size)
     ends = [0, 1, rate, np.nextafter(rate, 0), np.nextafter(rate, 1)]
     return np.concatenate([near, ends, np.repeat(near[:3], 2)])
 
@@ -67,7 +69,7 @@ def test_scores_next_to_every_change_are_decided_correctly(rows, share):
 
 @pytest.mark.parametrize("rows", [10**7, 10**9, 3 * 10**9])
 @pytest.mark.parametrize("z", [-2.5, -0.1, 0.1, 2.5])
-def test_tails_of_many_rows_are_those_of_the_normal_law(rows, z):
+def test_tails_of_many_rows_are_those_of_the_normal_distribution(rows, z):
     """Regression: the continued fraction ended too early near the mean and failed beyond 32 bits."""
     k = rows * 3 // 10
     score = np.array([(k + z * np.sqrt(rows * 0.21)) / rows])

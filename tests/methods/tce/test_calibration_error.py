@@ -16,12 +16,12 @@ from uqcli.methods.tce.calibration_line import calibration_line
 LEVELS = [0.05, 0.01, 0.1, 0.5, 1.0, 0.001]
 FAR = st.one_of(
     st.just(0.0),
-    # scipy itself fails on subnormal scores; of a single row the score is the p-value
+    # scipy itself fails on subnormal scores; with a single positive row, the p-value is the score
     st.floats(1e-12, 1).filter(lambda score: score == 1 or score not in LEVELS),
 )
 
 
-def in_one_bin(test, score, positives, rows, alpha):
+def rejected_in_one_bin(test, score, positives, rows, alpha):
     start = np.array([0, len(score)])
     return test.rejected(score, start, np.array([positives]), np.array([rows]), alpha).each()
 
@@ -33,7 +33,7 @@ ALPHAS = st.sampled_from(LEVELS)
 def test_a_p_value_equal_to_the_level_rejects(alpha):
     """A single positive row of score alpha has the p-value alpha."""
     assert stats.binomtest(1, 1, alpha).pvalue == alpha
-    assert in_one_bin(binomial_test, np.array([alpha]), 1, 1, alpha).tolist() == [True]
+    assert rejected_in_one_bin(binomial_test, np.array([alpha]), 1, 1, alpha).tolist() == [True]
 
 
 @settings(max_examples=150)
@@ -44,7 +44,7 @@ def test_binomial_decisions_equal_scipys(rows, share, alpha, far):
     near = [rate + width * step for step in (-1.5, -1.1, -1, -0.9, -0.5, 0, 0.5, 0.9, 1, 1.1, 1.5)]
     score = np.sort(np.clip(np.array([*far, *near]), 0, 1))
     expected = [stats.binomtest(positives, rows, q).pvalue <= alpha for q in score]
-    assert in_one_bin(binomial_test, score, positives, rows, alpha).tolist() == expected
+    assert rejected_in_one_bin(binomial_test, score, positives, rows, alpha).tolist() == expected
 
 
 @pytest.mark.parametrize(("positives", "rows"), [(1, 30), (29, 30), (36, 300), (264, 300)])
@@ -53,13 +53,13 @@ def test_acceptance_regions_may_have_gaps(positives, rows):
     if rows == 300:  # gaps are narrow and near the ends of the region
         near = positives / rows + 0.08 * np.array([-1, 1])
         score = np.unique(np.concatenate([score, np.linspace(*near, 601)]))
-    decisions = in_one_bin(binomial_test, score, positives, rows, 0.05)
+    decisions = rejected_in_one_bin(binomial_test, score, positives, rows, 0.05)
     assert decisions.tolist() == [stats.binomtest(positives, rows, q).pvalue <= 0.05 for q in score]
     assert np.count_nonzero(np.diff(decisions.astype(int))) > 2
 
 
 def test_a_known_gap_is_accepted():
-    decisions = in_one_bin(binomial_test, np.array([0.1633, 0.1751, 0.18]), 1, 30, 0.05)
+    decisions = rejected_in_one_bin(binomial_test, np.array([0.1633, 0.1751, 0.18]), 1, 30, 0.05)
     assert decisions.tolist() == [True, False, True]
 
 
@@ -68,7 +68,7 @@ def test_t_decisions_equal_scipys(rows, share, alpha, scores):
     positives = round(share * rows)
     labels = [1] * positives + [0] * (rows - positives)
     expected = [oracle.is_rejected(q, labels, alpha, "t") for q in scores]
-    assert in_one_bin(t_test, np.array(scores), positives, rows, alpha).tolist() == expected
+    assert rejected_in_one_bin(t_test, np.array(scores), positives, rows, alpha).tolist() == expected
 
 
 ROWS = st.lists(
@@ -117,10 +117,10 @@ def test_row_order_and_repetition_do_not_matter(rows, random):
 def test_bins_depend_only_on_the_order_of_scores(rows, binning):
     """An increasing transformation of the scores changes no bin."""
     score, label = np.array([s + 0.0 for s, _ in rows]), np.array([y for _, y in rows])
-    relabelled = np.searchsorted(np.unique(score), score) / (len(rows) + 1)
+    rescaled = np.searchsorted(np.unique(score), score) / (len(rows) + 1)
     original, transformed = (
         measure(pool(scores, label), MeasureOptions(binning=binning, n_bins=4))
-        for scores in (score, relabelled)
+        for scores in (score, rescaled)
     )
     assert original.bins.count.tolist() == transformed.bins.count.tolist()
     assert original.bins.positives.tolist() == transformed.bins.positives.tolist()
@@ -148,7 +148,7 @@ def test_brier_parts_and_cumulative_error_equal_those_summed_over_rows(rows):
     parts = [metrics["mcb"], metrics["dsc"], metrics["unc"]]
     np.testing.assert_allclose(parts, oracle.brier_parts(data), atol=1e-12)
     assert metrics["brier"] == pytest.approx(metrics["mcb"] - metrics["dsc"] + metrics["unc"], abs=1e-12)
-    assert metrics["ecce"] == pytest.approx(oracle.cumulative(data), abs=1e-12)
+    assert metrics["ecce"] == pytest.approx(oracle.cumulative_error(data), abs=1e-12)
     twice = ValueCounts(value=counts.value, count=2 * counts.count, positives=2 * counts.positives)
     repeated = measure(twice, MeasureOptions()).metrics
     for name in ("mcb", "dsc", "unc", "ecce", "ece", "brier"):
@@ -162,7 +162,7 @@ def test_the_calibration_line_maximises_the_likelihood(rows):
     label = random.random(rows) < np.clip(1.4 * score, 0, 1)
     line = calibration_line(pool(score, label))
     data = list(zip(score.tolist(), label.astype(int).tolist(), strict=True))
-    np.testing.assert_allclose([line.intercept, line.slope], oracle.line(data), atol=1e-5)
+    np.testing.assert_allclose([line.intercept, line.slope], oracle.calibration_line(data), atol=1e-5)
     probability = 1 / (1 + np.exp(-line.in_the_large - np.log(score / (1 - score))))
     assert probability.sum() == pytest.approx(label.sum(), rel=1e-9)  # where the likelihood is highest
 

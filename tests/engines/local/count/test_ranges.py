@@ -21,12 +21,12 @@ WIDTHS = {np.float32: 32, np.float64: 64}
     ),
     st.integers(2, 300),
 )
-def test_range_numbers_follow_from_the_starts(values, most):
+def test_range_numbers_follow_from_the_starts(values, max_ranges):
     keys = keys_of(values)
     column = ColumnSummary()
     column.note(keys)
-    ranges = Ranges.over(column, most)
-    assert 1 <= ranges.size <= most
+    ranges = Ranges.over(column, max_ranges)
+    assert 1 <= ranges.size <= max_ranges
     starts = ranges.starts
     assert len(starts) == ranges.size
     assert (starts[1:] >= starts[:-1]).all()
@@ -50,8 +50,8 @@ def test_ranges_contain_about_equally_many_rows(scale):
     assert np.sort(rows_per_range)[-100:].max() < 10 * len(values) / ranges.size
 
 
-def test_a_dropped_column_frees_its_memory():
-    """The columns of a part share no memory block, so the uncertainty can be freed alone."""
+def test_columns_of_a_part_share_no_memory():
+    """Each column has a memory block of its own, so that the uncertainty can be freed alone."""
     keys = keys_of(np.arange(4.0))
     part = Part(keys={"score": keys, "uncertainty": keys}, cuts=np.array([0, 2, 4]), weight=None)
     store = _Store()

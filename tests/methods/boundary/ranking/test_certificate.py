@@ -1,4 +1,4 @@
-"""Tests of certificates: the exact test, the stop of the sequence, and thresholds on the pilot's edges."""
+"""Tests of certificates: the exact test, the end of the test sequence, thresholds on the pilot's edges."""
 
 from fractions import Fraction
 from math import comb
@@ -28,13 +28,13 @@ def with_counts(cells, counts):
     return Cells(uncertainty_edges=cells.uncertainty_edges, rows=rows)
 
 
-@given(cell_rows(max_rows=2, max_cells=5, most=8), st.data(), st.sampled_from(["0.3", "0.5", "0.8"]))
+@given(cell_rows(max_rows=2, max_cells=5, max_count=8), st.data(), st.sampled_from(["0.3", "0.5", "0.8"]))
 def test_the_certified_boundary_passes_the_exact_test_and_the_next_fails(rows, data, bound):
     pilot = as_cells(rows)
     counts = []
     for row in rows:
         n = [data.draw(st.integers(0, 20)) for _ in row]
-        counts.append((n, [data.draw(st.integers(0, cell_rows_drawn)) for cell_rows_drawn in n]))
+        counts.append((n, [data.draw(st.integers(0, rows_of_cell)) for rows_of_cell in n]))
     test, share, delta = with_counts(pilot, counts), Fraction(bound), 0.2
     certificate = certify(pilot, test, share, delta)
     if isinstance(certificate, NotCertified):
@@ -74,9 +74,9 @@ def test_a_near_miss_reports_about_how_many_rows_it_needs():
     failed = certify(pilot, test, Fraction(8, 10), 0.01)
     assert isinstance(failed, NotCertified)
     assert pilot.total + test.total < failed.rows_needed < 30 * (pilot.total + test.total)
-    times = failed.rows_needed // (pilot.total + test.total) + 1
-    more = with_counts(pilot, [([100 * times] * 10, [2 * times] * 8 + [83 * times] * 2)])
-    assert isinstance(certify(pilot, more, Fraction(8, 10), 0.01), Certified)
+    factor = failed.rows_needed // (pilot.total + test.total) + 1
+    larger = with_counts(pilot, [([100 * factor] * 10, [2 * factor] * 8 + [83 * factor] * 2)])
+    assert isinstance(certify(pilot, larger, Fraction(8, 10), 0.01), Certified)
 
 
 def test_a_precision_of_one_is_never_certified():

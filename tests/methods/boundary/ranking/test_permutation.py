@@ -1,4 +1,4 @@
-"""Tests of cross-validated gains and their permutations, against the oracle and without any signal."""
+"""Tests of cross-validated gains and of permutations, against the oracle and with no signal in the data."""
 
 import numpy as np
 import pytest
@@ -50,15 +50,16 @@ def few_rows(draw):
 
 def folds_by_hand(grid, count, positives):
     shape = FOLDS, len(grid.cells.rows), -1
-    pairs = zip(count.reshape(shape).tolist(), positives.reshape(shape).tolist(), strict=True)
+    folds_of_counts = zip(count.reshape(shape).tolist(), positives.reshape(shape).tolist(), strict=True)
     return [
-        [list(zip(n, p, strict=True)) for n, p in zip(counts, hits, strict=True)] for counts, hits in pairs
+        [list(zip(n, p, strict=True)) for n, p in zip(counts, hits, strict=True)]
+        for counts, hits in folds_of_counts
     ]
 
 
 @settings(max_examples=30, deadline=None)
 @given(few_rows(), st.integers(1, 50))
-def test_gains_are_those_by_hand(cells, alerts):
+def test_shares_and_gains_equal_those_of_the_oracle(cells, alerts):
     grid = CrossValidatedGrid.from_cells(cells, 0)
     if not cells.positives:
         return
@@ -67,9 +68,9 @@ def test_gains_are_those_by_hand(cells, alerts):
     shares = grid.shares.reshape(FOLDS, len(cells.rows), -1).tolist()
     lower = cells.rows[0].lower.tolist()
     for fold_shares, expected_shares in zip(shares, oracle.cross_validated_shares(folds, lower), strict=True):
-        for line, expected_line in zip(fold_shares, expected_shares, strict=True):
-            for share, (least, most) in zip(line, expected_line, strict=True):
-                assert float(least) - 1e-12 <= share <= float(most) + 1e-12
+        for row_shares, expected_row_shares in zip(fold_shares, expected_shares, strict=True):
+            for share, (low, high) in zip(row_shares, expected_row_shares, strict=True):
+                assert float(low) - 1e-12 <= share <= float(high) + 1e-12
     # six sums of integers in doubles, exact to 16 digits each, against fractions
     assert gained == pytest.approx(float(oracle.gain(shares, folds, alerts)), abs=1e-12)
 
@@ -87,14 +88,14 @@ def test_permutations_keep_folds_scores_labels_and_blocks(cells, seed):
         assert (permuted.sum(axis=2) == original.sum(axis=2)).all()  # every fold's scores and labels
     assert (permuted_counts[0] >= permuted_counts[1]).all()
     block = permutation._blocks(originals[0].sum(axis=(0, 1, 2)))
-    for number in np.unique(block):
-        inside = [
-            array[..., block == number].sum(axis=(1, 3)) for array in (permuted_counts[0], originals[0])
+    for block_index in np.unique(block):
+        rows_by_bin = [
+            array[..., block == block_index].sum(axis=(1, 3)) for array in (permuted_counts[0], originals[0])
         ]
-        assert (inside[0] == inside[1]).all()  # uncertainties are only exchanged
+        assert (rows_by_bin[0] == rows_by_bin[1]).all()  # uncertainties are only exchanged
 
 
-def test_blocks_have_enough_rows_and_permutations_move_them():
+def test_blocks_have_enough_rows_and_permutations_move_rows_between_bins():
     assert permutation._blocks(np.array([5, 10, 5, 30, 19, 1, 4])).tolist() == [0, 0, 0, 1, 2, 2, 2]
     grid = CrossValidatedGrid.from_cells(cells_of(1, 500, True), 0)
     count, _ = grid.permutations(20, np.random.default_rng(0))
@@ -134,7 +135,7 @@ def test_the_same_seed_gives_the_same_gain():
     assert gain_of(cells, bound, 0, permutations=9) != gain_of(cells, bound, 1, permutations=9)
 
 
-def test_both_p_values_count_the_rows_themselves():
+def test_both_p_values_count_the_observed_gain():
     count = np.array([[5, 9, 7, 12, 20], [0, 0, 0, 0, 0]])
     gain = gain_of(as_shared(count, count // 2), constraint_from(precision="0.3"), 0, permutations=19)
     assert (gain.p_value, gain.p_hurts) == (1, 1)  # no uncertainties can be exchanged
@@ -142,15 +143,15 @@ def test_both_p_values_count_the_rows_themselves():
     assert gain.p_value + gain.p_hurts >= 1.05 - 1e-12
 
 
-def test_gains_under_a_utility_are_also_in_its_unit():
+def test_gains_under_a_utility_are_also_given_in_its_unit():
     cells = cells_of(1, 1000, True)
     gain = gain_of(cells, constraint_from(gain="10", cost="2.5"), 0, permutations=1)
-    hits = 12.5 * cells.positives
+    value_of_full_recall = 12.5 * cells.positives
     for value_gain, recall_gain in (
         (gain.value_equal_alerts.value, gain.equal_alerts.value),
         (gain.value_equal_alerts.low, gain.equal_alerts.low),
     ):
-        assert value_gain == pytest.approx(hits * recall_gain)
+        assert value_gain == pytest.approx(value_of_full_recall * recall_gain)
     grid = CrossValidatedGrid.from_cells(cells, 0)
     best = [
         max(10 * t - 2.5 * (n - t) for t, n in zip(c.hits.tolist(), c.alerts.tolist(), strict=True))

@@ -18,7 +18,7 @@ from uqcli.methods.boundary.ranking.smoothing import (
 )
 
 
-def from_the_top(cells):
+def rows_in_descending_score(cells):
     return [
         list(zip(row.lower.tolist(), row.count.tolist(), row.positives.tolist(), strict=True))[::-1]
         for row in cells.rows
@@ -31,18 +31,18 @@ def rates_of(cells):
     return np.split(rates, np.cumsum(layout.sizes)[:-1])
 
 
-@given(cell_rows(max_rows=3, max_cells=8, most=30))
+@given(cell_rows(max_rows=3, max_cells=8, max_count=30))
 def test_rates_are_those_of_the_oracle(rows):
     cells = as_cells(rows)
     if cells.total == 0:
         return
     rates = [rate[::-1] for rate in rates_of(cells)]
-    expected = smoothing.smoothed(from_the_top(cells))
+    expected = smoothing.smoothed(rows_in_descending_score(cells))
     for row, expected_row in zip(rates, expected, strict=True):
         np.testing.assert_allclose(row, expected_row, rtol=1e-7, atol=1e-12)
 
 
-@given(cell_rows(max_rows=4, max_cells=8, most=9))
+@given(cell_rows(max_rows=4, max_cells=8, max_count=9))
 def test_prefixes_are_nested_boundaries(rows):
     cells = as_cells(rows)
     nested = nested_boundaries(cells)
@@ -55,7 +55,7 @@ def test_prefixes_are_nested_boundaries(rows):
         assert sum(p for _, p in taken) == nested.true_positives[last]
 
 
-@given(cell_rows(max_rows=3, max_cells=6, most=6), PRECISIONS)
+@given(cell_rows(max_rows=3, max_cells=6, max_count=6), PRECISIONS)
 def test_smooth_meets_the_bound_and_never_beats_the_optimum(rows, precision):
     cells = as_cells(rows)
     if cells.total == 0:
@@ -77,7 +77,10 @@ def test_every_constraint_is_met(kind, value):
     random = np.random.default_rng(1)
     rate = np.linspace(0.02, 0.95, 40)
     sizes = random.integers(5, 40, (3, 40))
-    rows = [list(zip(line.tolist(), random.binomial(line, rate).tolist(), strict=True)) for line in sizes]
+    rows = [
+        list(zip(row_sizes.tolist(), random.binomial(row_sizes, rate).tolist(), strict=True))
+        for row_sizes in sizes
+    ]
     cells = as_cells(rows)
     boundary = optimise(cells, Algorithm.SMOOTH, parse_constraint(ConstraintKind(kind), value)).found
     fit = boundary.fit
@@ -98,18 +101,18 @@ def test_a_grid_without_signal_has_one_rate(size):
 
 
 def test_equal_rates_are_ranked_by_score_bin_then_by_uncertainty_bin():
-    line = [
+    row = [
         (10, 1),
         (10, 4),
         (10, 4),
         (10, 9),
     ]  # the same in both uncertainty bins; two score bins share one rate
-    nested = nested_boundaries(as_cells([line, line]))
+    nested = nested_boundaries(as_cells([row, row]))
     assert (np.diff(nested.rate)[::2] == 0).all()
     assert nested.order.tolist() == [3, 7, 2, 6, 1, 5, 0, 4]
 
 
-@given(cell_rows(max_rows=3, max_cells=8, most=30))
+@given(cell_rows(max_rows=3, max_cells=8, max_count=30))
 def test_tables_ranked_together_are_ranked_as_if_alone(rows):
     cells = as_cells(rows)
     count, positives = cells.flat

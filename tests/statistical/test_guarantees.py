@@ -1,0 +1,69 @@
+"""Simulations of the tests of guarantees: a valid guarantee is rejected at most at the level."""
+
+import os
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior
+from uqcli.choices import ConformalMethod, ConformalMode
+from uqcli.counts import ValueCounts
+from uqcli.methods.calibrate.histogram import error_p_values, fit_histogram
+from uqcli.methods.conformal.coverage_test import coverage_p_value, effective_rows
+from uqcli.methods.conformal.scores import SCORES
+from uqcli.methods.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
+
+REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+ALPHA, LEVEL = Fraction(1, 10), 0.05
+ALLOWED = LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / REPETITIONS)
+
+
+def p_value_on_target(random, method, calibration_rows, test_rows):
+    """Return the p-value of prediction sets with true class weights, on labelled target data."""
+    label, x = gaussian_mixture(random, calibration_rows, SOURCE)
+    weights = TARGET / SOURCE
+    score = SCORES[method].label_scores(posterior(x, SOURCE), label, random.random(calibration_rows))
+    rule = THRESHOLDS[ConformalMode.LABEL_SHIFT]
+    guarantee = CoverageGuarantee(alphas=[ALPHA] * 3, weights=weights.tolist())
+    threshold = np.array([rule(LabelScores(score=score, label=label, weight=None), guarantee)])
+    new_label, x = gaussian_mixture(random, test_rows, TARGET)
+    members = SCORES[method].sets(posterior(x, SOURCE), threshold, random.random(test_rows))
+    missed = ~members[np.arange(test_rows), new_label]
+    counts = (np.bincount(classes, minlength=3) for classes in (new_label[missed], new_label))
+    rows = effective_rows(np.bincount(label, minlength=3).tolist(), weights.tolist(), *counts, ALPHA)
+    return coverage_p_value(test_rows - int(missed.sum()), test_rows, rows, ALPHA)
+
+
+@pytest.mark.parametrize("method", ConformalMethod)
+@pytest.mark.parametrize(("calibration_rows", "test_rows"), [(60, 100), (1000, 1000), (1000, 5000)])
+def test_valid_prediction_sets_on_target_data_are_seldom_rejected(method, calibration_rows, test_rows):
+    p_values = [
+        p_value_on_target(np.random.default_rng(seed), method, calibration_rows, test_rows)
+        for seed in range(REPETITIONS)
+    ]
+    assert np.mean(np.array(p_values) <= LEVEL) <= ALLOWED
+
+
+@pytest.mark.parametrize(("fit_rows", "test_rows"), [(100, 100), (300, 3000), (3000, 30_000)])
+@pytest.mark.parametrize("rare", [1, 20])
+def test_valid_error_bounds_of_a_histogram_are_seldom_rejected(fit_rows, test_rows, rare):
+    """The true rate is at the end of the error bound of every bin, clipped to [0, 1]."""
+    rejections = 0
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng(seed)
+        score = random.random(fit_rows)
+        label = random.random(fit_rows) < score / rare
+        order = np.argsort(score)
+        counts = ValueCounts(
+            value=score[order], count=np.ones(fit_rows, dtype=int), positives=label[order].astype(int)
+        )
+        fitted_map = fit_histogram(counts, np.arange(1, 10) / 10, 0.95)
+        true_rate = [
+            np.clip(rate + random.choice([-1, 1]) * (error or 0), 0, 1)
+            for rate, error in zip(fitted_map.rate, fitted_map.error, strict=True)
+        ]
+        count = np.bincount(random.integers(0, 10, test_rows), minlength=10)
+        p_values = error_p_values(random.binomial(count, true_rate), count, fitted_map.rate, fitted_map.error)
+        rejections += bool(p_values) and min(p_values.values()) <= LEVEL
+    assert rejections / REPETITIONS <= ALLOWED
