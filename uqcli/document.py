@@ -197,8 +197,10 @@ class HeadCard:
     ----------
     title
         The result in the reader's words.
+    subject
+        What was done with which files; {inputs} and {rules} stand for their names.
     action
-        What to do, if there is no command to run next: in words, or as a command line.
+        What to do, if it is not the report's next command: in words, or as a command line.
     states_lead
         Whether the title says what the lead of the report does.
     """
@@ -206,6 +208,7 @@ class HeadCard:
     title: str
     verdict: Verdict | None = None
     numbers: Sequence[KeyNumber] = ()
+    subject: str = ""
     action: str = ""
     states_lead: bool = False
 
@@ -453,7 +456,7 @@ def key_rate(label: str, rate: Estimate, note: str = "") -> KeyNumber:
     """Build a key number of a proportion and its interval, or a note if it has none."""
     if rate.low is None or rate.high is None or rate.value is None:
         return KeyNumber(label=label, value=percent(rate.value), interval=note)
-    digits = max(map(_decimals, (rate.low, rate.value, rate.high)))
+    digits = max(1, *map(_decimals, (rate.low, rate.value, rate.high)))
     digits = min(digits, 1) if rate.high - rate.low > 0.005 else digits
     low, value, high = (percent(end, digits) for end in (rate.low, rate.value, rate.high))
     return KeyNumber(label=label, value=value, interval=f"{low.removesuffix(' %')} to {high}")

@@ -245,12 +245,12 @@ def point_of(page):
 def test_the_slider_shows_the_rule_that_its_command_makes(pages, browser):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto((pages / "boundary of few bins.html").as_uri())
-    assert point_of(page)[0] == "precision at least 0.9"
+    assert point_of(page)[0] == "target precision 0.9"
     slider = page.locator("#operating-point input")
     slider.focus()
     page.keyboard.press("ArrowLeft")
     name, (alerts, precision, recall), command = point_of(page)
-    assert name == slider.get_attribute("aria-valuetext") == "precision at least 0.89"
+    assert name == slider.get_attribute("aria-valuetext") == "target precision 0.89"
     shapes = [page.locator(f".picture.wide .{shape}").count() for shape in ("chosen-rule", "chosen-point")]
     assert shapes == [1, 1]
     report = json.loads(run(f"{command.removeprefix('uqcli ')} --json", pages))
@@ -260,7 +260,7 @@ def test_the_slider_shows_the_rule_that_its_command_makes(pages, browser):
     assert int(alerts.split()[0].replace(",", "")) >= report["metrics"]["selected"]
     box = slider.bounding_box()
     page.mouse.click(box["x"] + 2, box["y"] + box["height"] / 2)
-    assert point_of(page)[0] == "precision at least 0.5"
+    assert point_of(page)[0] == "target precision 0.5"
     page.close()
 
 
@@ -274,7 +274,7 @@ def test_the_slider_says_which_precision_gives_100_alerts(pages, browser):
     assert float(precision.split()[0]) > 50
     assert "--max-selected 100" in command
     page.locator("#operating-point select").select_option("precision")
-    assert point_of(page)[0].startswith("precision at least 0.")
+    assert point_of(page)[0].startswith("target precision 0.")
     page.close()
 
 

@@ -255,9 +255,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def _card(self) -> HeadCard:
         """Build the head of the page."""
         kind, value = self.constraint.kind, self.constraint.value
-        verdict = verdict_on_calibration_set(kind)
+        verdict = verdict_on_calibration_set()
         if self.certified is not None:
-            verdict = Verdict(text=f"certified at a risk of {100 * self.certified.delta:g} %", tone="good")
+            verdict = certified_verdict(value, self.certified.delta)
         if self.unsealed:
             verdict = Verdict(text=self.unsealed, tone="bad")
         saved: tuple[SavedRange | None, SavedRange | None] = (None, None)
@@ -315,12 +315,17 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return sentences
 
 
-def verdict_on_calibration_set(kind: ConstraintKind) -> Verdict | None:
+def verdict_on_calibration_set() -> Verdict:
     """Return the verdict on a boundary that has not been tested on other rows."""
-    if kind is ConstraintKind.UTILITY:
-        return None
-    kept = "limit kept" if kind is ConstraintKind.MAX_SELECTED else "target met"
-    return Verdict(text=f"{kept} on the calibration set")
+    return Verdict(text="not tested on new rows yet")
+
+
+def certified_verdict(precision: str, delta: float) -> Verdict:
+    """Return the verdict on a certified boundary."""
+    return Verdict(
+        text=f"certified: precision at least {precision} on new rows (risk {100 * delta:g} %)",
+        tone="good",
+    )
 
 
 def boundary_card(
@@ -328,7 +333,7 @@ def boundary_card(
     value: str,
     fit: FitCounts | Fit,
     expected: tuple[Estimate | None, Estimate | None],
-    verdict: Verdict | None,
+    verdict: Verdict,
 ) -> HeadCard:
     """Build the head of a page on a boundary.
 
@@ -346,9 +351,11 @@ def boundary_card(
     )
     alert_rate = fit.selected / fit.rows
     rows, found = f"Flag {percent(alert_rate)} of rows", f"{percent(recall.value)} of positives found"
+    limit = value.replace("%", " %")
     titles = {
         ConstraintKind.PRECISION: f"{rows} at precision {value}: {found}",
         ConstraintKind.MAX_FPR: f"{rows} at a false-positive rate of {value}: {found}",
+        ConstraintKind.MAX_SELECTED: f"Flag at most {limit} of {rows_of(fit.rows)}: {found}",
     }
     return HeadCard(
         title=titles.get(kind, f"{rows}: {found} at precision {precision.value or 0:.2g}"),
@@ -362,6 +369,7 @@ def boundary_card(
                 interval=f"{count(fit.selected)} of {rows_of(fit.rows)}",
             ),
         ],
+        subject=f"Rule fitted on {{inputs}}: {rows_of(fit.rows)}, {count(fit.positives)} positive.",
     )
 
 

@@ -25,7 +25,7 @@ _BANDS, _MIN_ROWS = 25, 20
 _MIN_SHADE: Final = 0.15
 """Strength of the shade of ranges with hardly any rows, whose rates are mostly chance."""
 
-_MAX_CURVES: Final = 6
+_MAX_CURVES: Final = 8
 _MAX_GAP: Final = 0.15
 """Largest share of the axis that a line between two points crosses."""
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from uqcli.document import Document, HeadCard, Report, Table, Verdict
+from uqcli.document import Document, HeadCard, Report, Table, Verdict, short_names
 from uqcli.errors import UsageError
+from uqcli.files import is_stdin
 from uqcli.reports.checks import CheckResult, checks_table
 from uqcli.reports.failure import Failure, up_metric
 from uqcli.reports.figures import can_draw, to_svg
@@ -260,7 +261,19 @@ def _page(report: Report, suffix: str, context: RunContext) -> str:
     if suffix == ".md":
         return to_markdown(document, made_from, context.heading)
     line = context.provenance.line
-    return to_html(document, made_from, heading=context.heading, line=line, step=context.step)
+    names = {"inputs": _listed(context.provenance.files), "rules": _listed(tuple(context.provenance.digests))}
+    return to_html(document, made_from, heading=context.heading, line=line, step=context.step, names=names)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """List the first file names without their folders; empty if there are none."""
+    shown = ["standard input" if is_stdin(name) else name for name in short_names(names[:_MAX_LISTED])]
+    more = [f"{len(names) - _MAX_LISTED} more"] if len(names) > _MAX_LISTED else []
+    return ", ".join([*shown, *more])
+
+
+_MAX_LISTED: Final = 3
+"""Most file names at the head of a page."""
 
 
 def _card(document: Document, context: RunContext, *, failed: bool) -> HeadCard:

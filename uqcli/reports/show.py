@@ -7,7 +7,7 @@ from typing import Any
 
 from uqcli.artifacts.codec import content_of
 from uqcli.artifacts.saved import Saved
-from uqcli.document import Document, Metrics, OneResult
+from uqcli.document import Document, HeadCard, Metrics, OneResult, rows_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,4 +31,13 @@ class ShowReport(OneResult):
     def document(self) -> Document:
         """Return the readable form."""
         document = self.rule.document()
-        return replace(document, cautions=[f"{self.rule.unsealed}."] if self.rule.unsealed else [])
+        card = document.card or HeadCard(title=document.title)
+        return replace(
+            document,
+            cautions=[f"{self.rule.unsealed}."] if self.rule.unsealed else [],
+            card=replace(
+                card,
+                subject=f"Description of {{rules}}, fitted on {rows_of(self.rule.source.rows)}.",
+                action="Apply it to new rows with uqcli apply.",
+            ),
+        )

@@ -104,7 +104,7 @@ class BinReport(OneResult):
                     interval=f"{mist.cumulative[0]:.4f} with one per uncertainty bin",
                 )
             )
-        return HeadCard(title=title, numbers=numbers)
+        return HeadCard(title=title, subject="Counts of {inputs} by score and uncertainty.", numbers=numbers)
 
     def _errors_table(self, names: Sequence[str], errors: tuple[BinError, BinError]) -> Table:
         groups = self.artifact.table_groups()

@@ -16,6 +16,7 @@ from uqcli.artifacts.boundary import (
     RANGES,
     BoundaryParameters,
     boundary_card,
+    certified_verdict,
     recalibration_in_words,
     rule,
     threshold_table,
@@ -33,7 +34,6 @@ from uqcli.document import (
     OneResult,
     OperatingPoints,
     Table,
-    Tone,
     Verdict,
     count,
     head_of,
@@ -304,18 +304,15 @@ class BoundaryReport(OneResult):
             self._verdict(),
         )
 
-    def _verdict(self) -> Verdict | None:
+    def _verdict(self) -> Verdict:
         """Return the verdict on a boundary."""
         if self.certification is not None:
-            return Verdict(text=f"certified at a risk of {100 * self.certification.delta:g} %", tone="good")
+            return certified_verdict(self.constraint.value, self.certification.delta)
         for comparison in self.compared[:1]:
-            tones: dict[str, Tone] = {"helps": "good", "hurts": "bad"}
             words = {"no evidence": "no evidence that uncertainty helps"}
-            verdict = comparison.verdict
-            return Verdict(
-                text=words.get(verdict, f"uncertainty {verdict}"), tone=tones.get(verdict, "neutral")
-            )
-        return verdict_on_calibration_set(self.constraint.kind)
+            verdict = words.get(comparison.verdict, f"uncertainty {comparison.verdict}")
+            return Verdict(text=f"{verdict}; rule not tested on new rows yet")
+        return verdict_on_calibration_set()
 
     @property
     def _single(self) -> FittedBoundary | None:

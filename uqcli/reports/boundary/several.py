@@ -84,17 +84,26 @@ class SeveralBoundariesReport:
         """Build the head of the page: the positives found for each of the first targets."""
         feasible = [report for report in self.reports if report.chosen.found is not None]
         missing = len(self.reports) - len(feasible)
-        verdict = Verdict(text=f"{missing} infeasible", tone="bad") if missing else None
-        if verdict is None and self.reports[0].certification is not None:
+        verdict = Verdict(text="not tested on new rows yet")
+        if missing:
+            verdict = Verdict(text=f"{missing} infeasible", tone="bad")
+        elif self.reports[0].certification is not None:
             verdict = Verdict(text="each certified by itself")
         numbers = [
-            KeyNumber(label=report.constraint.text(), value=number.value, interval="of positives found")
+            KeyNumber(
+                label=report.constraint.text(),
+                value=report.card.numbers[1].value,
+                interval=f"of positives found, {report.card.numbers[2].value} of rows flagged",
+            )
             for report in feasible[:_KEY_NUMBERS]
-            for number in report.card.numbers[1:2]
         ]
         kind = str(self.reports[0].constraint.kind).replace("-", " ")
         return HeadCard(
-            title=f"Rules for {len(self.reports)} targets of {kind}", verdict=verdict, numbers=numbers
+            title=f"Rules for {len(self.reports)} targets of {kind}",
+            verdict=verdict,
+            numbers=numbers,
+            subject=self.reports[0].card.subject.replace("Rule", "Rules", 1),
+            action="Choose one, and test it: uqcli evaluate RULE.json TEST.csv.",
         )
 
     def _verdicts(self) -> list[str]:

@@ -22,6 +22,7 @@ from uqcli.document import (
     count,
     head_of,
     plain,
+    rows_of,
     share,
 )
 from uqcli.methods.bin.isotonic_error import BinError
@@ -141,7 +142,7 @@ class CalibrateReport(OneResult):
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
-            next="apply {rule} NEW.csv -o calibrated.csv",
+            next="evaluate {rule} TEST.csv" if self.methods else "apply {rule} NEW.csv -o calibrated.csv",
             figures=[before_and_after_figure(self.panels)] if self.panels else [],
             card=None if self.compared is None else self._card(self.compared),
         )
@@ -149,11 +150,14 @@ class CalibrateReport(OneResult):
     def _card(self, compared: Comparison) -> HeadCard:
         """Build the head of the page; the best of several methods is not tested."""
         card = comparison_card(self._lead()[0] if self.where is not None else "", compared)
+        rows = rows_of(self.artifact.source.rows)
+        card = replace(card, subject=f"Fitted on {{inputs}}: {rows}; errors are of rows left out of the fit.")
         if not card.title:
             return replace(card, title=f"Calibrated with {self.artifact.method}")
         if not self.methods:
             return replace(card, states_lead=True)
-        title = f"{self.artifact.method} has the lowest log loss of {len(self.methods)} methods"
+        best = f"{self.artifact.method} has the lowest log loss"
+        title = f"{len(self.methods)} ways to correct probabilities: {best}"
         return replace(card, title=title, verdict=Verdict(text="its lead is not tested"))
 
     def _lead(self) -> list[str]:

@@ -89,6 +89,7 @@ class ConformalReport(OneResult):
             verdict=Verdict(text=artifact.guarantee().partition(":")[0].lower(), tone="bad")
             if artifact.unsealed
             else Verdict(text="guaranteed on average", tone="good"),
+            subject="Fitted on {inputs}. Each row gets the set of classes that are plausible for it.",
             numbers=[
                 KeyNumber(label="guaranteed coverage", value=guaranteed, interval=f"mode {artifact.mode}"),
                 KeyNumber(label="calibration rows", value=count(sum(self.rows_of_class))),

@@ -263,7 +263,7 @@ class EvaluateReport(Evaluated):
             return HeadCard(title=title, verdict=verdict, numbers=numbers)
         same = not direction(self.difference.selected) and not direction(self.difference.recall)
         if verdict is None:
-            verdict = Verdict(text="no significant difference" if same else "significant difference")
+            verdict = Verdict(text="no significant difference" if same else self._trade_off())
         title = "; ".join(
             f"{name} finds {percent(measured.recall.value)} of positives at precision "
             f"{percent(measured.precision.value)}"
@@ -273,6 +273,7 @@ class EvaluateReport(Evaluated):
         names = ("precision", "recall", "flagged rows")
         return HeadCard(
             title=title,
+            subject="{rules} compared on {inputs}: " + f"{rows_of(self.results[0][2].rows)}.",
             verdict=verdict,
             action=self._advice()[-1],
             numbers=[
@@ -281,13 +282,30 @@ class EvaluateReport(Evaluated):
             ],
         )
 
+    def _trade_off(self) -> str:
+        """State which of two rules finds more, and which is more precise."""
+        (_, _, one), (_, _, two) = self.results
+        first, second = names_of(self.results)
+        recalls, precisions = (
+            ((one.recall.value or 0), (two.recall.value or 0)),
+            (
+                (one.precision.value or 0),
+                (two.precision.value or 0),
+            ),
+        )
+        more, precise = (first if a >= b else second for a, b in (recalls, precisions))
+        return f"{more} finds more" + ("" if more == precise else f", {precise} is more precise")
+
     def _card_of_one(self) -> HeadCard:
         ((name, artifact, measured),) = self.results
         met = self.claims[0].met
+        proven = "(significant)" in self.claims[0].sentence
         verdicts: dict[bool | None, Verdict] = {
-            True: Verdict(text="consistent with the target", tone="good"),
+            True: Verdict(text="target met", tone="good")
+            if proven
+            else Verdict(text="consistent with the target, not proven"),
             False: Verdict(text="target missed", tone="bad"),
-            None: Verdict(text="undecided"),
+            None: Verdict(text="no target tested"),
         }
         found = (
             f"{percent(measured.recall.value)} of positives found"
@@ -298,6 +316,8 @@ class EvaluateReport(Evaluated):
         result = f"{flagged}{percent(measured.precision.value)}"
         return HeadCard(
             title=f"{result}: {found}" if found else result,
+            subject="{rules} tested on {inputs}: "
+            + f"{rows_of(measured.rows)}, {count(measured.positives)} positive.",
             verdict=verdicts[met],
             action=(self._advice() or [apply_command(name)])[0],
             states_lead=True,

@@ -114,7 +114,9 @@ class EvaluateCalibratorReport(Evaluated):
             card = comparison_card(verdict(measured.compared), measured.compared)
             tone = "neutral" if card.verdict is None else card.verdict.tone
             actions = {"good": apply_command(name), "bad": "Do not use it."}
-            return replace(card, action=actions.get(tone, "Keep the scores as they are."))
+            size = rows_of(measured.rows)
+            subject = "{rules} tested on {inputs}: " + f"{size}, before and after calibration."
+            return replace(card, subject=subject, action=actions.get(tone, "Keep the scores as they are."))
         advice = self._advice()
         best, *_ = sort_by_log_loss(
             [
@@ -132,6 +134,7 @@ class EvaluateCalibratorReport(Evaluated):
                 text="its lead is not tested" if len(self.results) > 2 else "no significant difference"
             ),
             numbers=after_numbers(best[1]),
+            subject="{rules} compared on {inputs}: " + f"{rows_of(self.source.rows)}.",
         )
 
     def _cautions(self) -> list[str]:

@@ -211,12 +211,14 @@ class EvaluateConformalReport(Evaluated):
             title=f"Prediction sets contain the true class in {covered} of new rows ({guaranteed} guaranteed)"
             if len(self.results) == 1 and measured.test.unit != "target"
             else verdicts(self.results, sentences).rstrip("."),
+            subject="{rules} tested on {inputs}: "
+            + f"{rows_of(self.source.rows)}. Each row gets the set of classes that are plausible for it.",
             verdict=verdict,
             action="Fit the sets again on current data." if "broken" in states else apply_command(name),
             numbers=[
                 key_rate("coverage", measured.coverage),
                 KeyNumber(label="classes in a set", value=f"{measured.mean_set_size:.2f}", interval="mean"),
-                KeyNumber(label="empty sets", value=percent(measured.empty)),
+                KeyNumber(label="empty sets", value=percent(measured.empty), interval="no plausible class"),
             ]
             if len(self.results) == 1
             else [

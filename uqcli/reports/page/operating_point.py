@@ -38,8 +38,8 @@ def operating_point_section(document: Document, line: str) -> str:
 <h2>Choose the operating point</h2>
 <p>{escaped(points.caption)}</p>
 <div class="choice">
-<label>Choose by <select>{options}</select></label>
-<label>Rule with <output></output><input type="range" min="0" max="1" step="1"></label>
+<label>Choose by <select autocomplete="off">{options}</select></label>
+<label>Rule with <output></output><input type="range" min="0" max="1" step="1" autocomplete="off"></label>
 </div>
 <div class="scroll" tabindex="0" role="group" aria-label="Operating point">
 <table>
@@ -49,6 +49,7 @@ def operating_point_section(document: Document, line: str) -> str:
 </table>
 </div>
 <p>Make it: <code></code></p>
+<p>The chosen rule is drawn in yellow. All other numbers on this page stay those of the report's rule.</p>
 <script type="application/json" id="operating-points">{content}</script>
 </section>
 """

@@ -5,8 +5,9 @@
   // Tables: a click on a header sorts the rows, a third click restores their order.
   const key = (row, column) => {
     const text = row.cells[column].textContent.trim();
-    const number = text.replace(/,/g, "").match(/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?/i);
-    return number ? [0, Number(number[0]), text] : [1, 0, text];
+    const number = text.replace(/,/g, "").match(/^(below |from )?([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)/i);
+    if (!number) return [text === "" || text === "-" ? 2 : 1, 0, text];
+    return [0, number[1] === "below " ? Number(number[2]) - 1e-9 : Number(number[2]), text];
   };
   const compare = (a, b) => a[0] - b[0] || a[1] - b[1] || a[2].localeCompare(b[2]);
   for (const table of document.querySelectorAll("table.sortable")) {
@@ -24,7 +25,10 @@
         if (order !== "none") {
           header.ariaSort = order;
           const sign = order === "ascending" ? 1 : -1, column = header.cellIndex;
-          rows.sort((a, b) => sign * compare(key(a, column), key(b, column)));
+          rows.sort((a, b) => {
+            const [first, second] = [key(a, column), key(b, column)];
+            return first[0] === 2 || second[0] === 2 ? first[0] - second[0] : sign * compare(first, second);
+          });
         }
         body.append(...rows);
       });
@@ -45,7 +49,8 @@
     };
     picture.tabIndex = 0;
     picture.addEventListener("pointermove", (event) => show(areas.indexOf(event.target.closest("rect"))));
-    picture.addEventListener("pointerleave", () => show(-1));
+    picture.addEventListener("pointerdown", (event) => show(areas.indexOf(event.target.closest("rect"))));
+    picture.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && show(-1));
     picture.addEventListener("blur", () => show(-1));
     picture.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -95,7 +100,8 @@
     };
     const show = () => {
       const { amount, option, rule, single } = data.families[by.value][slider.value];
-      value.value = by.value === "alerts" ? `at most ${Number(amount).toLocaleString("en") === "NaN" ? amount : Number(amount).toLocaleString("en")} alerts` : `precision at least ${amount}`;
+      const number = Number.isNaN(Number(amount)) ? amount : Number(amount).toLocaleString("en");
+      value.value = by.value === "alerts" ? `at most ${number} alerts` : `target precision ${amount}`;
       slider.setAttribute("aria-valuetext", value.value);
       for (const [name, point] of [["rule", rule], ["single", single]]) {
         const row = section.querySelector(`tr[data-point=${name}]`);
@@ -104,7 +110,8 @@
       command.textContent = [data.command[0], ...option, data.command[1]].filter(Boolean).join(" ");
       for (const picture of pictures) {
         picture.drawn.forEach((shape) => shape.remove());
-        picture.drawn = shapes(picture.frames, rule);
+        const isOwn = by.value === data.chosen[0] && Number(slider.value) === data.chosen[1];
+        picture.drawn = isOwn ? [] : shapes(picture.frames, rule);
         const values = picture.svg.querySelector(".values");
         picture.drawn.forEach((shape) => picture.svg.insertBefore(shape, values));
       }

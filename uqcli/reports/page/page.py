@@ -6,10 +6,11 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Final
 
 from uqcli.document import Document, Figure, HeadCard, Table
@@ -29,7 +30,13 @@ _SIGNS: Final = {"good": "✓ ", "bad": "✗ ", "neutral": ""}
 
 
 def to_html(
-    document: Document, made_from: Table | None = None, *, heading: str = "", line: str = "", step: str = ""
+    document: Document,
+    made_from: Table | None = None,
+    *,
+    heading: str = "",
+    line: str = "",
+    step: str = "",
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Render a report as a self-contained HTML page, with its provenance at the end.
 
@@ -41,14 +48,17 @@ def to_html(
         Command line of the run, from which those of other operating points are made.
     step
         Next step, in words or as a command line.
+    names
+        Names of the inputs and of the rule files read, for the card.
     """
     card = document.card or HeadCard(title=document.title)
     choice = "" if document.operating_points is None else operating_point_section(document, line)
     tables = [_shown(table) for table in document.tables if not table.detail]
     details = [table for table in document.tables if table.detail or _shown(table) is not table]
+    lead = [] if card.states_lead else [text for text in document.lead if text != card.action]
     body = [
-        _card(card, heading, document, step),
-        "" if card.states_lead else "".join(f"<p>{_sentence(sentence)}</p>\n" for sentence in document.lead),
+        _card(card, heading, document, step, names),
+        "".join(f"<p>{_sentence(sentence)}</p>\n" for sentence in lead),
         choice,
         *(_figure(figure, number) for number, figure in enumerate(document.figures)),
         *map(_table, tables),
@@ -71,6 +81,9 @@ def _shown(table: Table) -> Table:
     return table.brief if table.brief is not None and len(table.brief.rows) < len(table.rows) else table
 
 
+_PLACEHOLDER: Final = re.compile(r"\{(inputs|rules)\}")
+
+
 @cache
 def _asset(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8").strip()
@@ -81,7 +94,7 @@ def _hash_of(script: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 
 
-def _card(card: HeadCard, heading: str, document: Document, step: str) -> str:
+def _card(card: HeadCard, heading: str, document: Document, step: str, names: Mapping[str, str]) -> str:
     answer = f'<p class="answer">{escaped(card.title)}</p>\n' if heading else ""
     tone, badge = "neutral", ""
     if card.verdict is not None:
@@ -93,13 +106,16 @@ def _card(card: HeadCard, heading: str, document: Document, step: str) -> str:
         for number in card.numbers
     )
     caution = f"<p>Caution: {_sentence(document.cautions[0])}</p>\n" if document.cautions else ""
-    command = step.removeprefix("Next: ") or card.action
+    command = card.action or step.removeprefix("Next: ")
+    known = "{" not in card.subject or all(names.get(name) for name in _PLACEHOLDER.findall(card.subject))
+    subject = _PLACEHOLDER.sub(lambda name: names[name[1]], card.subject) if known else ""
+    about = f'<p class="subject">{escaped(subject)}</p>\n' if subject else ""
     action = f"<code>{_sentence(command)}</code>" if command.startswith("uqcli ") else _sentence(command)
     numbers = f'<dl class="numbers">\n{numbers}</dl>\n' if numbers else ""
     next_step = f'<p class="action">Next: {action}</p>\n' if command else ""
     title = escaped(heading or card.title)
     return (
-        f'<header class="card {tone}">\n<h1>{title}</h1>\n{answer}{badge}{numbers}{caution}{next_step}'
+        f'<header class="card {tone}">\n<h1>{title}</h1>\n{answer}{about}{badge}{numbers}{caution}{next_step}'
         "</header>\n"
     )
 

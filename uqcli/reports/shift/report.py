@@ -132,7 +132,7 @@ class ShiftReport(OneResult):
         verdict = None
         if self.shift_p is not None:
             verdict = Verdict(
-                text="class priors differ" if self.shift_p < _LEVEL else "no significant difference"
+                text="significant difference" if self.shift_p < _LEVEL else "no significant difference"
             )
         if self.artifact is None:
             return HeadCard(
@@ -150,15 +150,19 @@ class ShiftReport(OneResult):
         title = f"Class {printable(name, 30)} is {_times(weight.value or 0.0)} in the target data"
         if not _excludes_one(weight) and self.shift_p is not None:
             title = (
-                "Class priors differ" if self.shift_p < _LEVEL else "No significant change of class priors"
+                "The classes differ in frequency"
+                if self.shift_p < _LEVEL
+                else "No significant change in how frequent the classes are"
             )
         return HeadCard(
             title=title,
+            subject=f"Labelled rows compared with {count(self.target_rows)} unlabelled target rows.",
+            action="" if self.shift_p is None or self.shift_p < _LEVEL else "Nothing to correct.",
             verdict=verdict,
             numbers=[
                 KeyNumber(
-                    label=f"weight of class {printable(name, 20)}",
-                    value=f"{weight.value:.2f}",
+                    label=f"frequency of class {printable(name, 20)}",
+                    value=f"x {weight.value:.2f}",
                     interval=ends_of(weight, ".2f").strip(" []").replace(", ", " to "),
                 )
                 for name, weight in changed[:3]

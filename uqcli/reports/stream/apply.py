@@ -15,6 +15,7 @@ from uqcli.document import (
     Metrics,
     OneResult,
     Table,
+    Verdict,
     count,
     head_of,
     percent,
@@ -144,7 +145,13 @@ class ApplyReport(OneResult):
             numbers.append(KeyNumber(label="flagged", value=percent(self.selected / rows), interval=beside))
         numbers.append(KeyNumber(label="undecided", value=count(self.undecided)))
         action = "When labels arrive, check the rule with uqcli evaluate."
-        return HeadCard(title=title, numbers=numbers, action=action)
+        verdict = None
+        if self.selected is not None:
+            verdict = Verdict(text="alert rate as usual; hit rate unknown until labels arrive")
+        if self._rate_caution():
+            verdict = Verdict(text="unusual alert rate", tone="bad")
+        subject = "{rules} applied to {inputs}."
+        return HeadCard(title=title, subject=subject, verdict=verdict, numbers=numbers, action=action)
 
     def _rate_caution(self) -> list[str]:
         """Caution that the alert rate is far from that of the calibration set."""

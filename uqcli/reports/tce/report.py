@@ -29,6 +29,7 @@ from uqcli.document import (
     p_text,
     plain,
     printable,
+    rows_of,
     share,
 )
 from uqcli.methods.tce.calibrated_labels import NullDistribution
@@ -136,7 +137,7 @@ class TceReport(OneResult):
         if self.groups:
             feature = self.parameters.by
             return f"Calibrate with the group as a feature: --method heterogeneous --features {feature}."
-        return "Calibrate the probabilities with uqcli calibrate."
+        return "Calibrate the probabilities with uqcli calibrate." if self.multiclass else ""
 
     @property
     def _worst_group(self) -> GroupResult | None:
@@ -216,7 +217,9 @@ class TceReport(OneResult):
             "slope": "slope (1 if calibrated)",
         }
         return HeadCard(
-            title=_headline(self._lead()[0], self.parameters.alpha),
+            title=_headline(self._lead()[0], self.parameters.alpha, many_rejected=many_rejected),
+            subject="Probabilities of {inputs} tested against their labels: "
+            + f"{rows_of(self.source.rows)}.",
             states_lead=True,
             action=self._action(many_rejected=many_rejected),
             verdict=verdict,
@@ -301,19 +304,24 @@ class TceReport(OneResult):
         return reliability_figure(panels)
 
 
-def _headline(sentence: str, alpha: float) -> str:
-    """State the rejected predictions without the level of their tests."""
+def _headline(sentence: str, alpha: float, *, many_rejected: bool) -> str:
+    """State where the scores are wrong, or that most agree with the labels."""
     parts = re.fullmatch(
         rf"(Worst .*: )?(.*?) of predictions are rejected \(level {alpha:g}\)(.*)\.", sentence
     )
     assert parts is not None
     worst, rejected, where = parts.groups(default="")
-    return f"{worst}The labels contradict {rejected} of predictions{re.sub('^,', ':', where)}"
+    if not many_rejected:
+        return f"{worst}Scores agree with their labels in most rows: {rejected} of predictions rejected"
+    if where.startswith(","):
+        return f"{worst}Scores are {where[2:]}"
+    return f"{worst}Scores disagree with their labels{where}"
 
 
 def _key_number(name: str, label: str, metric: Metric) -> KeyNumber:
     value, _, ends = format_metric(name, metric).rstrip("]").partition(" [")
-    return KeyNumber(label=label, value=value, interval=ends.replace(", ", " to "))
+    notes = {"tce": f"more than {100 * MANY_REJECTED:g} % is many"}
+    return KeyNumber(label=label, value=value, interval=ends.replace(", ", " to ") or notes.get(name, ""))
 
 
 def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str:
