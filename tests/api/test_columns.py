@@ -57,11 +57,11 @@ def test_column_names_that_are_numbers_become_texts():
     np.testing.assert_array_equal(from_frame.sets(frame), from_array.sets(probability))
     options = {"method": "heterogeneous", "max_depth": 1}
     score, features = random.random(200), pd.DataFrame(random.random((200, 2)))
-    numbered = Calibrator.fit(score, label > 0, features=features, **options)
-    named = Calibrator.fit(score, label > 0, features=features.rename(columns=str), **options)
-    assert numbered.artifact == named.artifact
+    with_number_names = Calibrator.fit(score, label > 0, features=features, **options)
+    with_text_names = Calibrator.fit(score, label > 0, features=features.rename(columns=str), **options)
+    assert with_number_names.artifact == with_text_names.artifact
     np.testing.assert_array_equal(
-        numbered.predict(score, features=features), named.predict(score, features=features)
+        with_number_names.predict(score, features=features), with_text_names.predict(score, features=features)
     )
 
 
@@ -268,13 +268,13 @@ def test_masked_values_are_missing():
 
 def test_a_feature_may_have_the_name_of_the_weight():
     random = np.random.default_rng(1)
-    score, part = random.random(400), random.integers(0, 2, 400).astype(float)
-    label = random.random(400) < np.where(part > 0, score, 1 - score)
+    score, feature = random.random(400), random.integers(0, 2, 400).astype(float)
+    label = random.random(400) < np.where(feature > 0, score, 1 - score)
     options = {"method": "heterogeneous", "min_leaf": 50}
     metrics = []
     for name in ("weight", "part"):
-        fitted = Calibrator.fit(score, label, partition={name: part}, **options)
-        report = fitted.evaluate(score, label, features={name: part}, weight=np.ones(400, dtype=int))
+        fitted = Calibrator.fit(score, label, partition={name: feature}, **options)
+        report = fitted.evaluate(score, label, features={name: feature}, weight=np.ones(400, dtype=int))
         metrics.append(
             report.metrics["after.brier"] if "after.brier" in report.metrics else dict(report.metrics)
         )

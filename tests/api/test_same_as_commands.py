@@ -18,7 +18,7 @@ ABCD = list("abcd")
 
 
 @dataclass(frozen=True)
-class Given:
+class SharedRows:
     """The rows that the API and the command work on."""
 
     rows: dict
@@ -37,7 +37,7 @@ class Given:
 SAVED, REPORTED, ADDED = "an artifact", "a report", "columns"
 
 
-def boundary(*options, **arguments):
+def boundary_case(*options, **arguments):
     return (
         f"boundary {' '.join(options)}",
         "rows.parquet --score-bins 30",
@@ -48,23 +48,23 @@ def boundary(*options, **arguments):
     )
 
 
-def binned(binning):
-    both = binning.cuts_uncertainty
+def bin_case(binning):
+    cuts_uncertainty = binning.cuts_uncertainty
     return (
         f"bin --binning {binning}",
-        f"rows.parquet --score-bins 7 --uncertainty-bins {2 if both else 1}",
+        f"rows.parquet --score-bins 7 --uncertainty-bins {2 if cuts_uncertainty else 1}",
         SAVED,
         lambda g: uqcli.bin_counts(
             *g.labelled,
-            uncertainty=g.rows["uncertainty"] if both else None,
+            uncertainty=g.rows["uncertainty"] if cuts_uncertainty else None,
             binning=binning,
             score_bins=7,
-            uncertainty_bins=2 if both else 1,
+            uncertainty_bins=2 if cuts_uncertainty else 1,
         ),
     )
 
 
-def calibrated(method, options="", **arguments):
+def calibration_case(method, options="", **arguments):
     def fitted(g):
         columns = {name: {column: g.rows[column] for column in names} for name, names in arguments.items()}
         return uqcli.Calibrator.fit(
@@ -89,11 +89,11 @@ def class_case(function, command, options="", **arguments):
     )
 
 
-def conformal(options="", **arguments):
+def conformal_case(options="", **arguments):
     return class_case(uqcli.conformal_sets, "conformal", options, **arguments)
 
 
-def shift(options="", **arguments):
+def shift_case(options="", **arguments):
     return (
         f"shift {options}",
         "classes.parquet --proba p_* --target target.parquet",
@@ -104,13 +104,13 @@ def shift(options="", **arguments):
     )
 
 
-def tce(options="", **arguments):
+def tce_case(options="", **arguments):
     names = ("group", "weight")
 
     def measured(g):
         columns = {name: g.rows[name] for name in names if arguments.get(name)}
-        others = {name: value for name, value in arguments.items() if name not in names}
-        return uqcli.calibration_error(*g.labelled, **columns, **others)
+        other_options = {name: value for name, value in arguments.items() if name not in names}
+        return uqcli.calibration_error(*g.labelled, **columns, **other_options)
 
     return f"tce {options}", "rows.parquet", REPORTED, measured
 
@@ -120,32 +120,34 @@ def from_rule_file(call):
 
 
 CASES = [
-    boundary("--precision 0.6", precision=0.6),
-    boundary("--recall 0.5", recall="0.5"),
-    boundary("--max-selected 5%", max_selected="5%"),
-    boundary("--max-selected 40", max_selected=40),
-    boundary("--max-fpr 0.1", max_fpr=0.1),
-    boundary("--gain 3 --cost 1", gain=3, cost=1),
-    boundary("--precision 0.4 --certify 0.2 --seed 3", precision=0.4, certify="0.2", seed=3),
-    boundary("--precision 0.6 --compare --seed 3", precision=0.6, compare=True, seed=3),
-    *(boundary(f"--precision 0.6 --algorithm {name}", precision="0.6", algorithm=name) for name in Algorithm),
-    *map(binned, Binning),
-    *(calibrated(method) for method in CalibrationMethod if method is not CalibrationMethod.HETEROGENEOUS),
-    calibrated("heterogeneous", "--features age,city", features=("age", "city")),
-    calibrated("all"),
-    calibrated("all", "--features age,city", features=("age", "city")),
-    calibrated("heterogeneous", "--partition city,group", partition=("city", "group")),
-    conformal(),
-    conformal("--method lac --alpha 0.2", method="lac", alpha=0.2),
-    conformal("--mode label-conditional --alpha-by-class a=0.3", mode="label-conditional",
+    boundary_case("--precision 0.6", precision=0.6),
+    boundary_case("--recall 0.5", recall="0.5"),
+    boundary_case("--max-selected 5%", max_selected="5%"),
+    boundary_case("--max-selected 40", max_selected=40),
+    boundary_case("--max-fpr 0.1", max_fpr=0.1),
+    boundary_case("--gain 3 --cost 1", gain=3, cost=1),
+    boundary_case("--precision 0.4 --certify 0.2 --seed 3", precision=0.4, certify="0.2", seed=3),
+    boundary_case("--precision 0.6 --compare --seed 3", precision=0.6, compare=True, seed=3),
+    *(boundary_case(f"--precision 0.6 --algorithm {name}", precision="0.6", algorithm=name)
+      for name in Algorithm),
+    *map(bin_case, Binning),
+    *(calibration_case(method) for method in CalibrationMethod
+      if method is not CalibrationMethod.HETEROGENEOUS),
+    calibration_case("heterogeneous", "--features age,city", features=("age", "city")),
+    calibration_case("all"),
+    calibration_case("all", "--features age,city", features=("age", "city")),
+    calibration_case("heterogeneous", "--partition city,group", partition=("city", "group")),
+    conformal_case(),
+    conformal_case("--method lac --alpha 0.2", method="lac", alpha=0.2),
+    conformal_case("--mode label-conditional --alpha-by-class a=0.3", mode="label-conditional",
               alpha_by_class={"a": "0.3"}),
-    shift(),
-    shift("--estimator em --bootstrap 5 --seed 2", estimator="em", bootstrap=5, seed=2),
-    shift("--confusion soft --bootstrap 0", confusion="soft", bootstrap=0),
-    tce(),
-    tce("--bins quantile --n-bins 5 --test t", binning="quantile", n_bins=5, test="t"),
-    tce("--by group --bootstrap 5 --seed 1", group=True, bootstrap=5, seed=1),
-    tce("--weight weight", weight=True),
+    shift_case(),
+    shift_case("--estimator em --bootstrap 5 --seed 2", estimator="em", bootstrap=5, seed=2),
+    shift_case("--confusion soft --bootstrap 0", confusion="soft", bootstrap=0),
+    tce_case(),
+    tce_case("--bins quantile --n-bins 5 --test t", binning="quantile", n_bins=5, test="t"),
+    tce_case("--by group --bootstrap 5 --seed 1", group=True, bootstrap=5, seed=1),
+    tce_case("--weight weight", weight=True),
     ("tce", "classes.parquet --proba p_*", REPORTED,
      lambda g: uqcli.calibration_error(g.probability, g.classes["label"], classes=ABCD)),
     ("uncertainty", "rows.parquet --alpha1 alpha1 --alpha0 alpha0 --overwrite", ADDED,
@@ -185,7 +187,7 @@ RULE_CASES = {
         lambda m, g: {"calibrated": m.predict(g.rows["score"], uncertainty=g.rows["uncertainty"])},
         lambda m, g: m.evaluate(*g.labelled, uncertainty=g.rows["uncertainty"]),
     ),
-    "calibrator of parts": (
+    "heterogeneous calibrator": (
         "calibrate rows.parquet --method heterogeneous --features age,city --min-leaf 80 --bootstrap 0",
         "rows.parquet",
         lambda m, g: {"calibrated": m.predict(g.rows["score"], features=features(g))},
@@ -231,7 +233,7 @@ def given(rows, classes, probability, folder, tmp_path):
     """Return the rows, and link their files in the working directory."""
     for name in ("rows", "classes", "target"):
         (tmp_path / f"{name}.parquet").symlink_to(folder / f"{name}.parquet")
-    return Given(rows, classes, probability)
+    return SharedRows(rows, classes, probability)
 
 
 def command(line, capfd):
@@ -243,23 +245,27 @@ def command(line, capfd):
     return out
 
 
-@pytest.mark.parametrize(("name", "arguments", "gives", "library"), CASES, ids=[case[0] for case in CASES])
-def test_the_api_and_the_command_give_equal_results(given, capfd, tmp_path, name, arguments, gives, library):
+@pytest.mark.parametrize(
+    ("name", "arguments", "result_kind", "library"), CASES, ids=[case[0] for case in CASES]
+)
+def test_the_api_and_the_command_give_equal_results(
+    given, capfd, tmp_path, name, arguments, result_kind, library
+):
     line = f"{name} {arguments}"
-    if gives == SAVED:
+    if result_kind == SAVED:
         command(f"{line} -q -o cli.json", capfd)
         rule = library(given)
         rule.save("library.json")
         assert (tmp_path / "library.json").read_bytes() == (tmp_path / "cli.json").read_bytes()
         assert uqcli.load("cli.json").artifact == rule.artifact
-    elif gives == REPORTED:
+    elif result_kind == REPORTED:
         assert to_json(library(given).report) == command(f"{line} --json", capfd)
     else:
         command(f"{line} -q -o out.parquet", capfd)
-        same_columns(library(given), pl.read_parquet("out.parquet"))
+        assert_same_columns(library(given), pl.read_parquet("out.parquet"))
 
 
-def same_columns(columns, written):
+def assert_same_columns(columns, written):
     for name, values in columns.items():
         expected = written[name].to_list()
         assert (values.tolist() if isinstance(values, np.ndarray) else values) == expected, name
@@ -269,12 +275,12 @@ def same_columns(columns, written):
 def test_rules_do_what_apply_evaluate_and_show_do(given, capfd, kind):
     fit, inputs, applied, evaluated = RULE_CASES[kind]
     command(f"{fit} -q -o model.json", capfd)
-    model = uqcli.load("model.json")
+    rule = uqcli.load("model.json")
     command(f"apply model.json {inputs} -q -o out.parquet", capfd)
-    same_columns(applied(model, given), pl.read_parquet("out.parquet"))
+    assert_same_columns(applied(rule, given), pl.read_parquet("out.parquet"))
     if evaluated is not None:
         expected = json.loads(command(f"evaluate model.json {inputs} --json", capfd))
-        report = evaluated(model, given).report.payload()
+        report = evaluated(rule, given).report.payload()
         for result in (*expected["results"], *report["results"]):
             result.pop("artifact")
         expected["notes"] = [note.partition(": ")[2] for note in expected["notes"]]
@@ -282,7 +288,7 @@ def test_rules_do_what_apply_evaluate_and_show_do(given, capfd, kind):
         assert json.loads(json.dumps(report)) == expected
     command("show model.json -q --report shown.md", capfd)
     shown, _ = Path("shown.md").read_text("utf-8").split("\n## Made from\n")  # the API has no input files
-    assert model.describe() == shown
+    assert rule.describe() == shown
 
 
 def test_schemas_are_those_of_the_command(capfd):

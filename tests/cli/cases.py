@@ -1,6 +1,6 @@
 """One case per command for the contract tests: a new command adds a case and gets all tests.
 
-``arguments`` returns the command line for an input; tests add the output at ``-o``.
+``arguments`` returns the command line for an input; tests add the output with ``-o``.
 A test fails if a registered command has no entry.
 """
 

@@ -30,7 +30,7 @@ def decisions(artifact, frame):
     return boundary.decide(frame["score"], frame["uncertainty"]).tolist()
 
 
-def test_csv_text_stays_byte_for_byte(uqcli, artifact, data_csv, decisions):
+def test_csv_rows_stay_byte_for_byte(uqcli, artifact, data_csv, decisions):
     outcome = uqcli("apply", artifact, data_csv)
     assert outcome.code == 0
     before, after = data_csv.read_bytes().splitlines(), outcome.out.splitlines()
@@ -76,7 +76,7 @@ def test_block_size_changes_nothing(uqcli, artifact, data_csv, monkeypatch, bloc
 
 
 @pytest.mark.parametrize("ending", ["csv.gz", "csv.zst"])
-def test_compressed_input_and_output(uqcli, artifact, data_csv, tmp_path, ending):
+def test_compressed_files_are_read_and_written(uqcli, artifact, data_csv, tmp_path, ending):
     compressed, output = tmp_path / f"in.{ending}", tmp_path / f"out.{ending}"
     if ending == "csv.gz":
         compressed.write_bytes(gzip.compress(data_csv.read_bytes()))
@@ -244,7 +244,7 @@ def test_any_quoted_text_passes_unchanged(tmp_path_factory, rows, block_bytes, l
     for first, last in rows:
         writer.writerow([first, "0.5", last])
     (folder / "d.csv").write_bytes(text.getvalue().encode())
-    (folder / "b.json").write_text(_single(0.5))
+    (folder / "b.json").write_text(single_threshold_rule(0.5))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_text, "CSV_BLOCK_BYTES", block_bytes)
         assert (
@@ -259,7 +259,7 @@ def test_any_quoted_text_passes_unchanged(tmp_path_factory, rows, block_bytes, l
     )
 
 
-def _single(threshold):
+def single_threshold_rule(threshold):
     fit = {"selected": 1, "true_positives": 1, "rows": 1, "positives": 1, "precision": 1, "recall": 1}
     return json.dumps(
         {

@@ -34,10 +34,10 @@ def test_counts_equal_those_of_the_oracle(uqcli, data, frame, binning):
 )
 def test_a_boundary_on_the_grid_finds_the_same_positives_as_on_the_rows(uqcli, data, frame, constraint):
     """On rows, uqcli raises thresholds to the lowest score of a positive row."""
-    shape = ["--score-bins", "30", "--uncertainty-bins", "2", "--binning", "equi-weight"]
-    assert uqcli("bin", data, *shape, "-q", "-o", "g.json").code == 0
+    grid_options = ["--score-bins", "30", "--uncertainty-bins", "2", "--binning", "equi-weight"]
+    assert uqcli("bin", data, *grid_options, "-q", "-o", "g.json").code == 0
     constraint = [*constraint, "--algorithm", "smooth"]
-    rows = uqcli("boundary", data, *constraint, *shape, "-q", "-o", "-").json
+    rows = uqcli("boundary", data, *constraint, *grid_options, "-q", "-o", "-").json
     grid = uqcli("boundary", "--grid", "g.json", *constraint, "-q", "-o", "-").json
     assert rows["fit"]["true_positives"] == grid["fit"]["true_positives"]
     assert rows["fit"]["selected"] <= grid["fit"]["selected"]
@@ -94,9 +94,9 @@ def test_apply_adds_the_bins_of_the_grid(uqcli, data, frame, tmp_path):
     (tmp_path / "g.json").write_text(json.dumps(grid))
     assert uqcli("apply", "g.json", data, "-o", "o.parquet").code == 0
     result = pl.read_parquet("o.parquet")
-    counted = np.zeros((3, 5), dtype=int)
-    np.add.at(counted, (result["uncertainty_bin"].to_numpy(), result["score_bin"].to_numpy()), 1)
-    assert counted.tolist() == grid["count"]
+    rows_per_cell = np.zeros((3, 5), dtype=int)
+    np.add.at(rows_per_cell, (result["uncertainty_bin"].to_numpy(), result["score_bin"].to_numpy()), 1)
+    assert rows_per_cell.tolist() == grid["count"]
     assert result.drop("uncertainty_bin", "score_bin").equals(frame)
 
 
@@ -172,7 +172,7 @@ def test_hr_recalibrates_the_score_when_applied(uqcli, tmp_path):
 def test_contradictory_grids_and_overflowing_sums_are_refused(uqcli, data, tmp_path):
     grid = grid_of(uqcli, data, "--score-bins", 2)
 
-    def changed(name, **keys):
+    def write_changed(name, **keys):
         content = grid | keys
         del content["digest"]  # as in version 0.2
         (tmp_path / name).write_text(json.dumps(content))
@@ -181,19 +181,19 @@ def test_contradictory_grids_and_overflowing_sums_are_refused(uqcli, data, tmp_p
     huge = [[2 * 10**9, 0]] + [[0, 0]] * 2
     empty = [[0, 0]] * 3
     for name in (
-        changed("huge.json", count=[[10**30, 0], *huge[1:]], positives=empty),
-        changed("zero.json", count=empty, positives=empty),
-        changed("span.json", binning="equi-span"),
-        changed("more.json", positives=[[10**6, 0], *empty[1:]]),
-        changed("ragged.json", count=[[1], [1, 2], [1, 2]]),
+        write_changed("huge.json", count=[[10**30, 0], *huge[1:]], positives=empty),
+        write_changed("zero.json", count=empty, positives=empty),
+        write_changed("span.json", binning="equi-span"),
+        write_changed("more.json", positives=[[10**6, 0], *empty[1:]]),
+        write_changed("ragged.json", count=[[1], [1, 2], [1, 2]]),
     ):
         assert uqcli("show", name).code == 5
         assert uqcli("boundary", "--grid", name, "--precision", "0.5").code == 5
-    half = changed("half.json", count=huge, positives=empty)
-    assert uqcli("show", half, "-q").code == 0
-    assert uqcli("bin", "--merge", half, half).code == 3
-    negated = changed("other.json", parameters=grid["parameters"] | {"positive": "no"})
-    assert uqcli("bin", "--merge", changed("same.json"), negated).code == 2
+    summable = write_changed("half.json", count=huge, positives=empty)
+    assert uqcli("show", summable, "-q").code == 0
+    assert uqcli("bin", "--merge", summable, summable).code == 3
+    other_positive = write_changed("other.json", parameters=grid["parameters"] | {"positive": "no"})
+    assert uqcli("bin", "--merge", write_changed("same.json"), other_positive).code == 2
 
 
 def test_rows_of_weight_zero_are_absent_from_hr(uqcli, tmp_path):
@@ -229,7 +229,7 @@ def test_a_perfect_score_with_a_budget_is_fast(uqcli, tmp_path):
 
 @pytest.mark.usefixtures("figure_stub")
 def test_errors_are_compared_with_those_of_calibrated_scores(uqcli, tmp_path):
-    """The expected errors on the page are those of calibrated probabilities, for any rows per cell."""
+    """Errors expected on the page are those of calibrated probabilities, for any number of rows per cell."""
 
     def errors_in(page):
         lines = re.findall(r"^\| [\d-]+ \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", page, flags=re.MULTILINE)
@@ -242,12 +242,12 @@ def test_errors_are_compared_with_those_of_calibrated_scores(uqcli, tmp_path):
     for bins, tolerance in (("500", 0.1), ("10", 0.5)):  # the mean over few cells has a large error
         assert uqcli("bin", "right.parquet", "--score-bins", bins, "-q", "--report", "r.md").code == 0
         expected_errors = errors_in((tmp_path / "r.md").read_text())[:, 2]
-        label, bin_of = (
+        label, score_bin = (
             columns["label"],
             np.minimum((score - 0.2) / 0.6 * int(bins), int(bins) - 1).astype(int),
         )
         uncertainty_bin = np.minimum(columns["uncertainty"] * 3, 2).astype(int)
-        cell = uncertainty_bin * int(bins) + bin_of
+        cell = uncertainty_bin * int(bins) + score_bin
         cell_error = np.abs(np.bincount(cell, label - score) / np.maximum(np.bincount(cell), 1))
         by_bin = cell_error.reshape(3, -1).mean(axis=0)
         assert expected_errors[0] == pytest.approx(by_bin.mean(), rel=tolerance)

@@ -65,10 +65,13 @@ def test_weights_count_as_repeated_rows(uqcli, frame, tmp_path):
     frame.with_columns(weight).write_parquet(tmp_path / "weighted.parquet")
     repeated = pl.concat([frame.filter(weight >= 1), frame.filter(weight == 2)])
     repeated.write_parquet(tmp_path / "repeated.parquet")
-    weighted = json.loads(fit(uqcli, tmp_path / "weighted.parquet", "--weight", "w"))
-    written_out = json.loads(fit(uqcli, tmp_path / "repeated.parquet"))
-    assert (weighted["thresholds"], weighted["fit"]) == (written_out["thresholds"], written_out["fit"])
-    assert weighted["source"]["rows"] == 400
+    weighted_fit = json.loads(fit(uqcli, tmp_path / "weighted.parquet", "--weight", "w"))
+    repeated_fit = json.loads(fit(uqcli, tmp_path / "repeated.parquet"))
+    assert (weighted_fit["thresholds"], weighted_fit["fit"]) == (
+        repeated_fit["thresholds"],
+        repeated_fit["fit"],
+    )
+    assert weighted_fit["source"]["rows"] == 400
 
 
 SPELLINGS = {
@@ -212,8 +215,8 @@ def test_a_threshold_is_the_lowest_score_of_a_positive_row(uqcli, tmp_path):
 
 
 @pytest.fixture
-def coarse(tmp_path):
-    """Write rows that a grid of three score bins separates worse than a single threshold."""
+def coarse_arguments(tmp_path):
+    """Write rows that three score bins separate worse than a single threshold; return the arguments."""
     random = np.random.default_rng(1)
     score = np.linspace(0, 1, 400)
     frame = pl.DataFrame(
@@ -223,10 +226,12 @@ def coarse(tmp_path):
     return "d.csv", "--score-bins", "3", "--max-selected"
 
 
-@pytest.mark.parametrize("most", ["40", "60"])
-def test_the_better_of_boundary_and_single_threshold_is_saved(uqcli, coarse, most, tmp_path):
+@pytest.mark.parametrize("max_selected", ["40", "60"])
+def test_the_better_of_boundary_and_single_threshold_is_saved(
+    uqcli, coarse_arguments, max_selected, tmp_path
+):
     """The grid has no boundary that flags 40 or 60 rows."""
-    line = ("boundary", *coarse, most)
+    line = ("boundary", *coarse_arguments, max_selected)
     report = uqcli(*line, "-o", "b.json", "--json")
     assert report.code == 0
     assert (report.json["algorithm"], report.json["metrics"]["recall"]) == ("st", 1.0)
@@ -242,12 +247,12 @@ def test_the_better_of_boundary_and_single_threshold_is_saved(uqcli, coarse, mos
     assert uqcli(*line, "--algorithm", "smooth", "--json").code == 4
 
 
-def test_a_boundary_worse_than_the_single_threshold_has_a_first_note(uqcli, coarse):
-    arguments = ("boundary", *coarse, "40", "--algorithm", "vw-dpmt")
+def test_a_boundary_worse_than_the_single_threshold_says_so_in_its_first_note(uqcli, coarse_arguments):
+    arguments = ("boundary", *coarse_arguments, "40", "--algorithm", "vw-dpmt")
     report = uqcli(*arguments, "--json")
     assert report.code == 4
     assert "--algorithm st" in report.json["notes"][0]
-    worse = ("boundary", *coarse, "60", "--algorithm", "vw-dpmt")
+    worse = ("boundary", *coarse_arguments, "60", "--algorithm", "vw-dpmt")
     notes = uqcli(*worse, "--json").json["notes"]
     assert "a single threshold reaches recall 1.0000" in notes[0]
     assert "--algorithm st saves it" in notes[0]
@@ -493,14 +498,14 @@ def test_the_frontier_contains_the_optimum_of_every_number_of_alerts(compared_ro
     assert set(frontier["algorithm"]) == {"vw-dpmt", "smooth", "st"}
     assert frontier.columns[-3:] == ["threshold_1", "threshold_2", "threshold_3"]
     for algorithm in ("vw-dpmt", "smooth", "st"):
-        line = frontier.filter(pl.col("algorithm") == algorithm).row(-20, named=True)
-        limit = ("--max-selected", str(line["selected"]), "--algorithm", algorithm, "--json")
+        frontier_row = frontier.filter(pl.col("algorithm") == algorithm).row(-20, named=True)
+        limit = ("--max-selected", str(frontier_row["selected"]), "--algorithm", algorithm, "--json")
         limit = (*limit, "--binning", "shared", "--uncertainty-bins", "3")
         report = uqcli("boundary", compared_rows, "--uncertainty", "useful", *limit).json
         assert (
-            report["metrics"]["true_positives"] <= line["true_positives"]
+            report["metrics"]["true_positives"] <= frontier_row["true_positives"]
         )  # the frontier's thresholds are not raised
-        assert report["metrics"]["true_positives"] >= line["true_positives"] - 2
+        assert report["metrics"]["true_positives"] >= frontier_row["true_positives"] - 2
     assert (tmp_path / "f.html").read_text().count("<figure") == 2
 
 
@@ -533,7 +538,7 @@ def test_impossible_frontiers_are_refused(compared_rows, tmp_path, uqcli, option
     assert not (tmp_path / "f.csv").exists()
 
 
-def test_a_share_of_alerts_warns_of_new_data(compared_rows, uqcli):
+def test_a_limit_on_the_alert_rate_has_a_caution_about_new_data(compared_rows, uqcli):
     shown = uqcli("boundary", compared_rows, "--uncertainty", "useful", "--max-selected", "5 %").out.decode()
     assert "about half of such rules flag more than this share of new data" in shown
 
@@ -553,8 +558,8 @@ def test_a_rule_on_few_alerts_is_pointed_out(tmp_path, uqcli):
     assert any(f"rests on {report['metrics']['selected']} alerts" in note for note in report["notes"])
 
 
-def test_algorithms_that_miss_more_often_than_not_say_so(compared_rows, uqcli):
-    asked = (
+def test_notes_say_that_an_algorithm_misses_its_target_more_often_than_not(compared_rows, uqcli):
+    arguments = (
         "boundary",
         compared_rows,
         "--uncertainty",
@@ -564,6 +569,6 @@ def test_algorithms_that_miss_more_often_than_not_say_so(compared_rows, uqcli):
         "--uncertainty-bins",
         "8",
     )
-    report = uqcli(*asked, "--algorithm", "vw-dpmt", "--json").json
+    report = uqcli(*arguments, "--algorithm", "vw-dpmt", "--json").json
     assert report["metrics"]["expected"]["precision"]["value"] < 0.6
     assert any("more often than not" in note for note in report["notes"])

@@ -10,7 +10,7 @@ import pytest
 from uqcli.methods.calibrate.scale import Scale
 
 METHODS = ("platt", "temperature", "beta", "isotonic", "histogram", "mist")
-PARTS = {
+HETEROGENEOUS = {
     "tree": ("--features", "kind,age", "--min-leaf", "50"),
     "forest": ("--features", "kind,age", "--min-leaf", "50", "--partitioner", "forest"),
     "boosted": ("--features", "kind,age", "--min-leaf", "50", "--partitioner", "boosted"),
@@ -66,23 +66,23 @@ def test_saved_maps_give_equal_rows_for_every_format(uqcli, rows, method):
     assert text[1].startswith((rows / "rows.csv").read_text().splitlines()[1])
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_heterogeneous_maps_are_json_and_need_no_scikit_learn(uqcli, rows, part, monkeypatch):
-    fit_map(uqcli, "--method", "heterogeneous", *PARTS[part])
+@pytest.mark.parametrize("variant", HETEROGENEOUS)
+def test_heterogeneous_maps_are_json_and_need_no_scikit_learn(uqcli, rows, variant, monkeypatch):
+    fit_map(uqcli, "--method", "heterogeneous", *HETEROGENEOUS[variant])
     content = json.loads((rows / "c.json").read_text())
-    assert content["calibration"]["map"] == ("groups" if part == "groups" else "trees")
+    assert content["calibration"]["map"] == ("groups" if variant == "groups" else "trees")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert uqcli("apply", "c.json", "new.csv", "-o", "a.csv", "-q").code == 0
-    rows_out = pl.read_csv(rows / "a.csv")
-    assert rows_out["calibrated"].is_between(0, 1).all()
-    assert ("leaf" in rows_out.columns) == (part in ("tree", "auc", "groups"))
+    calibrated_rows = pl.read_csv(rows / "a.csv")
+    assert calibrated_rows["calibrated"].is_between(0, 1).all()
+    assert ("leaf" in calibrated_rows.columns) == (variant in ("tree", "auc", "groups"))
     assert uqcli("show", "c.json").code == 0
     report = uqcli("evaluate", "c.json", "new.csv", "--json").json
     assert report["metrics"]["after"]["log_loss"] < report["metrics"]["before"]["log_loss"]
 
 
 def test_leaves_accept_unseen_and_missing_values(uqcli, rows):
-    fit_map(uqcli, "--method", "heterogeneous", *PARTS["tree"])
+    fit_map(uqcli, "--method", "heterogeneous", *HETEROGENEOUS["tree"])
     (rows / "odd.csv").write_text("score,kind,age\n0.5,never seen,30\n0.5,,\n0.5,x,\n0.5, y ,1e3\n")
     outcome = uqcli("apply", "c.json", "odd.csv")
     assert outcome.code == 0
@@ -99,7 +99,7 @@ def test_leaves_accept_unseen_and_missing_values(uqcli, rows):
 
 def test_numeric_features_are_equal_in_csv_and_parquet(uqcli, rows):
     for name in ("rows.csv", "rows.parquet"):
-        arguments = ("--method", "heterogeneous", *PARTS["tree"], "-q", "--bootstrap", "0")
+        arguments = ("--method", "heterogeneous", *HETEROGENEOUS["tree"], "-q", "--bootstrap", "0")
         assert uqcli("calibrate", name, *arguments, "-o", f"{name}.json").code == 0
     assert (rows / "rows.csv.json").read_bytes() == (rows / "rows.parquet.json").read_bytes()
     mixed = uqcli("calibrate", "rows.csv", *arguments, "--test", "rows.parquet")
@@ -154,19 +154,19 @@ def test_the_report_compares_cross_validated_scores(uqcli, rows):
     metrics = report["metrics"]
     assert set(metrics) == {"before", "after", "difference"}
     for name in ("auc", "log_loss", "brier"):
-        gain = metrics["difference"][name]
-        assert gain["value"] == pytest.approx(
+        difference = metrics["difference"][name]
+        assert difference["value"] == pytest.approx(
             metrics["after"][name]["value"] - metrics["before"][name]["value"]
         )
-        assert gain["low"] <= gain["value"] <= gain["high"]
+        assert difference["low"] <= difference["value"] <= difference["high"]
     for name in (
         "average_precision",
         "ece",
         "ace",
         "tce",
     ):  # noise raises these metrics, so they have no valid interval
-        gain = metrics["difference"][name]
-        assert gain == pytest.approx(metrics["after"][name] - metrics["before"][name])
+        difference = metrics["difference"][name]
+        assert difference == pytest.approx(metrics["after"][name] - metrics["before"][name])
     assert "Calibration helped" in report["notes"][0]
     tested = uqcli("calibrate", "rows.csv", "--test", "new.csv", "--bootstrap", "0", "--json").json
     assert tested["parameters"]["measured"] == "test"
@@ -214,7 +214,7 @@ def test_a_row_of_weight_zero_counts_as_absent(uqcli, tmp_path):
     assert maps[0] == maps[1]
 
 
-def test_several_calibrators_are_compared_but_no_mixed_kinds(uqcli, rows, data, artifact):
+def test_calibrators_are_compared_with_each_other_but_not_with_boundaries(uqcli, rows, data, artifact):
     for method in ("platt", "isotonic"):
         uqcli("calibrate", "rows.csv", "--method", method, "--bootstrap", "0", "-q", "-o", f"{method}.json")
     report = uqcli("evaluate", "platt.json", "isotonic.json", "new.csv", "--json").json
@@ -223,8 +223,6 @@ def test_several_calibrators_are_compared_but_no_mixed_kinds(uqcli, rows, data, 
     assert uqcli("evaluate", "platt.json", artifact, "new.csv").code == 2
 
 
-LEAF = {"rule": "", "rows": 1, "positives": 0, "own": True, "calibration": {"map": "identity"}}
-BINS = {"edges": [0.5], "rate": [0.1], "count": [1], "error": [0.1], "confidence": 0.9}
 BROKEN = {
     "x": {"map": "isotonic", "x": [0.5, 0.1], "y": [0.1, 0.2]},
     "y": {"map": "isotonic", "x": [0.1, 0.5], "y": [0.1, 1.2]},
@@ -277,16 +275,16 @@ def test_the_effect_of_the_seed_is_reported(uqcli, rows):
 
 
 @pytest.mark.parametrize(
-    ("method", "is_certain"), [("isotonic", True), ("mist", True), ("groups", False), ("beta", False)]
+    ("method", "has_note"), [("isotonic", True), ("mist", True), ("groups", False), ("beta", False)]
 )
-def test_probabilities_of_exactly_0_or_1_give_a_note(uqcli, rows, method, is_certain):
-    options = PARTS.get(method, ())
+def test_probabilities_of_exactly_0_or_1_give_a_note(uqcli, rows, method, has_note):
+    options = HETEROGENEOUS.get(method, ())
     report = uqcli(
         "calibrate", "rows.csv", "--method", "heterogeneous" if options else method, *options, "--json"
     ).json
     matching_notes = [note for note in report["notes"] if "new data can contradict that" in note]
-    assert bool(matching_notes) is is_certain
+    assert bool(matching_notes) is has_note
     if method == "isotonic":
-        steps = report["calibration"]["y"]
-        extremes = " or ".join(str(extreme) for extreme in (0, 1) if extreme in steps)
+        probabilities = report["calibration"]["y"]
+        extremes = " or ".join(str(extreme) for extreme in (0, 1) if extreme in probabilities)
         assert matching_notes[0].startswith(f"some probabilities are exactly {extremes}")

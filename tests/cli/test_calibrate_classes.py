@@ -64,7 +64,7 @@ def test_apply_adds_a_column_per_class_and_evaluate_measures_it(uqcli, rows):
     assert uqcli("evaluate", rows / "c.json", rows / "renamed.parquet", *line).code == 0
 
 
-def test_two_class_calibrators_are_compared_on_the_same_rows(uqcli, rows):
+def test_two_calibrators_of_classes_are_compared_on_the_same_rows(uqcli, rows):
     for name, options in (("a", ()), ("b", ("--weight", "weight"))):
         assert calibrate(uqcli, rows, "rows.csv", *options, "-q", "-o", rows / f"{name}.json").code == 0
     outcome = uqcli("evaluate", rows / "a.json", rows / "b.json", rows / "rows.csv", "--json", "--no-weight")
@@ -102,7 +102,7 @@ def test_class_weights_correct_the_probabilities(uqcli, rows):
         (("--score", "p_cat"), "--score"),
     ],
 )
-def test_options_of_two_classes_are_refused(uqcli, rows, options, message):
+def test_options_of_binary_scores_are_refused(uqcli, rows, options, message):
     outcome = calibrate(uqcli, rows, "rows.csv", *options)
     assert outcome.code == 2
     assert message in outcome.err

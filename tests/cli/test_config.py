@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 COMMAND = ("boundary", "data.parquet", "--json")
-NO_STORE = {
+UNREACHABLE_STORE = {
     "AWS_ACCESS_KEY_ID": "test",
     "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_REGION": "us-east-1",
@@ -80,7 +80,7 @@ def test_broken_configuration_is_an_error_in_one_line(uqcli, tmp_path, problem):
 
 
 @pytest.mark.usefixtures("data")
-def test_unknown_variables_missing_files_and_contradictory_options(uqcli, monkeypatch, tmp_path):
+def test_unknown_variables_missing_files_and_contradictory_options_are_reported(uqcli, monkeypatch, tmp_path):
     assert uqcli(*COMMAND, "--config", "nowhere.toml").code == 3
     (tmp_path / "c.toml").write_text("[boundary]\nprecision = 0.5\n")
     assert uqcli(*COMMAND, "--config", "c.toml", "--no-config").code == 2
@@ -98,18 +98,18 @@ def test_unknown_variables_missing_files_and_contradictory_options(uqcli, monkey
 
 @pytest.mark.usefixtures("figure_stub")
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "hint"),
     [
         ("UQCLI_BOUNDARY_SCOER", ": did you mean UQCLI_BOUNDARY_SCORE?"),
         ("UQCLI_BUONDARY_SCORE", ": did you mean UQCLI_BOUNDARY_SCORE?"),
         ("UQCLI_SCORE", "."),
     ],
 )
-def test_variables_without_effect_give_a_caution(uqcli, data, monkeypatch, tmp_path, name, meant):
+def test_variables_without_effect_give_a_caution(uqcli, data, monkeypatch, tmp_path, name, hint):
     monkeypatch.setenv(name, "0.5")
     monkeypatch.setenv("UQCLI_TCE_ALPHA", "0.5")
     line = (*COMMAND, "--precision", "0.7", "--json", "--report", "r.md")
-    message = f"The environment variable {name} has no effect{meant}"
+    message = f"The environment variable {name} has no effect{hint}"
     outcome = uqcli(*line)
     assert (outcome.code, outcome.err, outcome.json["cautions"]) == (0, "", [message])
     assert message in " ".join(uqcli(*line[:-3]).out.decode().split())
@@ -131,7 +131,7 @@ def test_variables_without_effect_give_a_caution(uqcli, data, monkeypatch, tmp_p
     ],
 )
 def test_a_discovered_file_must_not_set_paths(uqcli, tmp_path, monkeypatch, content, reason):
-    for name, value in NO_STORE.items():
+    for name, value in UNREACHABLE_STORE.items():
         monkeypatch.setenv(name, value)
     (tmp_path / "uqcli.toml").write_text(f'[boundary]\nprecision = "0.6"\n{content}\n')
     refused = uqcli(*COMMAND)
@@ -168,10 +168,10 @@ def test_a_discovered_file_that_others_can_write_is_refused(uqcli, tmp_path, mon
 def test_a_discovered_file_of_another_user_is_refused(uqcli, tmp_path, monkeypatch):
     file = tmp_path / "uqcli.toml"
     file.write_text('[boundary]\nprecision = "0.6"\n')
-    real = Path.stat
+    real_stat = Path.stat
 
     def stat_of_another_user(path, **options):
-        status = real(path, **options)
+        status = real_stat(path, **options)
         if path.name != "uqcli.toml":
             return status
         return os.stat_result([*status[:4], 4242, *status[5:]])

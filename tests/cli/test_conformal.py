@@ -27,7 +27,7 @@ def frame(rows=800, seed=1, prior=(0.4, 0.3, 0.2, 0.1)):
 
 
 @pytest.fixture
-def trees(tmp_path):
+def folder(tmp_path):
     frame().write_parquet(tmp_path / "cal.parquet")
     frame(seed=2).write_csv(tmp_path / "new.csv")
     frame(seed=2).write_parquet(tmp_path / "new.parquet")
@@ -46,35 +46,35 @@ def fit_sets(uqcli, *arguments, name="c.json"):
 
 
 @pytest.mark.parametrize("method", ["aps", "lac"])
-def test_prediction_sets_are_equal_for_every_format_and_split(uqcli, trees, method):
+def test_prediction_sets_are_equal_for_every_format_and_split(uqcli, folder, method):
     fit_sets(uqcli, "--method", method)
-    frame(seed=2)[:333].write_csv(trees / "1.csv")
-    frame(seed=2)[333:].write_csv(trees / "2.csv")
-    outcomes = {
+    frame(seed=2)[:333].write_csv(folder / "1.csv")
+    frame(seed=2)[333:].write_csv(folder / "2.csv")
+    inputs_by_name = {
         "csv": ("new.csv",),
         "parquet": ("new.parquet",),
         "split": ("1.csv", "2.csv"),
     }
-    for name, inputs in outcomes.items():
+    for name, inputs in inputs_by_name.items():
         assert uqcli("apply", "c.json", *inputs, "-o", f"{name}_out.csv", "-q").code == 0
         assert uqcli("apply", "c.json", *inputs, "-o", f"{name}_out.parquet", "-q").code == 0
-    expected_rows = pl.read_csv(trees / "csv_out.csv")
+    expected_rows = pl.read_csv(folder / "csv_out.csv")
     flags = [f"in_{name}" for name in CLASSES]
-    for name in outcomes:
-        assert pl.read_csv(trees / f"{name}_out.csv")[[*flags, "set_size"]].equals(
+    for name in inputs_by_name:
+        assert pl.read_csv(folder / f"{name}_out.csv")[[*flags, "set_size"]].equals(
             expected_rows[[*flags, "set_size"]]
         )
-        listed = pl.read_parquet(trees / f"{name}_out.parquet")
+        listed = pl.read_parquet(folder / f"{name}_out.parquet")
         for row in range(0, 800, 37):
             expected = [class_name for class_name in CLASSES if expected_rows[f"in_{class_name}"][row]]
             assert listed["set"][row].to_list() == expected
             assert listed["set_size"][row] == len(expected)
 
 
-def test_evaluate_counts_what_apply_writes(uqcli, trees):
+def test_evaluate_counts_what_apply_writes(uqcli, folder):
     fit_sets(uqcli, "--alpha", "0.2")
     uqcli("apply", "c.json", "new.parquet", "-o", "sets.parquet", "-q")
-    sets = pl.read_parquet(trees / "sets.parquet")
+    sets = pl.read_parquet(folder / "sets.parquet")
     covered = sets.select(pl.col("set").list.contains(pl.col("label"))).to_series()
     report = uqcli("evaluate", "c.json", "new.csv", "--json").json["metrics"]
     assert report["coverage"]["value"] == pytest.approx(covered.mean())
@@ -86,15 +86,15 @@ def test_evaluate_counts_what_apply_writes(uqcli, trees):
         )
     assert sum(report["set_sizes"].values()) == 800
     assert uqcli("evaluate", "c.json", "new.csv", "-q", "--fail-if", "coverage.high < 0.8").code == 0
-    for kind in ("png", "svg"):
-        assert uqcli("evaluate", "c.json", "new.csv", "-q", "--plot", f"f.{kind}").code == 0
+    for ending in ("png", "svg"):
+        assert uqcli("evaluate", "c.json", "new.csv", "-q", "--plot", f"f.{ending}").code == 0
 
 
-def test_no_empty_adds_the_likeliest_class(uqcli, trees):
+def test_no_empty_adds_the_likeliest_class(uqcli, folder):
     fit_sets(uqcli, "--method", "lac", "--alpha", "0.5")
     uqcli("apply", "c.json", "new.parquet", "-o", "a.parquet", "-q")
     uqcli("apply", "c.json", "new.parquet", "-o", "b.parquet", "-q", "--no-empty")
-    with_empty, without_empty = pl.read_parquet(trees / "a.parquet"), pl.read_parquet(trees / "b.parquet")
+    with_empty, without_empty = pl.read_parquet(folder / "a.parquet"), pl.read_parquet(folder / "b.parquet")
     empty = with_empty["set_size"] == 0
     assert empty.any()
     assert without_empty.filter(~empty)["set"].to_list() == with_empty.filter(~empty)["set"].to_list()
@@ -103,20 +103,20 @@ def test_no_empty_adds_the_likeliest_class(uqcli, trees):
     assert without_empty.filter(empty)["set"].to_list() == likeliest
 
 
-def test_each_group_has_its_thresholds(uqcli, trees):
+def test_each_group_has_its_thresholds(uqcli, folder):
     fit_sets(uqcli, "--by", "site")
-    content = json.loads((trees / "c.json").read_text())
+    content = json.loads((folder / "c.json").read_text())
     assert content["groups"]["names"] == ["north", "south"]
     for index, name in enumerate(("north", "south")):
         # random draws depend on the row number, so the test uses none
-        frame().filter(pl.col("site") == name).write_parquet(trees / "part.parquet")
+        frame().filter(pl.col("site") == name).write_parquet(folder / "part.parquet")
         uqcli("conformal", "part.parquet", *PROBA, "--no-randomize", "-q", "-o", "part.json")
         uqcli("conformal", "cal.parquet", *PROBA, "--no-randomize", "--by", "site", "-q", "-o", "all.json")
         group_rule, grouped_rule = (
-            json.loads((trees / file).read_text()) for file in ("part.json", "all.json")
+            json.loads((folder / file).read_text()) for file in ("part.json", "all.json")
         )
         assert grouped_rule["groups"]["thresholds"][index] == group_rule["thresholds"]
-    (trees / "odd.csv").write_text(
+    (folder / "odd.csv").write_text(
         "p_ash,p_elm,p_oak,p_yew,site\n0.7,0.1,0.1,0.1,west\n0.7,0.1,0.1,0.1,\n0.7,0.1,0.1,0.1,north\n"
     )
     assert uqcli("apply", "c.json", "odd.csv").code == 0
@@ -125,11 +125,11 @@ def test_each_group_has_its_thresholds(uqcli, trees):
     assert report["metrics"]["coverage_by_group"]["(other)"] == {"value": None, "low": 0.0, "high": 1.0}
 
 
-def test_alpha_can_differ_by_class(uqcli, trees):
+def test_alpha_can_differ_by_class(uqcli, folder):
     fit_sets(uqcli, "--mode", "label-conditional", "--alpha-by-class", "oak=0.5,yew=0.001")
-    content = json.loads((trees / "c.json").read_text())
+    content = json.loads((folder / "c.json").read_text())
     fit_sets(uqcli, "--mode", "label-conditional", name="d.json")
-    default = json.loads((trees / "d.json").read_text())
+    default = json.loads((folder / "d.json").read_text())
     assert content["thresholds"][:2] == default["thresholds"][:2]
     assert content["thresholds"][2] < default["thresholds"][2]
     assert content["thresholds"][3] == 1.0
@@ -146,7 +146,7 @@ def test_one_score_counts_as_two_classes(uqcli, data, tmp_path):
     assert uqcli("conformal", "bad.csv").code == 3
 
 
-def test_shift_estimates_the_target_priors_and_corrects_the_sets(uqcli, trees):
+def test_shift_estimates_the_target_priors_and_corrects_the_sets(uqcli, folder):
     for estimator in ("bbse", "em"):
         outcome = uqcli(
             "shift",
@@ -161,7 +161,7 @@ def test_shift_estimates_the_target_priors_and_corrects_the_sets(uqcli, trees):
             "-q",
         )
         assert outcome.code == 0, outcome.err
-        content = json.loads((trees / "s.json").read_text())
+        content = json.loads((folder / "s.json").read_text())
         np.testing.assert_allclose(content["target_prior"], [0.1, 0.2, 0.3, 0.4], atol=0.08)
         assert all(
             low <= w <= high for w, (low, high) in zip(content["weights"], content["interval"], strict=True)
@@ -183,15 +183,15 @@ def test_shift_estimates_the_target_priors_and_corrects_the_sets(uqcli, trees):
     assert uqcli("shift", "cal.parquet", "--target", "new.csv", *PROBA, "-q", *check).code == 0
 
 
-def test_shift_is_equal_for_every_order_and_split(uqcli, trees):
+def test_shift_is_equal_for_every_order_and_split(uqcli, folder):
     options = (*PROBA, "--bootstrap", "0", "--json")
     for estimator_options in (("--confusion", "soft"), ("--estimator", "em"), ()):
         expected = uqcli("shift", "cal.parquet", "--target", "target.csv", *options, *estimator_options)
         order = np.random.default_rng(0).permutation(800)
-        frame()[order].write_csv(trees / "mixed.csv")
-        shuffled = pl.read_csv(trees / "target.csv")[order]
-        shuffled[:100].write_parquet(trees / "t1.parquet")
-        shuffled[100:].write_csv(trees / "t2.csv")
+        frame()[order].write_csv(folder / "mixed.csv")
+        shuffled = pl.read_csv(folder / "target.csv")[order]
+        shuffled[:100].write_parquet(folder / "t1.parquet")
+        shuffled[100:].write_csv(folder / "t2.csv")
         reordered = uqcli(
             "shift", "mixed.csv", "--target", "t1.parquet", "--target", "t2.csv", *options, *estimator_options
         )
@@ -199,29 +199,29 @@ def test_shift_is_equal_for_every_order_and_split(uqcli, trees):
         assert expected.code == 0
 
 
-def test_an_infeasible_estimate_writes_no_rule_file(uqcli, trees):
-    frame().filter(pl.col("label") != "yew").write_csv(trees / "three.csv")
-    (trees / "s.json").write_text("old")
+def test_an_infeasible_estimate_writes_no_rule_file(uqcli, folder):
+    frame().filter(pl.col("label") != "yew").write_csv(folder / "three.csv")
+    (folder / "s.json").write_text("old")
     outcome = uqcli("shift", "three.csv", "--target", "target.csv", *PROBA, "-o", "s.json")
     assert outcome.code == 4
     assert "class 'yew'" in outcome.err
-    assert (trees / "s.json").read_text() == "old"
+    assert (folder / "s.json").read_text() == "old"
     assert (
         uqcli("conformal", "three.csv", *PROBA, "--mode", "label-shift", "--target", "target.csv").code == 4
     )
 
 
-def test_known_priors_can_be_zero(uqcli, trees):
+def test_known_priors_can_be_zero(uqcli, folder):
     prior = ("--estimator", "known", "--prior", "0.5,0.5,0,0")
     assert uqcli("shift", "cal.parquet", *PROBA, *prior, "-q", "-o", "s.json").code == 0
-    content = json.loads((trees / "s.json").read_text())
+    content = json.loads((folder / "s.json").read_text())
     assert content["weights"][2:] == [0.0, 0.0]
     assert content["target_prior"] == pytest.approx([0.5, 0.5, 0, 0])
     fit_sets(uqcli, "--mode", "label-shift", "--shift", "s.json")
     assert uqcli("apply", "c.json", "new.csv", "-q").code == 0
 
 
-def test_float32_probabilities_with_ties_and_many_classes(uqcli, tmp_path):
+def test_float32_probabilities_with_ties_and_many_classes_are_accepted(uqcli, tmp_path):
     random = np.random.default_rng(6)
     joint = random.integers(0, 3, (200, 400)) + (np.arange(400) == 0)
     probability = (joint / joint.sum(axis=1, keepdims=True)).astype(np.float32)
@@ -235,7 +235,7 @@ def test_float32_probabilities_with_ties_and_many_classes(uqcli, tmp_path):
         assert report.json["metrics"]["coverage"]["value"] > 0.85
 
 
-def test_weights_of_other_classes_are_refused(uqcli, trees, data):
+def test_weights_of_other_classes_are_refused(uqcli, folder, data):
     prior = ("--estimator", "known", "--prior", "0.5,0.5", "-q", "-o", "s.json")
     assert uqcli("shift", data, *prior).code == 0
     outcome = uqcli("conformal", "cal.parquet", *PROBA, "--mode", "label-shift", "--shift", "s.json")
@@ -260,15 +260,15 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_contradictory_rule_files_are_refused(uqcli, trees, broken):
+def test_contradictory_rule_files_are_refused(uqcli, folder, broken):
     fit_sets(uqcli)
-    content = json.loads((trees / "c.json").read_text())
-    (trees / "c.json").write_text(json.dumps({**content, **BROKEN[broken]}))
+    content = json.loads((folder / "c.json").read_text())
+    (folder / "c.json").write_text(json.dumps({**content, **BROKEN[broken]}))
     assert uqcli("apply", "c.json", "new.csv").code == 5
 
 
 @pytest.mark.parametrize("mode", ["marginal", "label-conditional"])
-def test_verdicts_name_the_guarantee_and_the_worst_class(uqcli, trees, mode):
+def test_verdicts_name_the_guarantee_and_the_worst_class(uqcli, folder, mode):
     fit_sets(uqcli, "--mode", mode)
     report = uqcli("evaluate", "c.json", "new.csv", "--json").json
     assert report["verdict"] == report["results"][0]["verdict"] == "kept"
@@ -280,7 +280,7 @@ def test_verdicts_name_the_guarantee_and_the_worst_class(uqcli, trees, mode):
     broken = frame(seed=2).with_columns(
         pl.when(pl.col("label") == "oak").then(pl.lit("ash")).otherwise(pl.col("label")).alias("label")
     )
-    broken.write_csv(trees / "broken.csv")
+    broken.write_csv(folder / "broken.csv")
     broken_report = uqcli("evaluate", "c.json", "broken.csv", "--json").json
     assert broken_report["verdict"] == "broken"
     assert broken_report["metrics"]["worst_p"] < 0.001
@@ -292,7 +292,7 @@ def test_verdicts_name_the_guarantee_and_the_worst_class(uqcli, trees, mode):
         assert uqcli("evaluate", "c.json", "broken.csv", "-q", "--fail-if", check).code == 6
 
 
-def test_verdicts_are_given_by_group_and_on_target_data(uqcli, trees):
+def test_verdicts_are_given_by_group_and_on_target_data(uqcli, folder):
     fit_sets(uqcli, "--by", "site")
     report = uqcli("evaluate", "c.json", "new.csv", "--json").json
     assert (report["verdict"], report["metrics"]["below"]) == ("kept", 0)
@@ -310,7 +310,7 @@ def test_verdicts_are_given_by_group_and_on_target_data(uqcli, trees):
     assert [result["verdict"] for result in both["results"]] == ["kept", "kept"]
 
 
-def test_corrected_sets_are_tested_on_labelled_target_data(uqcli, trees):
+def test_corrected_sets_are_tested_on_labelled_target_data(uqcli, folder):
     assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", "-o", "s.json").code == 0
     fit_sets(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
     report = uqcli("evaluate", "ls.json", "target_labelled.csv", "--json").json
@@ -320,9 +320,9 @@ def test_corrected_sets_are_tested_on_labelled_target_data(uqcli, trees):
         0,
     )
     assert "consistent with 90 % coverage of target data: " in report["notes"][0]
-    labels = pl.read_csv(trees / "target_labelled.csv")["label"]
-    mixed = pl.read_csv(trees / "target_labelled.csv").with_columns(label=labels.shuffle(seed=1))
-    mixed.write_csv(trees / "mixed.csv")
+    labels = pl.read_csv(folder / "target_labelled.csv")["label"]
+    mixed = pl.read_csv(folder / "target_labelled.csv").with_columns(label=labels.shuffle(seed=1))
+    mixed.write_csv(folder / "mixed.csv")
     broken_report = uqcli("evaluate", "ls.json", "mixed.csv", "--json").json
     assert (broken_report["verdict"], broken_report["metrics"]["promise_broken"]) == ("broken", 1)
     source_report = uqcli("evaluate", "ls.json", "new.csv", "--json").json
@@ -345,17 +345,17 @@ def test_probabilities_with_rounding_errors_are_clipped(uqcli, tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["marginal", "label-shift"])
-def test_a_row_of_weight_zero_changes_no_threshold(uqcli, trees, mode):
-    cal = frame(60).with_columns(w=pl.lit(1))
-    absent = frame(200, seed=9).with_columns(w=pl.lit(0))
+def test_a_row_of_weight_zero_changes_no_threshold(uqcli, folder, mode):
+    calibration_set = frame(60).with_columns(w=pl.lit(1))
+    rows_of_weight_zero = frame(200, seed=9).with_columns(w=pl.lit(0))
     shift = ()
     if mode == "label-shift":
         prior = ("--estimator", "known", "--prior", "0.1,0.2,0.3,0.4", "-q", "-o", "s.json")
         assert uqcli("shift", "cal.parquet", *PROBA, *prior).code == 0
         shift = ("--shift", "s.json")
     thresholds = []
-    for name, rows in (("a", cal), ("b", pl.concat([cal, absent]))):
-        rows.write_parquet(trees / f"{name}.parquet")
+    for name, rows in (("a", calibration_set), ("b", pl.concat([calibration_set, rows_of_weight_zero]))):
+        rows.write_parquet(folder / f"{name}.parquet")
         arguments = ("--weight", "w", "--mode", mode, *shift, "--method", "lac", "--alpha", "0.03")
         report = uqcli("conformal", f"{name}.parquet", *PROBA, *arguments, "--json")
         thresholds.append(report.json["thresholds"])
@@ -373,33 +373,33 @@ def test_em_refuses_constant_target_scores(uqcli, data, tmp_path, rows):
     assert not (tmp_path / "s.json").exists()
 
 
-def test_em_accepts_a_target_of_one_class(uqcli, trees):
+def test_em_accepts_a_target_of_one_class(uqcli, folder):
     target_rows = frame(300, seed=5, prior=(0, 0, 1, 0)).drop("label")
-    target_rows.write_csv(trees / "one.csv")
+    target_rows.write_csv(folder / "one.csv")
     arguments = ("--target", "one.csv", "--estimator", "em", "--json")
     target_prior = uqcli("shift", "cal.parquet", *PROBA, *arguments).json["metrics"]["target_prior"]
     assert target_prior["oak"] > 0.97
 
 
 @pytest.mark.parametrize("draws", [[[1.0, 1.0]], [[1.0, 1.0, 1.0, "x"]]])
-def test_draws_of_class_weights_need_one_value_per_class(uqcli, trees, draws):
+def test_draws_of_class_weights_need_one_value_per_class(uqcli, folder, draws):
     assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", "-o", "s.json").code == 0
-    content = json.loads((trees / "s.json").read_text())
+    content = json.loads((folder / "s.json").read_text())
     assert len(content["draws"][0]) == 4
-    (trees / "s.json").write_text(json.dumps({**content, "draws": draws}))
+    (folder / "s.json").write_text(json.dumps({**content, "draws": draws}))
     assert uqcli("show", "s.json").code == 5
 
 
 @pytest.mark.usefixtures("figure_stub")
-@pytest.mark.parametrize(("mode", "lines"), [("marginal", 1), ("label-conditional", 4)])
-def test_a_common_threshold_is_shown_once(uqcli, trees, mode, lines):
+@pytest.mark.parametrize(("mode", "shown_thresholds"), [("marginal", 1), ("label-conditional", 4)])
+def test_a_common_threshold_is_shown_once(uqcli, folder, mode, shown_thresholds):
     fit_sets(uqcli, "--mode", mode, "--report", "r.md")
-    thresholds = json.loads((trees / "c.json").read_text())["thresholds"]
-    for text in ((trees / "r.md").read_text(), uqcli("show", "c.json").out.decode()):
-        assert sum(text.count(f"{threshold:.6f}") for threshold in set(thresholds)) == lines
+    thresholds = json.loads((folder / "c.json").read_text())["thresholds"]
+    for text in ((folder / "r.md").read_text(), uqcli("show", "c.json").out.decode()):
+        assert sum(text.count(f"{threshold:.6f}") for threshold in set(thresholds)) == shown_thresholds
 
 
-def test_the_figure_names_the_guarantee(uqcli, trees):
+def test_the_figure_names_the_guarantee(uqcli, folder):
     captions = {
         "marginal": "Dashed: guaranteed coverage of all rows together. No single class has a guarantee.",
         "label-conditional": "Dashed: guaranteed coverage of each class.",
@@ -407,6 +407,6 @@ def test_the_figure_names_the_guarantee(uqcli, trees):
     for mode, caption in captions.items():
         fit_sets(uqcli, "--mode", mode)
         assert uqcli("evaluate", "c.json", "new.csv", "-q", "--report", f"{mode}.html").code == 0
-        page = (trees / f"{mode}.html").read_text()
+        page = (folder / f"{mode}.html").read_text()
         assert caption in page
         assert "<!-- all -->" in page

@@ -16,12 +16,12 @@ def name_of(value):
     return getattr(value, "name", None)
 
 
-def registered():
+def registered_commands():
     return {command.name for command in program().registered_commands}
 
 
 def test_every_command_has_contract_tests():
-    assert {case.name for case in CASES} == registered()
+    assert {case.name for case in CASES} == registered_commands()
 
 
 def refuse(uqcli, case, data, artifact, tmp_path, code, *options):
@@ -158,7 +158,7 @@ def test_hints_never_change_meaning(uqcli, tmp_path, artifact, columns, column, 
 
 
 @pytest.mark.parametrize(
-    ("content", "cut"),
+    ("content", "is_truncated"),
     [
         ("0.5,1,1\n0.6,1", True),
         ("0.5,1,1\n0.6,1,", True),
@@ -169,11 +169,11 @@ def test_hints_never_change_meaning(uqcli, tmp_path, artifact, columns, column, 
         ("0.5,1,\n0.6,1,\n", False),
     ],
 )
-def test_a_truncated_last_row_is_not_offered_to_be_dropped(uqcli, tmp_path, content, cut):
+def test_a_truncated_last_row_is_not_offered_to_be_dropped(uqcli, tmp_path, content, is_truncated):
     (tmp_path / "d.csv").write_text(HEADER + content)
     stderr = uqcli("tce", "d.csv").err
-    assert ("check that the file was written to its end" in stderr) == cut
-    assert ("--on-invalid drop" in stderr) == (not cut)
+    assert ("check that the file was written to its end" in stderr) == is_truncated
+    assert ("--on-invalid drop" in stderr) == (not is_truncated)
 
 
 def frame_file(folder, columns):
@@ -198,7 +198,7 @@ def test_bad_labels_are_an_error(uqcli, case, problem, data, artifact, tmp_path)
     assert message_part in message
 
 
-def changed(artifact, **keys):
+def rule_file_with(artifact, **keys):
     content = json.loads(artifact.read_text())
     content.update(keys)
     return json.dumps({key: value for key, value in content.items() if value is not ...})
@@ -210,14 +210,14 @@ BAD_ARTIFACTS = {
     "binary": (lambda valid_file: "\x00\x01", "not JSON"),
     "no object": (lambda valid_file: "[1, 2]", "not a uqcli rule file"),
     "not ours": (lambda valid_file: '{"a": 1}', "not a uqcli rule file"),
-    "newer format": (lambda valid_file: changed(valid_file, format_version=2), "format version 2"),
-    "wrong kind": (lambda valid_file: changed(valid_file, kind="forest"), "'forest'"),
-    "kind of another type": (lambda valid_file: changed(valid_file, kind=[1]), "kind"),
-    "missing key": (lambda valid_file: changed(valid_file, thresholds=...), "thresholds"),
-    "wrong type": (lambda valid_file: changed(valid_file, thresholds=["a"]), "thresholds"),
-    "too few thresholds": (lambda valid_file: changed(valid_file, thresholds=[0.5]), "inconsistent"),
+    "newer format": (lambda valid_file: rule_file_with(valid_file, format_version=2), "format version 2"),
+    "wrong kind": (lambda valid_file: rule_file_with(valid_file, kind="forest"), "'forest'"),
+    "kind of another type": (lambda valid_file: rule_file_with(valid_file, kind=[1]), "kind"),
+    "missing key": (lambda valid_file: rule_file_with(valid_file, thresholds=...), "thresholds"),
+    "wrong type": (lambda valid_file: rule_file_with(valid_file, thresholds=["a"]), "thresholds"),
+    "too few thresholds": (lambda valid_file: rule_file_with(valid_file, thresholds=[0.5]), "inconsistent"),
     "falling edges": (
-        lambda valid_file: changed(valid_file, uncertainty_edges=[2.0, 1.0], thresholds=[0.5] * 3),
+        lambda valid_file: rule_file_with(valid_file, uncertainty_edges=[2.0, 1.0], thresholds=[0.5] * 3),
         "ascending",
     ),
     "number out of range": (
@@ -255,10 +255,10 @@ def test_unknown_options_are_errors(uqcli, case, data, artifact, tmp_path):
     assert "--no-such-option" in refuse(uqcli, case, data, artifact, tmp_path, 2, "--no-such-option")
 
 
-@pytest.mark.parametrize("gate", ["precision", "precision < high", "precision < nan", "< 0.5"])
+@pytest.mark.parametrize("check", ["precision", "precision < high", "precision < nan", "< 0.5"])
 @pytest.mark.parametrize("case", [case for case in CASES if case.json], ids=name_of)
-def test_unreadable_checks_are_errors(uqcli, case, gate, data, artifact, tmp_path):
-    refuse(uqcli, case, data, artifact, tmp_path, 2, "--fail-if", gate)
+def test_unreadable_checks_are_errors(uqcli, case, check, data, artifact, tmp_path):
+    refuse(uqcli, case, data, artifact, tmp_path, 2, "--fail-if", check)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.json], ids=name_of)
@@ -270,8 +270,8 @@ def test_an_unknown_metric_of_a_check_is_an_error(uqcli, case, data, artifact, t
 
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
 def test_a_missing_input_is_an_error(uqcli, case, data, artifact, tmp_path):
-    without = [argument for argument in case.arguments(data, artifact) if argument != data]
-    outcome = uqcli(*without)
+    arguments_without_input = [argument for argument in case.arguments(data, artifact) if argument != data]
+    outcome = uqcli(*arguments_without_input)
     assert outcome.code == 2
     assert outcome.err.startswith("error: no INPUT")
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.cases import CASES, READ_ARTIFACTS, READ_DATA, WRITE
 
-JSON = [case for case in CASES if case.json]
+JSON_CASES = [case for case in CASES if case.json]
 CHECKED_ROWS = [case for case in WRITE if not case.json]
 
 
@@ -23,7 +23,7 @@ def test_help_names_every_option_and_exits_zero(uqcli, case):
     assert b"Usage:" in outcome.out
 
 
-@pytest.mark.parametrize("case", JSON, ids=name_of)
+@pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_json_is_one_strict_object_on_stdout(uqcli, case, data, artifact):
     outcome = uqcli(*case.arguments(data, artifact), "--json")
     assert outcome.code == 0, outcome.err
@@ -37,13 +37,13 @@ def test_json_is_one_strict_object_on_stdout(uqcli, case, data, artifact):
         assert isinstance(report["metrics"], dict)
 
 
-@pytest.mark.parametrize("case", JSON, ids=name_of)
+@pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_quiet_silences_the_table_but_not_json(uqcli, case, data, artifact):
     assert uqcli(*case.arguments(data, artifact), "-q").out == b""
     assert uqcli(*case.arguments(data, artifact), "-q", "--json").json
 
 
-@pytest.mark.parametrize("case", JSON, ids=name_of)
+@pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_tables_have_no_colour_codes_without_a_terminal(uqcli, case, data, artifact):
     outcome = uqcli(*case.arguments(data, artifact))
     assert outcome.code == 0
@@ -53,18 +53,18 @@ def test_tables_have_no_colour_codes_without_a_terminal(uqcli, case, data, artif
 
 
 @pytest.mark.usefixtures("figure_stub")
-@pytest.mark.parametrize("case", JSON, ids=name_of)
+@pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_report_files_have_their_formats(uqcli, case, data, artifact, tmp_path):
-    names = [tmp_path / f"report.{ending}" for ending in ("json", "md", "html")]
-    for name in names:
-        assert uqcli(*case.arguments(data, artifact), "-q", "--report", name).code == 0
+    report_paths = [tmp_path / f"report.{ending}" for ending in ("json", "md", "html")]
+    for report_path in report_paths:
+        assert uqcli(*case.arguments(data, artifact), "-q", "--report", report_path).code == 0
     stdout = uqcli(*case.arguments(data, artifact), "--json").out
-    assert names[0].read_bytes() == stdout
-    assert names[1].read_text().startswith("# ")
-    assert names[2].read_text().startswith("<!doctype html>")
+    assert report_paths[0].read_bytes() == stdout
+    assert report_paths[1].read_text().startswith("# ")
+    assert report_paths[2].read_text().startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize("case", JSON, ids=name_of)
+@pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_a_failed_check_exits_six_with_its_reports_and_the_old_output(uqcli, case, data, artifact, tmp_path):
     arguments = case.arguments(data, artifact)
     output, report = tmp_path / "out.json", tmp_path / "report.json"
@@ -86,7 +86,7 @@ def test_a_failed_check_exits_six_with_its_reports_and_the_old_output(uqcli, cas
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.parametrize("case", JSON, ids=name_of)
+@pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_a_passed_check_changes_nothing(uqcli, case, data, artifact):
     plain = uqcli(*case.arguments(data, artifact), "--json")
     checked = uqcli(*case.arguments(data, artifact), "--json", "--fail-if", f"{case.metric} < 0.01")

@@ -1,4 +1,4 @@
-"""Tests of damaged files, seeds, memory and arithmetic: an exit code each, and one line."""
+"""Tests of damaged files, seeds, memory and arithmetic: each error has its exit code and one line."""
 
 import io
 import json
@@ -22,7 +22,7 @@ from uqcli.errors import DataError, UsageError
 from uqcli.jobs.calibrate.fit import CalibrationOptions
 
 
-def one_line(outcome, code):
+def error_line(outcome, code):
     assert outcome.code == code, outcome.err
     assert len(outcome.err.splitlines()) == 1
     assert outcome.err.startswith("error: ")
@@ -30,7 +30,7 @@ def one_line(outcome, code):
     return outcome.err
 
 
-def damaged(content, random):
+def damage(content, random):
     damaged_content = bytearray(content)
     for _ in range(int(random.integers(1, 5))):
         position = int(random.integers(0, len(damaged_content)))
@@ -48,7 +48,7 @@ def damaged(content, random):
     return bytes(damaged_content)
 
 
-def columnar(frame):
+def columnar_contents(frame):
     """Write the rows in several forms of Parquet and Arrow."""
     rows = frame.with_columns(pl.col("id").str.tail(1).cast(pl.Categorical).alias("group"))
     contents = {}
@@ -65,14 +65,14 @@ def columnar(frame):
     return contents
 
 
-@pytest.mark.parametrize("form", list(columnar(sample_frame(3))))
-def test_damaged_files_exit_three_or_are_still_readable(uqcli, frame, artifact, tmp_path, form):
-    content = columnar(frame)[form]
+@pytest.mark.parametrize("file_name", list(columnar_contents(sample_frame(3))))
+def test_damaged_files_exit_three_or_are_still_readable(uqcli, frame, artifact, tmp_path, file_name):
+    content = columnar_contents(frame)[file_name]
     random = np.random.default_rng(17)
-    path = tmp_path / form
+    path = tmp_path / file_name
     codes = []
     for _ in range(12):
-        path.write_bytes(damaged(content, random))
+        path.write_bytes(damage(content, random))
         commands = (
             ("boundary", path, "--precision", "0.4", "--score-bins", "10", "-q"),
             ("apply", artifact, path, "-o", tmp_path / f"out.{random.choice(['csv', 'parquet', 'arrow'])}"),
@@ -81,7 +81,7 @@ def test_damaged_files_exit_three_or_are_still_readable(uqcli, frame, artifact, 
             outcome = uqcli(*command)
             codes.append(outcome.code)
             if outcome.code:
-                one_line(outcome, outcome.code)
+                error_line(outcome, outcome.code)
                 assert outcome.code in (2, 3, 4)
     assert codes.count(3) > 6
 
@@ -89,7 +89,7 @@ def test_damaged_files_exit_three_or_are_still_readable(uqcli, frame, artifact, 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "csv"])
 def test_categories_of_polars_are_read(uqcli, frame, artifact, tmp_path, ending):
     path, output = tmp_path / "categories.arrow", tmp_path / f"out.{ending}"
-    path.write_bytes(columnar(frame)["file.arrow"])
+    path.write_bytes(columnar_contents(frame)["file.arrow"])
     outcome = uqcli("apply", artifact, path, "-o", output, "-q")
     assert outcome.code == 0, outcome.err
     readers = {"parquet": pl.read_parquet, "arrow": pl.read_ipc, "csv": pl.read_csv}
@@ -106,9 +106,9 @@ def test_an_unreadable_type_is_an_error(uqcli, frame, tmp_path):
     )
     with pa.ipc.new_file(path, schema) as writer:
         writer.write_table(table)
-    model = tmp_path / "b.json"
-    assert uqcli("boundary", path, "--precision", "0.4", "-o", model, "-q").code == 0
-    one_line(uqcli("apply", model, path, "-o", tmp_path / "out.parquet", "-q"), 3)
+    rule = tmp_path / "b.json"
+    assert uqcli("boundary", path, "--precision", "0.4", "-o", rule, "-q").code == 0
+    error_line(uqcli("apply", rule, path, "-o", tmp_path / "out.parquet", "-q"), 3)
     assert not (tmp_path / "out.parquet").exists()
 
 
@@ -149,7 +149,7 @@ def test_seeds_range_from_0_to_the_largest(uqcli, command, tmp_path, monkeypatch
     if writes:
         assert uqcli("show", tmp_path / "made.json", "-q").code == 0
     for seed in (-1, MAX_SEED + 1, 10**40, "1.5", "one", ""):
-        one_line(uqcli(*SEEDED[command], "--seed", seed), 2)
+        error_line(uqcli(*SEEDED[command], "--seed", seed), 2)
 
 
 @pytest.mark.parametrize("partitioner", Partitioner)
@@ -174,7 +174,7 @@ def test_seeds_of_the_api_are_checked(partitioner):
 def test_an_overflowing_range_is_an_error(uqcli, tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("score,uncertainty,label\n0.9,-1e308,1\n0.8,1e308,1\n0.2,0,0\n")
-    message = one_line(uqcli("boundary", path, "--precision", "0.5", "--algorithm", "hr"), 3)
+    message = error_line(uqcli("boundary", path, "--precision", "0.5", "--algorithm", "hr"), 3)
     assert "too wide" in message
     with pytest.raises(DataError, match="too wide"):
         find_boundary(
@@ -189,7 +189,7 @@ def test_a_saved_overflowing_range_is_an_error(uqcli, data, tmp_path):
     content = json.loads(path.read_text())
     content["recalibration"] |= {"low": -1e308, "high": 1e308}
     path.write_text(json.dumps(content))
-    one_line(uqcli("apply", path, data), 5)
+    error_line(uqcli("apply", path, data), 5)
 
 
 def test_signalling_nans_are_nans(uqcli, tmp_path):
@@ -197,7 +197,7 @@ def test_signalling_nans_are_nans(uqcli, tmp_path):
     path = tmp_path / "nan.parquet"
     columns = {"score": signalling, "uncertainty": [0.0, 1.0], "label": [1, 0]}
     pq.write_table(pa.table(columns), path)
-    assert "1 NaN" in one_line(uqcli("boundary", path, "--precision", "0.5"), 3)
+    assert "1 NaN" in error_line(uqcli("boundary", path, "--precision", "0.5"), 3)
 
 
 def test_warnings_never_reach_users(tmp_path):
@@ -240,7 +240,7 @@ def test_an_arithmetic_error_is_not_reported_as_a_broken_file(
     monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
     monkeypatch.setattr("uqcli.methods.calibrate.maps.LogisticMap.predict", faulty)
     outcome = uqcli("apply", rule_file, data)
-    assert "internal error: ValueError: shapes do not agree" in one_line(outcome, 1)
+    assert "internal error: ValueError: shapes do not agree" in error_line(outcome, 1)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_lack_of_memory_exits_three(uqcli, data, artifact, monkeypatch, error):
         raise error
 
     monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
-    assert "memory" in one_line(uqcli("apply", artifact, data, "-o", "-"), 3)
+    assert "memory" in error_line(uqcli("apply", artifact, data, "-o", "-"), 3)
 
 
 def test_a_limit_of_the_address_space_is_an_error(data):
@@ -274,7 +274,7 @@ def test_an_unexpected_panic_is_an_internal_error(uqcli, data, artifact, monkeyp
         raise pl.exceptions.PanicException("index out of bounds")
 
     monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
-    assert "internal error: PanicException" in one_line(uqcli("apply", artifact, data), 1)
+    assert "internal error: PanicException" in error_line(uqcli("apply", artifact, data), 1)
 
 
 @pytest.mark.parametrize("level", ["file", "column"])

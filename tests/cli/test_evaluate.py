@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 
-def test_metrics_and_exact_intervals(uqcli, artifact, data, frame):
+def test_metrics_equal_the_fit_and_intervals_are_exact(uqcli, artifact, data, frame):
     report = uqcli("evaluate", artifact, data, "--json", "--confidence", "0.9").json
     metrics, fit = report["metrics"], json.loads(artifact.read_text())["fit"]
     for key in ("selected", "true_positives", "rows", "positives"):
@@ -45,10 +45,10 @@ def test_undefined_rates_are_null_with_the_interval_from_0_to_1(uqcli, artifact,
 def labelled_for_some(uqcli, data, tmp_path):
     """Write rows with labels for flagged rows, and for a number of unflagged rows."""
 
-    def write(cleared):
+    def write(unflagged_labels):
         assert uqcli("apply", "b.json", data, "-q", "-o", "decided.parquet").code == 0
         frame = pl.read_parquet(tmp_path / "decided.parquet")
-        has_label = pl.col("decision") | ((~pl.col("decision")).cum_sum() <= cleared)
+        has_label = pl.col("decision") | ((~pl.col("decision")).cum_sum() <= unflagged_labels)
         label = pl.when(has_label).then(pl.col("label"))
         frame.with_columns(label=label).drop("decision").write_parquet(tmp_path / "some.parquet")
         return "some.parquet", "--on-invalid", "drop"
@@ -58,25 +58,27 @@ def labelled_for_some(uqcli, data, tmp_path):
 
 @pytest.mark.usefixtures("figure_stub")
 @pytest.mark.parametrize("bound", [("--precision", "0.7"), ("--recall", "0.5"), ("--max-fpr", "0.2")])
-@pytest.mark.parametrize("cleared", [0, 99, 100])
-def test_recall_is_unknown_if_unflagged_rows_have_no_labels(uqcli, data, labelled_for_some, bound, cleared):
+@pytest.mark.parametrize("unflagged_labels", [0, 99, 100])
+def test_recall_is_unknown_if_unflagged_rows_have_no_labels(
+    uqcli, data, labelled_for_some, bound, unflagged_labels
+):
     assert uqcli("boundary", data, *bound, "--algorithm", "st", "-q", "-o", "b.json").code == 0
-    rows = labelled_for_some(cleared)
+    rows = labelled_for_some(unflagged_labels)
     report = uqcli("evaluate", "b.json", *rows, "--json").json
     metrics, unknown = report["metrics"], {"value": None, "low": None, "high": None}
     assert metrics["unlabelled"] == report["source"]["dropped"] > 50
     assert metrics["precision"]["value"] is not None
     for name in ("recall", "fpr"):
-        assert (metrics[name] == unknown) == (cleared < 100)
-    reason = f"only {cleared} of the unflagged rows have one (100 needed)"
-    assert (reason in report["notes"][0]) == (cleared < 100)
-    is_tested = bound[0] == "--precision" or cleared == 100
+        assert (metrics[name] == unknown) == (unflagged_labels < 100)
+    reason = f"only {unflagged_labels} of the unflagged rows have one (100 needed)"
+    assert (reason in report["notes"][0]) == (unflagged_labels < 100)
+    is_tested = bound[0] == "--precision" or unflagged_labels == 100
     assert (metrics["promise_broken"] is not None) == is_tested
     failed = uqcli("evaluate", "b.json", *rows, "-q", "--fail-if", "recall.low < 0")
-    assert failed.code == (6 if cleared < 100 else 0)
+    assert failed.code == (6 if unflagged_labels < 100 else 0)
     difference = uqcli("evaluate", "b.json", "b.json", *rows, "--json").json["metrics"]["difference"]
-    assert (difference["recall"] == unknown, difference["recall_p"] is None) == (cleared < 100,) * 2
-    reports = [word for form in ("html", "xml", "prom", "md") for word in ("--report", f"r.{form}")]
+    assert (difference["recall"] == unknown, difference["recall_p"] is None) == (unflagged_labels < 100,) * 2
+    reports = [word for ending in ("html", "xml", "prom", "md") for word in ("--report", f"r.{ending}")]
     assert uqcli("evaluate", "b.json", *rows, "-q", *reports).code == 0
 
 
@@ -165,37 +167,39 @@ def test_a_rule_file_is_required(uqcli, data):
     assert uqcli("evaluate", data).code == 2
 
 
-def test_rows_count_once_whatever_their_weight_and_dropped_rows_apart(uqcli, tmp_path):
+def test_rows_count_once_whatever_their_weight_and_dropped_rows_are_counted_apart(uqcli, tmp_path):
     """In every command, ``rows`` counts each used row once, whatever its weight."""
     lines = [f"0.{i % 9 + 1},0.{i % 7},{i % 2},{i % 4}" for i in range(40)] + ["nan,0.5,1,1", "0.5,,1,1"]
     (tmp_path / "d.csv").write_text("score,uncertainty,label,w\n" + "\n".join(lines) + "\n")
-    reading = ("--weight", "w", "--on-invalid", "drop", "--json")
+    input_options = ("--weight", "w", "--on-invalid", "drop", "--json")
     expected = {"rows": 40, "positives": 20, "dropped": 2}
     boundary = ("boundary", "--uncertainty-bins", "3")
     for command in ((*boundary, "--precision", "0.3"), ("bin",), (*boundary, "--recall", "0.5")):
-        source = uqcli(*command, "d.csv", *reading).json["source"]
+        source = uqcli(*command, "d.csv", *input_options).json["source"]
         assert {name: source[name] for name in expected} == expected, command
     without_uncertainty = {"rows": 41, "dropped": 1}  # these commands do not drop rows without uncertainty
     for command in (("tce",), ("calibrate",), ("conformal",)):
-        source = uqcli(*command, "d.csv", *reading).json["source"]
+        source = uqcli(*command, "d.csv", *input_options).json["source"]
         assert {name: source[name] for name in without_uncertainty} == without_uncertainty, command
-    assert uqcli(*boundary, "d.csv", "--precision", "0.3", *reading[:-1], "-q", "-o", "b.json").code == 0
-    evaluated = uqcli("evaluate", "b.json", "d.csv", *reading).json["source"]
+    assert (
+        uqcli(*boundary, "d.csv", "--precision", "0.3", *input_options[:-1], "-q", "-o", "b.json").code == 0
+    )
+    evaluated = uqcli("evaluate", "b.json", "d.csv", *input_options).json["source"]
     assert {name: evaluated[name] for name in expected} == expected
     applied = uqcli("apply", "b.json", "d.csv", "--on-invalid", "drop", "-o", "out.csv", "--json").json
     assert (applied["source"]["rows"], applied["source"]["dropped"]) == (40, 2)
 
 
 def test_show_states_the_constraint_and_the_changes_of_scores(uqcli, data, tmp_path):
-    for options, words in (
+    for options, shown_constraint in (
         (("--max-selected", "5%"), "at most 5% flagged"),
         (("--max-fpr", "0.2"), "target false-positive rate <= 0.2"),
         (("--gain", "2", "--cost", "1"), "highest utility (gain=2,cost=1)"),
     ):
         assert uqcli("boundary", data, *options, "-q", "-o", "b.json").code == 0
-        assert f"for {words}" in uqcli("show", "b.json").out.decode()
-    hr = ("--precision", "0.7", "--algorithm", "hr", "-q", "-o", "b.json")
-    assert uqcli("boundary", data, *hr).code == 0
+        assert f"for {shown_constraint}" in uqcli("show", "b.json").out.decode()
+    hr_options = ("--precision", "0.7", "--algorithm", "hr", "-q", "-o", "b.json")
+    assert uqcli("boundary", data, *hr_options).code == 0
     assert "The raised score is" in uqcli("show", "b.json", "--verbose").out.decode()
     prior = ("--estimator", "known", "--prior", "0.8,0.2", "-q", "-o", "s.json")
     assert uqcli("shift", data, *prior).code == 0

@@ -107,7 +107,9 @@ def test_two_calibrators_are_compared(uqcli, calibrators, data):
     assert [" in " in line for line in failed.err.splitlines()] == [False, True, True]
 
 
-def test_two_calibrators_can_have_no_intervals(uqcli, calibrators, data, frame, tmp_path):
+def test_equal_calibrators_and_calibrators_of_other_columns_have_no_intervals(
+    uqcli, calibrators, data, frame, tmp_path
+):
     shown = uqcli("evaluate", *calibrators, data, "--json").json
     assert shown["metrics"]["difference"]["log_loss"]["low"] is None
     assert "--bootstrap tests the difference." in shown["notes"]
@@ -134,13 +136,13 @@ def sets(uqcli, data):
 def test_two_rules_of_prediction_sets_are_compared(uqcli, sets, data, tmp_path):
     report = uqcli("evaluate", *sets, data, "--json").json
     difference, sides = report["metrics"]["difference"], [result["metrics"] for result in report["results"]]
-    for number, name in enumerate(sets):
-        assert sides[number] == uqcli("evaluate", name, data, "--json").json["metrics"]
-        assert uqcli("apply", name, data, "-q", "-o", f"{number}.parquet").code == 0
+    for index, name in enumerate(sets):
+        assert sides[index] == uqcli("evaluate", name, data, "--json").json["metrics"]
+        assert uqcli("apply", name, data, "-q", "-o", f"{index}.parquet").code == 0
     label = pl.col("label").cast(pl.String)
     first, second = (
-        pl.read_parquet(tmp_path / f"{number}.parquet").select(pl.col("set").list.contains(label)).to_series()
-        for number in (0, 1)
+        pl.read_parquet(tmp_path / f"{index}.parquet").select(pl.col("set").list.contains(label)).to_series()
+        for index in (0, 1)
     )
     assert difference["disagreements"] == (first != second).sum() > 0
     assert difference["coverage"]["value"] == pytest.approx(second.mean() - first.mean())
@@ -153,7 +155,7 @@ def test_two_rules_of_prediction_sets_are_compared(uqcli, sets, data, tmp_path):
     assert uqcli("evaluate", *sets, data, "-q", "--fail-if", "difference.mean_set_size > 0").code == 6
 
 
-def test_prediction_sets_without_difference_or_of_other_columns(uqcli, sets, data, frame, tmp_path):
+def test_prediction_sets_that_are_equal_or_of_other_columns_are_compared(uqcli, sets, data, frame, tmp_path):
     same = uqcli("evaluate", sets[0], sets[0], data, "--json").json
     assert same["metrics"]["difference"]["coverage_p"] == 1
     assert "(n.s.)" in uqcli("evaluate", sets[0], sets[0], data).out.decode()
@@ -195,7 +197,10 @@ def in_two_orders(uqcli, tmp_path):
     """Fit prediction sets of three classes, with columns in two orders."""
     random = np.random.default_rng(5)
     label, x = gaussian_mixture(random, 900, SOURCE)
-    columns = {f"p_{name}": part for name, part in zip("abc", posterior(x, SOURCE).T, strict=True)}
+    columns = {
+        f"p_{name}": class_probability
+        for name, class_probability in zip("abc", posterior(x, SOURCE).T, strict=True)
+    }
     columns["label"] = np.array(list("abc"))[label]
     pl.DataFrame(columns).write_parquet(tmp_path / "classes.parquet")
     for name, order in (("abc", "abc"), ("cba", "cba")):

@@ -14,14 +14,14 @@ from tests.cli.cases import CASES
 from tests.cli.conftest import NO_BYTECODE, PROGRAM
 from tests.cli.test_reports import FORMATS, cases_of, samples
 
-JSON = [case for case in CASES if case.json]
-REPORT_OPTIONS = [word for form in FORMATS for word in ("--report", f"r.{form}")]
+JSON_CASES = [case for case in CASES if case.json]
+REPORT_OPTIONS = [word for ending in FORMATS for word in ("--report", f"r.{ending}")]
 
 
 def write_old_reports(folder):
     """Write the reports of an earlier successful run."""
-    for form in FORMATS:
-        (folder / f"r.{form}").write_text("old and green")
+    for ending in FORMATS:
+        (folder / f"r.{ending}").write_text("old and green")
 
 
 def require_failures(folder, command, code, message):
@@ -33,11 +33,11 @@ def require_failures(folder, command, code, message):
     name, kinds, (failure_message,) = cases_of(folder / "r.xml")["result"]
     assert (name, kinds, message in failure_message) == (f"uqcli.{command}.run", ["Error"], True)
     assert samples((folder / "r.prom").read_text()) == {("uqcli_up", (("command", command),)): 0}
-    for form in ("md", "html"):
-        assert f"Error (exit code {code}): " in (folder / f"r.{form}").read_text()
+    for ending in ("md", "html"):
+        assert f"Error (exit code {code}): " in (folder / f"r.{ending}").read_text()
 
 
-@pytest.mark.parametrize("case", JSON, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", JSON_CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
@@ -45,7 +45,7 @@ def require_failures(folder, command, code, message):
         (("--no-such-option",), 2, "No such option"),
         (("--fail-if", "nothing > 1"), 2, "no metric 'nothing'"),
     ],
-    ids=["value", "option", "gate"],
+    ids=["value", "option", "check"],
 )
 def test_usage_errors_are_reported(uqcli, case, data, artifact, tmp_path, options, code, message):
     write_old_reports(tmp_path)
@@ -58,7 +58,7 @@ def test_usage_errors_are_reported(uqcli, case, data, artifact, tmp_path, option
 
 
 @pytest.mark.parametrize(
-    "case", [json_case for json_case in JSON if json_case.reads_data], ids=lambda case: case.name
+    "case", [json_case for json_case in JSON_CASES if json_case.reads_data], ids=lambda case: case.name
 )
 def test_unusable_rows_are_reported(uqcli, case, artifact, tmp_path):
     for content in (None, "score\nhalf"):
@@ -148,10 +148,10 @@ def test_reports_keep_links_and_modes(uqcli, tmp_path):
     assert cases_of(tmp_path / "far.xml")["result"][1] == ["Error"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU])
-def test_signals_are_reported(single, large_file, tmp_path, number):
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU])
+def test_signals_are_reported(single, large_file, tmp_path, signal_number):
     write_old_reports(tmp_path)
-    code = 128 + number
+    code = 128 + signal_number
     process = subprocess.Popen(
         [*PROGRAM, "apply", single, large_file, "-o", "out.csv", "--json", *REPORT_OPTIONS],
         stdout=subprocess.PIPE,
@@ -161,7 +161,7 @@ def test_signals_are_reported(single, large_file, tmp_path, number):
     while not [path for path in tmp_path.iterdir() if path.name.startswith(".out.csv")]:
         time.sleep(0.01)
         assert process.poll() is None
-    process.send_signal(number)
+    process.send_signal(signal_number)
     stdout, _ = process.communicate()
     assert process.returncode == code
     assert json.loads(stdout)["error"]["exit"] == code
@@ -201,7 +201,7 @@ def test_reports_never_claim_files_that_were_not_written(data, tmp_path, file_si
     if reports_fit:
         require_failures(tmp_path, "boundary", 3, "File too large")
     else:
-        assert not [form for form in FORMATS if (tmp_path / f"r.{form}").exists()]
+        assert not [ending for ending in FORMATS if (tmp_path / f"r.{ending}").exists()]
 
 
 def test_report_files_state_that_standard_output_failed(single, tmp_path):
@@ -216,13 +216,13 @@ def test_report_files_state_that_standard_output_failed(single, tmp_path):
 def test_reports_are_written_last(uqcli, data, tmp_path, monkeypatch):
     """A report is written after all files that it names."""
     replaced = []
-    real = os.replace
+    real_replace = os.replace
 
     def replace(source, target):
-        real(source, target)
+        real_replace(source, target)
         replaced.append(os.path.basename(target))  # noqa: PTH119
 
     monkeypatch.setattr(os, "replace", replace)
     line = ("boundary", data, "--precision", "0.7", "--frontier", "f.csv", "-o", "b.json", "--plot", "p.png")
     assert uqcli(*line, *REPORT_OPTIONS, "-q").code == 0
-    assert replaced == ["f.csv", "b.json", *(f"r.{form}" for form in FORMATS), "p.png"]
+    assert replaced == ["f.csv", "b.json", *(f"r.{ending}" for ending in FORMATS), "p.png"]

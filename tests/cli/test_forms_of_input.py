@@ -1,4 +1,4 @@
-"""Tests of input formats: key=value folders, JSON lines and spreadsheets give equal results."""
+"""Tests of input formats: key=value folders, JSON lines and CSV of any delimiter give equal results."""
 
 import base64
 import decimal
@@ -15,7 +15,7 @@ DAYS = ("2026-11-01", "2026-11-02", "2026-11-10")
 ARGUMENTS = ("--precision", "0.7", "--score-bins", "20", "-q", "-o", "b.json")
 
 
-def write(frame, path):
+def write_rows(frame, path):
     path.parent.mkdir(parents=True, exist_ok=True)
     by_ending = {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".jsonl": frame.write_ndjson}
     by_ending[path.suffix](path)
@@ -37,7 +37,7 @@ def rows(tmp_path):
     for ending in ("parquet", "csv", "jsonl"):
         for number, day in enumerate(DAYS):
             part = frame[200 * number : 200 * number + 200]
-            write(part, tmp_path / ending / f"day={day}" / "shop=a%20b" / f"part.{ending}")
+            write_rows(part, tmp_path / ending / f"day={day}" / "shop=a%20b" / f"part.{ending}")
         (tmp_path / ending / "day=2026-11-01" / "_SUCCESS").touch()
         (tmp_path / ending / "models").mkdir()
         (tmp_path / ending / "models" / "not-read.csv").write_text("a\n")
@@ -77,13 +77,13 @@ def test_folder_keys_are_columns_that_apply_keeps(uqcli, boundary_bytes, rows, t
 def test_folder_keys_define_groups_and_columns_of_the_file_override_them(uqcli, rows, tmp_path, ending):
     groups = uqcli("tce", ending, "--by", "day", "--json").json["groups"]
     assert [group["name"] for group in groups] == list(DAYS)
-    write(rows.with_columns(day=pl.lit("own")), tmp_path / "own" / "day=x" / f"d.{ending}")
+    write_rows(rows.with_columns(day=pl.lit("own")), tmp_path / "own" / "day=x" / f"d.{ending}")
     (group,) = uqcli("tce", "own", "--by", "day", "--json").json["groups"]
     assert group["name"] == "own"
 
 
 def test_null_keys_and_missing_keys_are_errors(uqcli, rows, tmp_path):
-    write(rows, tmp_path / "k" / "day=__HIVE_DEFAULT_PARTITION__" / "d.parquet")
+    write_rows(rows, tmp_path / "k" / "day=__HIVE_DEFAULT_PARTITION__" / "d.parquet")
     assert uqcli("tce", "k", "--by", "day").code == 3
     dropped = uqcli("tce", "k", "parquet", "--by", "day", "--on-invalid", "drop", "--json").json
     assert dropped["source"]["dropped"] == 600
@@ -107,16 +107,16 @@ def test_json_lines_keep_their_text(uqcli, boundary_bytes, tmp_path):
     first = '{"score": 0.50, "uncertainty":"0.25", "more": {"a": [1, 2]}'
     text = f'{first}}}\r\n\n{{ }}\n{{"score":1e-1,"uncertainty":1,"x":null}}'.encode()
     (tmp_path / "d.ndjson").write_bytes(text)
-    applying = ("--on-invalid", "keep", "-q", "-o", "o.jsonl")
-    for reading, stdin in ((["d.ndjson"], b""), (["-", "--format", "jsonl"], text)):
-        outcome = uqcli("apply", "b.json", *reading, *applying, stdin=stdin)
+    options = ("--on-invalid", "keep", "-q", "-o", "o.jsonl")
+    for source, stdin in ((["d.ndjson"], b""), (["-", "--format", "jsonl"], text)):
+        outcome = uqcli("apply", "b.json", *source, *options, stdin=stdin)
         assert (outcome.code, outcome.err) == (0, "")
         first_line, second_line, third_line = (tmp_path / "o.jsonl").read_text().splitlines()
         assert first_line.startswith(f'{first},"decision":')
         assert second_line == '{"decision":null}'
         assert json.loads(third_line)["x"] is None
-    assert uqcli("apply", "b.json", "o.jsonl", *applying[:3], "-o", "p.jsonl").code == 2
-    assert uqcli("apply", "b.json", "o.jsonl", "--overwrite", *applying[:3], "-o", "p.jsonl").code == 0
+    assert uqcli("apply", "b.json", "o.jsonl", *options[:3], "-o", "p.jsonl").code == 2
+    assert uqcli("apply", "b.json", "o.jsonl", "--overwrite", *options[:3], "-o", "p.jsonl").code == 0
     rewritten = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
     assert [row["decision"] for row in rewritten] == [
         json.loads(line_out)["decision"] for line_out in (first_line, second_line, third_line)
@@ -125,18 +125,18 @@ def test_json_lines_keep_their_text(uqcli, boundary_bytes, tmp_path):
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 @pytest.mark.parametrize("stdin", [False, True])
-def test_the_delimiter_of_a_spreadsheet_is_recognised_and_reported(
+def test_the_delimiter_of_a_csv_file_is_recognised_and_reported(
     uqcli, boundary_bytes, rows, tmp_path, delimiter, stdin
 ):
     text = rows.write_csv(separator=delimiter).encode()
     (tmp_path / "d.csv").write_bytes(text)
-    reading = {"stdin": text} if stdin else {}
+    input_options = {"stdin": text} if stdin else {}
     options = ("-" if stdin else "d.csv", *ARGUMENTS[:4], "-o", "b.json", "--verbose")
-    outcome = uqcli("boundary", *options, **reading)
+    outcome = uqcli("boundary", *options, **input_options)
     name = {";": "semicolons", "\t": "tabs", "|": "bars"}[delimiter]
     assert f"is read with {name} between its fields" in outcome.out.decode()
     assert (tmp_path / "b.json").read_bytes() == boundary_bytes
-    applied = uqcli("apply", "b.json", "-" if stdin else "d.csv", **reading)
+    applied = uqcli("apply", "b.json", "-" if stdin else "d.csv", **input_options)
     assert applied.out.splitlines()[0].decode().split(delimiter)[-1] == "decision"
 
 
@@ -191,7 +191,7 @@ def test_decimals_of_any_length_are_read_and_kept(uqcli, boundary_bytes, tmp_pat
     )
 
 
-FOREIGN = {
+UNSUPPORTED = {
     "nested": pa.array([[decimal.Decimal(1)]] * 3, pa.list_(pa.decimal256(60, 2))),
     "months": pa.array([pa.MonthDayNano([1, 2, 3])] * 3),
     "runs": pa.RunEndEncodedArray.from_arrays(pa.array([3], pa.int32()), pa.array([0.5])),
@@ -199,11 +199,11 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("name", UNSUPPORTED)
 def test_unsupported_types_are_named(uqcli, boundary_bytes, tmp_path, name):
     columns = {"label": pa.array([0, 1, 1]), "uncertainty": pa.array([0.1, 0.2, 0.3])}
     for column in ("score", "other"):
-        table = pa.table({"score": pa.array([0.1, 0.2, 0.3]), **columns, column: FOREIGN[name]})
+        table = pa.table({"score": pa.array([0.1, 0.2, 0.3]), **columns, column: UNSUPPORTED[name]})
         with pa.ipc.new_file(tmp_path / "t.arrow", table.schema) as writer:
             writer.write_table(table)
         outcome = uqcli("apply", "b.json", "t.arrow", "-q", "-o", "o.csv")
@@ -247,9 +247,9 @@ def test_unreadable_parquet_is_not_reported_as_truncated(uqcli, boundary_bytes, 
 PLAIN = '"score": 0.9, "uncertainty": 0.1'
 
 
-def json_lines(path, *later, first=PLAIN, times=1000):
+def json_lines(path, *later, first=PLAIN, copies=1000):
     """Write equal records, and different ones after them."""
-    path.write_text(f"{{{first}}}\n" * times + "".join(f"{{{PLAIN}, {fields}}}\n" for fields in later))
+    path.write_text(f"{{{first}}}\n" * copies + "".join(f"{{{PLAIN}, {fields}}}\n" for fields in later))
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_late_nested_values_are_never_lost(uqcli, boundary_bytes, tmp_path, firs
 
 
 def test_an_overwritten_key_changes_no_other(uqcli, boundary_bytes, tmp_path):
-    json_lines(tmp_path / "n.jsonl", '"decision": 7, "x": {"b": 1.50, "c": []}', '"y": 1e2', times=3)
+    json_lines(tmp_path / "n.jsonl", '"decision": 7, "x": {"b": 1.50, "c": []}', '"y": 1e2', copies=3)
     outcome = uqcli("apply", "b.json", "n.jsonl", "-q", "--overwrite", "-o", "o.jsonl")
     assert outcome.code == 0, outcome.err
     *_, changed, added = (tmp_path / "o.jsonl").read_text().splitlines()
@@ -293,7 +293,7 @@ def test_an_overwritten_key_changes_no_other(uqcli, boundary_bytes, tmp_path):
     ],
 )
 def test_unused_columns_may_contain_anything(uqcli, boundary_bytes, tmp_path, records):
-    json_lines(tmp_path / "m.jsonl", *(f'"label": 1, {fields}' for fields in records), times=0)
+    json_lines(tmp_path / "m.jsonl", *(f'"label": 1, {fields}' for fields in records), copies=0)
     assert uqcli("apply", "b.json", "m.jsonl", "-q", "-o", "o.jsonl").code == 0
     assert all(fields in (tmp_path / "o.jsonl").read_text() for fields in records)
     assert uqcli("evaluate", "b.json", "m.jsonl", "-q").code == 0
@@ -301,13 +301,13 @@ def test_unused_columns_may_contain_anything(uqcli, boundary_bytes, tmp_path, re
     assert outcome.code == 0 or "write .jsonl" in outcome.err
 
 
-@pytest.mark.parametrize("times", [0, 1500])
-def test_a_repeated_key_in_a_record_is_refused(uqcli, boundary_bytes, tmp_path, times):
-    json_lines(tmp_path / "d.jsonl", '"label": 1, "score": 0.1', times=times)
+@pytest.mark.parametrize("copies", [0, 1500])
+def test_a_repeated_key_in_a_record_is_refused(uqcli, boundary_bytes, tmp_path, copies):
+    json_lines(tmp_path / "d.jsonl", '"label": 1, "score": 0.1', copies=copies)
     outcome = uqcli("apply", "b.json", "d.jsonl", "-q", "-o", "o.jsonl")
     assert outcome.code == 3
-    assert f"data row {times + 1} of 'd.jsonl' has the key 'score' twice" in outcome.err
-    json_lines(tmp_path / "d.jsonl", '"x": {"score": 1}', '"x": "score"', times=3)
+    assert f"data row {copies + 1} of 'd.jsonl' has the key 'score' twice" in outcome.err
+    json_lines(tmp_path / "d.jsonl", '"x": {"score": 1}', '"x": "score"', copies=3)
     assert uqcli("apply", "b.json", "d.jsonl", "-q", "-o", "o.jsonl").code == 0
 
 
@@ -339,7 +339,7 @@ def test_one_column_may_be_score_and_uncertainty(uqcli, rows, tmp_path, ending, 
     ("text", "is_whole"), [(r"\ud83d", False), (r"\udf89", False), (r"\ud83c\udf89", True)]
 )
 def test_half_a_surrogate_pair_is_not_replaced(uqcli, boundary_bytes, tmp_path, text, is_whole):
-    json_lines(tmp_path / "s.jsonl", f'"t": "{text}"', times=0)
+    json_lines(tmp_path / "s.jsonl", f'"t": "{text}"', copies=0)
     for output in ("o.csv", "o.parquet"):
         assert uqcli("apply", "b.json", "s.jsonl", "-q", "-o", output).code == (0 if is_whole else 3)
     if "udf89" not in text or is_whole:  # a second half alone is unreadable
@@ -349,7 +349,7 @@ def test_half_a_surrogate_pair_is_not_replaced(uqcli, boundary_bytes, tmp_path, 
 
 @pytest.mark.parametrize("options", [(), ("--overwrite",)])
 def test_a_record_does_not_change_the_text_of_another(uqcli, boundary_bytes, tmp_path, options):
-    """The records differ in spelling, which shows any effect of blocks."""
+    """Equal texts are spelled differently, so that a record that is rewritten with its block would differ."""
     line = f'{{{PLAIN},   "id":1, "id":2}}\n'
     odd_lines = [f'{{{PLAIN}, "note": "caf\\u00e9"}}\n', f'{{{PLAIN}, "d\\u00e9": "\\"q\\": x"}}\n']
     last = f'{{{PLAIN}, "decision": 3}}\n' if options else ""
@@ -395,7 +395,7 @@ def test_an_empty_key_is_a_column(uqcli, boundary_bytes, tmp_path):
 
 
 @pytest.fixture
-def times():
+def timed_rows():
     """Make groups of times that differ in fractions of seconds, or in the offset of a repeated hour."""
     random = np.random.default_rng(5)
     score = random.random(300)
@@ -416,11 +416,13 @@ def times():
 
 
 @pytest.mark.parametrize("column", ["time", "zoned"])
-def test_groups_of_times_are_equal_for_every_format(uqcli, tmp_path, times, column):
+def test_groups_of_times_are_equal_for_every_format(uqcli, tmp_path, timed_rows, column):
     groups = []
     for ending in ("parquet", "csv", "arrow"):
         path = tmp_path / f"rows.{ending}"
-        {"parquet": times.write_parquet, "csv": times.write_csv, "arrow": times.write_ipc}[ending](path)
+        {"parquet": timed_rows.write_parquet, "csv": timed_rows.write_csv, "arrow": timed_rows.write_ipc}[
+            ending
+        ](path)
         outcome = uqcli("tce", path, "--by", column, "--json")
         assert (outcome.code, len(outcome.json["groups"])) == (0, 3)
         groups.append(outcome.json["groups"])

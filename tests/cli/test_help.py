@@ -85,11 +85,11 @@ def test_examples_run(line, folder, uqcli, monkeypatch):
     assert (program, outcome.code, outcome.err) == ("uqcli", 0, ""), outcome.out
 
 
-@pytest.mark.parametrize(("words", "most"), [(["--help"], 40), (["boundary", "--help"], 80)])
-def test_help_fits_the_screen_and_shows_no_python_types(words, most, monkeypatch, uqcli):
+@pytest.mark.parametrize(("words", "max_lines"), [(["--help"], 40), (["boundary", "--help"], 80)])
+def test_help_fits_the_screen_and_shows_no_python_types(words, max_lines, monkeypatch, uqcli):
     monkeypatch.setenv("COLUMNS", "80")
     text = uqcli(*words).out.decode()
-    assert len(text.splitlines()) <= most
+    assert len(text.splitlines()) <= max_lines
     assert not re.search("<bool>|<str>|list\\[|<=x<=", text)
 
 

@@ -1,4 +1,4 @@
-"""Tests of signals, kills and closed streams: nothing is lost or left, and errors are one line."""
+"""Tests of signals, kills and closed streams: no file is lost or left over, and errors are one line."""
 
 import fcntl
 import json
@@ -20,7 +20,7 @@ from tests.cli.conftest import PROGRAM
 from uqcli.files import OutputQueue, open_output, write_bytes
 from uqcli.running.interruption import changing, remove_temporaries
 
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGXCPU: 152}
+EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGXCPU: 152}
 
 
 def start(*arguments, **options):
@@ -29,11 +29,11 @@ def start(*arguments, **options):
 
 def wait_for_the_program(process):
     """Wait until the interpreter runs uqcli; uqcli cannot handle signals before that."""
-    caught = 0
-    while not caught >> (signal.SIGTERM - 1) & 1:
+    caught_signals = 0
+    while not caught_signals >> (signal.SIGTERM - 1) & 1:
         assert process.poll() is None
         status = Path(f"/proc/{process.pid}/status").read_text()
-        caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
+        caught_signals = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
 
 
 def hidden_files(folder):
@@ -131,24 +131,24 @@ def test_no_temporary_is_created_while_the_process_ends(folder):
     assert (folder / "o.csv").read_bytes() == b"x"
 
 
-@pytest.mark.parametrize("number", CODES)
-def test_signals_at_the_start_of_the_program_end_it(number, tmp_path):
+@pytest.mark.parametrize("signal_number", EXIT_CODES)
+def test_signals_at_the_start_of_the_program_end_it(signal_number, tmp_path):
     """This holds from the first statement of uqcli on."""
     code = textwrap.dedent(
         f"""
         import os, signal, sys
         import uqcli.__main__ as program
-        os.kill(os.getpid(), {int(number)})
+        os.kill(os.getpid(), {int(signal_number)})
         program.main()
         """
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert process.returncode == CODES[number]
+    assert process.returncode == EXIT_CODES[signal_number]
     assert re.fullmatch(rb"error: [\w ]+; no output file was changed\n", process.stderr)
 
 
 @pytest.mark.parametrize(
-    ("number", "moment"),
+    ("signal_number", "moment"),
     [
         (signal.SIGINT, "before"),
         (signal.SIGINT, "after"),
@@ -158,7 +158,7 @@ def test_signals_at_the_start_of_the_program_end_it(number, tmp_path):
         (signal.SIGXCPU, "after"),
     ],
 )
-def test_signals_around_the_rename_report_the_written_files(number, moment, folder):
+def test_signals_around_the_rename_report_the_written_files(signal_number, moment, folder):
     """An interrupted run reports the files that it wrote, at any moment."""
     code = textwrap.dedent(
         f"""
@@ -170,9 +170,9 @@ def test_signals_around_the_rename_report_the_written_files(number, moment, fold
         def interrupted(self, path, target):
             if target.endswith({'"r.json"' if moment == "report" else '"o.csv"'}):
                 if {moment == "before"}:
-                    os.kill(os.getpid(), {int(number)}); time.sleep(30)
+                    os.kill(os.getpid(), {int(signal_number)}); time.sleep(30)
                 place(self, path, target)
-                os.kill(os.getpid(), {int(number)}); time.sleep(30)
+                os.kill(os.getpid(), {int(signal_number)}); time.sleep(30)
             place(self, path, target)
 
         files.Temporary.move_into_place = interrupted
@@ -182,7 +182,7 @@ def test_signals_around_the_rename_report_the_written_files(number, moment, fold
     )
     (folder / "o.csv").write_text("old")
     process = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, check=False)
-    assert process.returncode == CODES[number]
+    assert process.returncode == EXIT_CODES[signal_number]
     written = {
         "before": "no output file was changed",
         "after": "written before: 'o.csv'",
@@ -190,7 +190,7 @@ def test_signals_around_the_rename_report_the_written_files(number, moment, fold
     }[moment]
     assert re.fullmatch(rf"error: [\w ]+; {written}\n", process.stderr.decode())
     assert ((folder / "o.csv").read_text() == "old") == (moment == "before")
-    assert json.loads((folder / "r.json").read_text())["error"]["exit"] == CODES[number]
+    assert json.loads((folder / "r.json").read_text())["error"]["exit"] == EXIT_CODES[signal_number]
     assert hidden_files(folder) == []
 
 
@@ -212,7 +212,7 @@ def test_signals_after_the_end_of_the_run_change_nothing(tmp_path):
 
 
 def test_signals_at_random_moments_leave_the_old_or_the_new_file(single, tmp_path, folder):
-    """At any moment: the documented exit code, at most one line, the old or the new file."""
+    """At any moment, the exit code is as documented, errors are one line, and one file is complete."""
     rows = tmp_path / "rows.csv"
     pl.DataFrame({"score": np.random.default_rng(1).random(200_000)}).write_csv(rows)
     output = folder / "o.csv"
@@ -220,33 +220,33 @@ def test_signals_at_random_moments_leave_the_old_or_the_new_file(single, tmp_pat
     expected = output.read_bytes()
     random = np.random.default_rng(5)
     codes = []
-    for number in [*CODES] * 2:  # make faults tests thousands of moments
+    for signal_number in [*EXIT_CODES] * 2:  # make faults tests thousands of moments
         output.write_text("old")
         process = start("apply", single, rows, "-q", "-o", output)
         wait_for_the_program(process)
         time.sleep(random.uniform(0, 0.5))
-        process.send_signal(number)
+        process.send_signal(signal_number)
         _, errors = process.communicate(timeout=60)
         codes.append(process.returncode)
-        assert process.returncode in (0, CODES[number])
+        assert process.returncode in (0, EXIT_CODES[signal_number])
         assert len(errors.splitlines()) == (1 if process.returncode else 0), errors
         content = output.read_bytes()
         assert content in (b"old", expected)
         assert process.returncode or content == expected
         assert b"no output file was changed" not in errors or content == b"old"
         assert hidden_files(folder) == []
-    assert any(code in CODES.values() for code in codes)
+    assert any(code in EXIT_CODES.values() for code in codes)
 
 
-def closing(*numbers):
+def closing(*descriptors):
     def close():
-        for number in numbers:
-            os.close(number)
+        for descriptor in descriptors:
+            os.close(descriptor)
 
     return close
 
 
-ROWS = {
+RESULT_COMMANDS = {
     "apply": ["apply", "b.json", "fit.csv"],
     "simulate": ["simulate", "posterior", "--rows", "9"],
     "uncertainty": ["uncertainty", "fit.csv", "--members", "[sl]*", "--overwrite"],
@@ -256,29 +256,30 @@ ROWS = {
 
 
 @pytest.mark.parametrize(
-    ("command", "numbers"), [*((command, (1,)) for command in ROWS), ("apply", (0, 1)), ("JSON", (0, 1))]
+    ("command", "descriptors"),
+    [*((command, (1,)) for command in RESULT_COMMANDS), ("apply", (0, 1)), ("JSON", (0, 1))],
 )
-def test_results_to_a_closed_standard_output_are_an_error(single, command, numbers):
-    process = start(*ROWS[command], preexec_fn=closing(*numbers))
+def test_results_to_a_closed_standard_output_are_an_error(single, command, descriptors):
+    process = start(*RESULT_COMMANDS[command], preexec_fn=closing(*descriptors))
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 3
     assert errors == b"error: standard output is closed; expected a place for the results; give -o FILE\n"
 
 
-@pytest.mark.parametrize("numbers", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
-def test_closed_streams_do_not_end_up_in_files(single, tmp_path, numbers):
+@pytest.mark.parametrize("descriptors", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
+def test_closed_streams_do_not_end_up_in_files(single, tmp_path, descriptors):
     output = tmp_path / "o.parquet"
-    process = start("apply", single, "fit.csv", "-o", output, preexec_fn=closing(*numbers))
+    process = start("apply", single, "fit.csv", "-o", output, preexec_fn=closing(*descriptors))
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert pl.read_parquet(output)["decision"].to_list() == [True, False]
-    if 2 in numbers:  # the error message is lost
-        process = start("apply", single, "nowhere.csv", "-o", output, preexec_fn=closing(*numbers))
+    if 2 in descriptors:  # the error message is lost
+        process = start("apply", single, "nowhere.csv", "-o", output, preexec_fn=closing(*descriptors))
         process.communicate(timeout=60)
         assert process.returncode == 3
         assert pl.read_parquet(output)["decision"].to_list() == [True, False]
-    if 1 in numbers:  # the table is also lost
-        shown = start("show", single, preexec_fn=closing(*numbers))
+    if 1 in descriptors:  # the table is also lost
+        shown = start("show", single, preexec_fn=closing(*descriptors))
         shown.communicate(timeout=60)
         assert shown.returncode == 0
 

@@ -31,7 +31,7 @@ EXACT_NUMBERS = {
     "cost": ("boundary", "data.parquet", "--gain", "1", "--cost", TINY),
     "tce alpha": ("tce", "data.parquet", "--alpha", TINY),
     "confidence": ("evaluate", "boundary.json", "data.parquet", "--confidence", TINY),
-    "gate": ("tce", "data.parquet", "--fail-if", "tce < 1e99999999"),
+    "check": ("tce", "data.parquet", "--fail-if", "tce < 1e99999999"),
     "seed of many digits": ("conformal", "data.parquet", "--seed", "1" * 100_000),
 }
 
@@ -80,10 +80,10 @@ def test_decimals_are_exact_and_bounded():
             decimal("x", text, **bounds)
 
 
-MANY, MORE = str(defaults.MAX_BINS + 1), str(10**12)
+TOO_MANY, FAR_TOO_MANY = str(defaults.MAX_BINS + 1), str(10**12)
 TOO_MANY_BINS = [
     (command, *option, count)
-    for count in (MANY, MORE, "9" * 5000)
+    for count in (TOO_MANY, FAR_TOO_MANY, "9" * 5000)
     for command, option in (
         ("bin", ("--score-bins",)),
         ("bin", ("--uncertainty-bins",)),
@@ -158,9 +158,9 @@ def test_the_memory_of_ew_dpmt_is_checked_beforehand(uqcli, data, tmp_path, monk
     assert uqcli("bin", data, "-o", grid, "-q").code == 0
     refused = uqcli("boundary", "--grid", grid, *bins[4:], "--algorithm", "ew-dpmt")
     assert (refused.code, "--algorithm vw-dpmt" in refused.err) == (3, True)
-    several = uqcli("boundary", data, "--precision", "0.5", "--algorithm", "all", "--json")
-    assert several.code == 0, several.err
-    assert "ew-dpmt does not apply: it needs a table of " in str(several.json["notes"])
+    all_algorithms = uqcli("boundary", data, "--precision", "0.5", "--algorithm", "all", "--json")
+    assert all_algorithms.code == 0, all_algorithms.err
+    assert "ew-dpmt does not apply: it needs a table of " in str(all_algorithms.json["notes"])
 
 
 def test_the_largest_allowed_numbers_are_accepted():

@@ -12,7 +12,7 @@ from uqcli.jobs import memory
 from uqcli.running import memory as machine
 
 ROWS = 3000
-KEEPING = {
+JOBS_THAT_KEEP_ROWS = {
     "boundary every score": (
         ("boundary", "{}", "--precision", "0.7", "--score-bins", "all"),
         "--score-bins 500",
@@ -25,7 +25,7 @@ KEEPING = {
     ),
     "shift em": (("shift", "{}", "--target", "{}", "--estimator", "em"), "--estimator bbse"),
 }
-STREAMING = {
+JOBS_OF_CONSTANT_MEMORY = {
     "boundary": ("boundary", "{}", "--precision", "0.7"),
     "bin": ("bin", "{}"),
     "tce": ("tce", "{}"),
@@ -61,9 +61,9 @@ def arguments_for(arguments, name):
     return [argument.replace("{}", name) for argument in arguments]
 
 
-@pytest.mark.parametrize("job", KEEPING)
+@pytest.mark.parametrize("job", JOBS_THAT_KEEP_ROWS)
 def test_too_many_kept_rows_are_refused_with_advice(uqcli, rows, monkeypatch, job):
-    arguments, advice = KEEPING[job]
+    arguments, advice = JOBS_THAT_KEEP_ROWS[job]
     assert uqcli(*arguments_for(arguments, "d.parquet"), "-q").code in (0, 4)
     set_large_files(monkeypatch, 10**9)
     outcome = uqcli(*arguments_for(arguments, "d.parquet"), "-q")
@@ -72,16 +72,16 @@ def test_too_many_kept_rows_are_refused_with_advice(uqcli, rows, monkeypatch, jo
     assert advice in outcome.err
 
 
-@pytest.mark.parametrize("job", STREAMING)
+@pytest.mark.parametrize("job", JOBS_OF_CONSTANT_MEMORY)
 def test_jobs_of_constant_memory_are_never_refused(uqcli, rows, monkeypatch, job):
     set_large_files(monkeypatch, 10**12)
-    assert uqcli(*arguments_for(STREAMING[job], "d.parquet"), "-q").code == 0
+    assert uqcli(*arguments_for(JOBS_OF_CONSTANT_MEMORY[job], "d.parquet"), "-q").code == 0
 
 
 def test_few_distinct_scores_are_not_refused(uqcli, rows, tmp_path, monkeypatch):
     rows.with_columns(pl.col("score").round(3)).write_parquet(tmp_path / "d.parquet")
     set_large_files(monkeypatch, 10**9)
-    arguments, _ = KEEPING["boundary every score"]
+    arguments, _ = JOBS_THAT_KEEP_ROWS["boundary every score"]
     assert uqcli(*arguments_for(arguments, "d.parquet"), "-q").code == 0
 
 
@@ -94,7 +94,7 @@ def test_rows_are_estimated_beforehand(uqcli, rows, monkeypatch, ending):
     assert expected[0] == pytest.approx(ROWS, rel=0.02)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux tells of its memory")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory files of Linux")
 def test_available_memory_is_the_smallest_limit(tmp_path, monkeypatch):
     assert machine.available_bytes() > 0
     group = tmp_path / "group"

@@ -24,7 +24,7 @@ ROWS = "0.1,0.2,1\n0.3,0.2,0\n"
         ((HEADER + ROWS + "x" * 5000 + ",1,1\n").encode(), "first 'xxxx"),
     ],
 )
-def test_input_that_is_no_csv_is_named(uqcli, tmp_path, content, message):
+def test_errors_say_why_an_input_is_no_csv(uqcli, tmp_path, content, message):
     (tmp_path / "d.csv").write_bytes(content)
     outcome = uqcli("tce", "d.csv")
     assert outcome.code == 3

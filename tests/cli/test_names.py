@@ -103,7 +103,7 @@ def test_names_on_markdown_pages_are_escaped(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_names_in_junit_reports_are_visible(name):
     check = Check(path=name, operator="<", value=1.0, text=f"{name} < 1")
-    claims = [Claim(name=name, met=kept, sentence=name) for kept in (True, False, None)]
+    claims = [Claim(name=name, met=met, sentence=name) for met in (True, False, None)]
     document = Document(title=name, tables=(), claims=claims)
     failure = Failure(command=name, exit_code=3, found=name)
     text = to_junit("tce", document, [CheckResult(check=check, artifact=name, actual=0.5)], failure)
@@ -124,7 +124,10 @@ def test_names_in_junit_reports_are_visible(name):
 def test_names_in_failure_reports_are_visible(name):
     failure = Failure(command=name, exit_code=3, found=name)
     shown = NAMES[name]
-    reports = {form: failed_report(failure, f".{form}") for form in ("json", "xml", "prom", "md", "html")}
+    reports = {
+        report_format: failed_report(failure, f".{report_format}")
+        for report_format in ("json", "xml", "prom", "md", "html")
+    }
     assert not any(map(control_characters, reports.values()))
     assert json.loads(reports["json"])["error"]["found"] == name
     ((case,),) = JUnitXml.fromstring(reports["xml"].encode())

@@ -82,7 +82,7 @@ def test_a_configuration_is_not_an_output(uqcli, case, data, artifact, tmp_path)
 
 
 @pytest.fixture
-def models(uqcli, data, artifact, tmp_path):
+def rule_files_by_kind(uqcli, data, artifact, tmp_path):
     """Fit a rule file of each kind that options take."""
     rule_files = {"boundary": artifact, "shift": tmp_path / "s.json", "grid": tmp_path / "g.json"}
     known = ["--estimator", "known", "--prior", "0.5,0.5", "--bootstrap", "0"]
@@ -113,14 +113,14 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_inputs_of_options_are_not_outputs(uqcli, option, models, data, tmp_path):
-    line, read_name, write = OPTIONS[option]
+def test_inputs_of_options_are_not_outputs(uqcli, option, rule_files_by_kind, data, tmp_path):
+    line, read_name, output_option = OPTIONS[option]
     test = tmp_path / "test.parquet"
     test.write_bytes(data.read_bytes())
-    paths = {**models, "data": data, "test": test}
+    paths = {**rule_files_by_kind, "data": data, "test": test}
     path = paths[read_name]
     content = path.read_bytes()
-    assert_refused(uqcli(*line.format(**paths).split(), write, path), (path, content))
+    assert_refused(uqcli(*line.format(**paths).split(), output_option, path), (path, content))
 
 
 def test_appending_to_the_input_is_refused(artifact, data_csv):
@@ -240,13 +240,13 @@ def test_compressed_columnar_outputs_are_refused(uqcli, case, output, data, arti
     assert not (tmp_path / output[0]).exists()
 
 
-NAMES = {"latin": "n" * 250, "cyrillic": "ж" * 125, "han": "漢" * 83 + "a", "emoji": "🎲" * 62 + "ab"}
+LONG_NAMES = {"latin": "n" * 250, "cyrillic": "ж" * 125, "han": "漢" * 83 + "a", "emoji": "🎲" * 62 + "ab"}
 
 
-@pytest.mark.parametrize("script", NAMES)
+@pytest.mark.parametrize("script", LONG_NAMES)
 @pytest.mark.parametrize("case", WRITE, ids=name_of)
 def test_names_of_250_bytes_are_allowed(uqcli, case, script, data, artifact, tmp_path):
-    output = tmp_path / NAMES[script]
+    output = tmp_path / LONG_NAMES[script]
     assert len(os.fsencode(output.name)) == 250
     assert uqcli(*case.arguments(data, artifact), "-q", "-o", output).code == 0
     assert output.stat().st_size > 0

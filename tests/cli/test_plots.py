@@ -10,7 +10,7 @@ import pytest
 from tests.cli.cases import CASES
 from tests.cli.conftest import in_one_process
 
-PLOT = [case for case in CASES if case.plots]
+PLOTTING_CASES = [case for case in CASES if case.plots]
 SIGNATURES = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 
@@ -20,15 +20,15 @@ def name_of(case):
 
 @pytest.mark.parametrize("ending", SIGNATURES)
 def test_figures_have_their_format_and_are_reproducible(uqcli, data, artifact, tmp_path, ending):
-    names = [tmp_path / f"{number}.{ending}" for number in (1, 2)]
-    for name in names:
-        outcome = uqcli(*PLOT[0].arguments(data, artifact), "-q", "--plot", name)
+    paths = [tmp_path / f"{number}.{ending}" for number in (1, 2)]
+    for path in paths:
+        outcome = uqcli(*PLOTTING_CASES[0].arguments(data, artifact), "-q", "--plot", path)
         assert (outcome.code, outcome.out, outcome.err) == (0, b"", "")
-    assert names[0].read_bytes().startswith(SIGNATURES[ending])
-    assert names[0].read_bytes() == names[1].read_bytes()
+    assert paths[0].read_bytes().startswith(SIGNATURES[ending])
+    assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-@pytest.mark.parametrize("case", PLOT, ids=name_of)
+@pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)
 def test_unusable_paths_of_figures_are_errors(uqcli, case, data, artifact, tmp_path):
     arguments = case.arguments(data, artifact)
     assert uqcli(*arguments, "--plot", "figure.bmp").code == 2
@@ -38,16 +38,16 @@ def test_unusable_paths_of_figures_are_errors(uqcli, case, data, artifact, tmp_p
 
 
 @pytest.mark.usefixtures("figure_stub")
-@pytest.mark.parametrize("case", PLOT, ids=name_of)
+@pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)
 def test_pages_contain_the_figure(uqcli, case, data, artifact, tmp_path):
-    both = ("--report", "r.html", "--report", "r.md")
-    assert uqcli(*case.arguments(data, artifact), "-q", *both).code == 0
+    reports = ("--report", "r.html", "--report", "r.md")
+    assert uqcli(*case.arguments(data, artifact), "-q", *reports).code == 0
     page = (tmp_path / "r.html").read_text()
     assert re.search(r'<figure>\n<div class="picture wide" role="img" aria-label="[^"]+"[^>]*>\n<svg', page)
     assert "](data:image/svg+xml;base64," in (tmp_path / "r.md").read_text()
 
 
-@pytest.mark.parametrize("case", PLOT, ids=name_of)
+@pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)
 def test_without_matplotlib_the_extra_is_named_before_any_work(
     uqcli, case, data, artifact, tmp_path, monkeypatch
 ):
@@ -69,23 +69,23 @@ def test_without_matplotlib_the_extra_is_named_before_any_work(
         assert "<figure" not in (tmp_path / "a.html").read_text()
 
 
-ROWS = {
+DEGENERATE_ROWS = {
     "one row": ([0.3], [1]),
     "one score": ([0.2] * 300, [1, 0, 0] * 100),
     "all negative": ([0.0, 0.1, 0.2, 0.3], [0, 0, 0, 0]),
     "exact ends": ([0.0, 0.0, 1.0, 1.0], [0, 1, 0, 1]),
     "rare": (np.linspace(0, 1e-7, 500), [0] * 499 + [1]),
 }
-WIDE = {
+EXTREME_SCORES = {
     "huge": np.linspace(-1, 1, 300) * 1e308,
     "tiny": np.linspace(-1, 1, 300) * 1e-308,
     "largest": np.array([-1.7976931348623157e308, 0, 1.7976931348623157e308] * 100),
 }
 
 
-@pytest.mark.parametrize("scores", WIDE)
+@pytest.mark.parametrize("scores", EXTREME_SCORES)
 def test_finite_scores_of_any_size_can_be_drawn(uqcli, tmp_path, scores):
-    score, rows = WIDE[scores], np.arange(300)
+    score, rows = EXTREME_SCORES[scores], np.arange(300)
     frame = pl.DataFrame({"score": score, "uncertainty": rows % 3, "label": (rows % 7 > 2).astype(int)})
     frame.write_csv(tmp_path / "d.csv")
     for line in (
@@ -97,18 +97,18 @@ def test_finite_scores_of_any_size_can_be_drawn(uqcli, tmp_path, scores):
         assert (outcome.code, outcome.err) == (0, ""), line
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("rows", DEGENERATE_ROWS)
 @pytest.mark.parametrize("binning", ["pava-bc", "equispaced"])
 def test_small_and_degenerate_files_can_be_drawn(uqcli, tmp_path, rows, binning):
-    score, label = ROWS[rows]
+    score, label = DEGENERATE_ROWS[rows]
     pl.DataFrame({"score": score, "label": label}).write_csv(tmp_path / "d.csv")
     outcome = uqcli("tce", "d.csv", "--binning", binning, "-q", "--plot", "d.svg")
     assert (outcome.code, outcome.err) == (0, "")
 
 
-@pytest.mark.parametrize("case", PLOT, ids=name_of)
+@pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)
 def test_noise_of_the_layout_changes_no_byte(uqcli, case, data, artifact, tmp_path, monkeypatch):
-    """The solver adds up in the order of memory addresses; this test adds such noise."""
+    """The layout solver adds up in the order of memory addresses; this test adds more rounding noise."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.transforms import Bbox
 
@@ -119,8 +119,8 @@ def test_noise_of_the_layout_changes_no_byte(uqcli, case, data, artifact, tmp_pa
 
     def noisy(self, figure):
         execute(self, figure)
-        for part in figure.subfigs:
-            part.bbox_relative.p0 = part.bbox_relative.p0 + 1e-13 * random.normal(size=2)
+        for subfigure in figure.subfigs:
+            subfigure.bbox_relative.p0 = subfigure.bbox_relative.p0 + 1e-13 * random.normal(size=2)
         for axes in figure.axes:
             bounds = axes.get_position(original=True).bounds + 1e-13 * random.normal(size=4)
             axes.set_position(Bbox.from_bounds(*bounds))
@@ -135,18 +135,18 @@ def test_pages_are_byte_identical_in_every_process_and_order(uqcli, data, artifa
         options = ("-q", "--threads", number, "--report")
         return [[*case.arguments(data, artifact), *options, f"{case.name}{number}.html"] for case in order]
 
-    for line in lines(PLOT, 1):
+    for line in lines(PLOTTING_CASES, 1):
         assert uqcli(*line).code == 0, line
-    outcomes = in_one_process(lines(PLOT[::-1], 2), environment={"PYTHONHASHSEED": "2"})
-    assert [outcome.code for outcome in outcomes] == [0] * len(PLOT)
-    for case in PLOT:
+    outcomes = in_one_process(lines(PLOTTING_CASES[::-1], 2), environment={"PYTHONHASHSEED": "2"})
+    assert [outcome.code for outcome in outcomes] == [0] * len(PLOTTING_CASES)
+    for case in PLOTTING_CASES:
         first, second = ((tmp_path / f"{case.name}{number}.html").read_bytes() for number in (1, 2))
         assert first == second, case.name
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("rows", DEGENERATE_ROWS)
 def test_positive_rates_of_small_and_degenerate_files_can_be_drawn(uqcli, tmp_path, rows):
-    score, label = ROWS[rows]
+    score, label = DEGENERATE_ROWS[rows]
     frame = pl.DataFrame({"score": score, "uncertainty": np.arange(len(score)) % 3, "label": label})
     frame.with_columns(pl.col("score") * 4 - 1).write_csv(tmp_path / "d.csv")
     one_bin = ("--uncertainty-bins", "1", "--binning", "quantile")
@@ -163,7 +163,7 @@ def test_figures_of_boundaries_have_their_titles(uqcli, data, tmp_path):
         (
             "--certify",
             "0.4",
-        ): 'with certified boundary"',  # without others, because its edges define the bands
+        ): 'with certified boundary"',  # other boundaries are not drawn, because its edges define the bands
     }
     for options, title in titles.items():
         assert uqcli(*line, *options).code == 0

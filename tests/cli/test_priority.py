@@ -10,7 +10,7 @@ from uqcli.cli.priority import EXCLUSIONS
 BOUNDARY = ("boundary", "data.parquet", "--json")
 
 
-def constraint(outcome):
+def constraint_of(outcome):
     assert outcome.code == 0, outcome.err
     parsed = outcome.json["parameters"]["constraint"]
     return parsed["kind"], parsed["value"]
@@ -27,14 +27,14 @@ def configure(tmp_path):
 @pytest.mark.usefixtures("data")
 def test_an_option_overrides_configured_options_that_it_excludes(uqcli, configure, monkeypatch):
     configure("[boundary]\nprecision = 0.6\nscore-bins = 20\n")
-    assert constraint(uqcli(*BOUNDARY)) == ("precision", "0.6")
-    assert constraint(uqcli(*BOUNDARY, "--recall", "0.5")) == ("recall", "0.5")
+    assert constraint_of(uqcli(*BOUNDARY)) == ("precision", "0.6")
+    assert constraint_of(uqcli(*BOUNDARY, "--recall", "0.5")) == ("recall", "0.5")
     monkeypatch.setenv("UQCLI_BOUNDARY_MAX_FPR", "0.1")
-    assert constraint(uqcli(*BOUNDARY)) == ("max-fpr", "0.1")
-    assert constraint(uqcli(*BOUNDARY, "--recall", "0.5")) == ("recall", "0.5")
+    assert constraint_of(uqcli(*BOUNDARY)) == ("max-fpr", "0.1")
+    assert constraint_of(uqcli(*BOUNDARY, "--recall", "0.5")) == ("recall", "0.5")
     configure("[boundary]\ncost = 1\n")
     monkeypatch.delenv("UQCLI_BOUNDARY_MAX_FPR")
-    assert constraint(uqcli(*BOUNDARY, "--gain", "2"))[0] == "utility"
+    assert constraint_of(uqcli(*BOUNDARY, "--gain", "2"))[0] == "utility"
     assert uqcli(*BOUNDARY, "--recall", "0.5", "--precision", "0.5").code == 2
 
 
@@ -74,7 +74,7 @@ def test_unused_configuration_breaks_no_command(uqcli, configure):
 
 
 @pytest.fixture
-def models(uqcli, data, tmp_path):
+def rule_files(uqcli, data, tmp_path):
     """Fit a single threshold, a calibrator, prediction sets of a score and of two classes, and a grid."""
     pl.read_parquet(data).with_columns(p_0=1 - pl.col("score"), p_1=pl.col("score")).write_parquet(
         "proba.parquet"
@@ -90,7 +90,7 @@ def models(uqcli, data, tmp_path):
         assert uqcli(*arguments, "-q", "-o", f"{name}.json").code == 0
 
 
-USELESS = [
+WITHOUT_EFFECT = [
     ("apply", "st.json", "data.parquet", "--uncertainty", "uncertainty"),
     ("apply", "platt.json", "data.parquet", "--uncertainty", "uncertainty"),
     ("apply", "sets.json", "data.parquet", "--uncertainty", "uncertainty"),
@@ -121,15 +121,15 @@ USELESS = [
 ]
 
 
-@pytest.mark.usefixtures("models")
-@pytest.mark.parametrize("arguments", USELESS, ids=" ".join)
+@pytest.mark.usefixtures("rule_files")
+@pytest.mark.parametrize("arguments", WITHOUT_EFFECT, ids=" ".join)
 def test_options_without_effect_are_refused(uqcli, arguments):
     outcome = uqcli(*arguments)
     assert outcome.code == 2, outcome.err
     assert len(outcome.err.splitlines()) == 1
 
 
-@pytest.mark.usefixtures("models")
+@pytest.mark.usefixtures("rule_files")
 def test_class_columns_can_be_renamed(uqcli):
     pl.read_parquet("proba.parquet").rename({"p_0": "q_0", "p_1": "q_1"}).write_parquet("renamed.parquet")
     plain = uqcli("apply", "classes.json", "proba.parquet", "-o", "plain.parquet", "-q")
@@ -194,18 +194,18 @@ def test_the_environment_can_name_the_configuration_file(uqcli, tmp_path, monkey
     (tmp_path / "uqcli.toml").write_text("[boundary]\nprecision = 0.5\n")
     (tmp_path / "other.toml").write_text("[boundary]\nprecision = 0.55\n")
     monkeypatch.setenv("UQCLI_BOUNDARY_CONFIG", "other.toml")
-    assert constraint(uqcli(*BOUNDARY))[1] == "0.55"
-    assert constraint(uqcli(*BOUNDARY, "--config", "uqcli.toml"))[1] == "0.5"
+    assert constraint_of(uqcli(*BOUNDARY))[1] == "0.55"
+    assert constraint_of(uqcli(*BOUNDARY, "--config", "uqcli.toml"))[1] == "0.5"
     assert uqcli(*BOUNDARY, "--no-config").code == 2
     monkeypatch.setenv("UQCLI_BOUNDARY_NO_CONFIG", "1")
     assert "together" in uqcli(*BOUNDARY).err
     monkeypatch.delenv("UQCLI_BOUNDARY_CONFIG")
     assert uqcli(*BOUNDARY).code == 2
-    assert constraint(uqcli(*BOUNDARY, "--config", "other.toml"))[1] == "0.55"
+    assert constraint_of(uqcli(*BOUNDARY, "--config", "other.toml"))[1] == "0.55"
     monkeypatch.setenv("UQCLI_BOUNDARY_NO_CONFIG", "perhaps")
     assert "true or false" in uqcli(*BOUNDARY).err
     monkeypatch.setenv("UQCLI_BOUNDARY_NO_CONFIG", "0")
-    assert constraint(uqcli(*BOUNDARY))[1] == "0.5"
+    assert constraint_of(uqcli(*BOUNDARY))[1] == "0.5"
 
 
 def test_debug_can_be_set_by_the_environment_and_a_file(uqcli, monkeypatch, configure):

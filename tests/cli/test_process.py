@@ -37,7 +37,7 @@ def test_a_pipe_closed_before_the_first_byte_is_silent(single):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "form"),
+    ("arguments", "stream_kind"),
     [
         (["apply", "{}", "-", "-o", "o.csv"], "pipe"),
         (["apply", "{}", "-", "-o", "o.csv"], "FIFO"),
@@ -45,14 +45,14 @@ def test_a_pipe_closed_before_the_first_byte_is_silent(single):
         (["tce", "-"], "FIFO"),
     ],
 )
-def test_bad_rows_are_reported_while_the_stream_is_open(single, tmp_path, arguments, form):
+def test_bad_rows_are_reported_while_the_stream_is_open(single, tmp_path, arguments, stream_kind):
     fifo = tmp_path / "given.csv"
     os.mkfifo(fifo)
     words = [argument.format(single) for argument in arguments]
-    if form == "FIFO":
+    if stream_kind == "FIFO":
         words = [str(fifo) if word == "-" else word for word in words]
     process = start(*words, stdin=subprocess.PIPE, cwd=tmp_path)
-    stream = fifo.open("wb") if form == "FIFO" else process.stdin
+    stream = fifo.open("wb") if stream_kind == "FIFO" else process.stdin
     stream.write(b"score,uncertainty,label\n" + b"x,1,1\n" * 20)
     stream.flush()
     assert process.wait(20) == 3  # the stream is still open
@@ -79,7 +79,7 @@ def test_slowly_arriving_rows_are_all_written(single, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("number", "code"),
+    ("signal_number", "code"),
     [
         (signal.SIGHUP, 129),
         (signal.SIGINT, 130),
@@ -90,7 +90,9 @@ def test_slowly_arriving_rows_are_all_written(single, tmp_path):
         (signal.SIGXCPU, 152),
     ],
 )
-def test_a_signal_ends_the_run_and_leaves_nothing(single, large_file, tmp_path, number, code):
+def test_a_signal_ends_the_run_and_leaves_no_temporary_file(
+    single, large_file, tmp_path, signal_number, code
+):
     output = tmp_path / "out" / "o.parquet"
     output.parent.mkdir()
     output.write_text("old")
@@ -98,7 +100,7 @@ def test_a_signal_ends_the_run_and_leaves_nothing(single, large_file, tmp_path, 
     while len(list(output.parent.iterdir())) < 2:
         time.sleep(0.01)
         assert process.poll() is None, "the run ended before the signal"
-    process.send_signal(number)
+    process.send_signal(signal_number)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == code
     assert len(errors.splitlines()) == 1

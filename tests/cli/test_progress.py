@@ -47,31 +47,31 @@ def on_terminal(folder, *arguments, stdout=subprocess.DEVNULL):
         env={**os.environ, "TERM": "xterm"},
     )
     os.close(secondary)
-    sent = b""
+    terminal_text = b""
     try:
         while chunk := os.read(primary, 1 << 16):
-            sent += chunk
+            terminal_text += chunk
     except OSError:  # the other end of the terminal is closed
         pass
     os.close(primary)
-    return sent.decode(), process.wait(timeout=60)
+    return terminal_text.decode(), process.wait(timeout=60)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
 def test_reading_is_shown_and_the_cursor_is_restored(rows, ending):
-    sent, code = on_terminal(rows, "tce", f"d.{ending}")
+    terminal_text, code = on_terminal(rows, "tce", f"d.{ending}")
     assert code == 0
-    assert "reading: 5,000 rows" in sent
-    assert sent.rindex("\x1b[?25h") > sent.rindex("\x1b[?25l")
-    sent, code = on_terminal(rows, "apply", "b.json", f"d.{ending}", "-o", "o.csv")
+    assert "reading: 5,000 rows" in terminal_text
+    assert terminal_text.rindex("\x1b[?25h") > terminal_text.rindex("\x1b[?25l")
+    terminal_text, code = on_terminal(rows, "apply", "b.json", f"d.{ending}", "-o", "o.csv")
     assert code == 0
-    assert "reading: 5,000 rows" in sent
+    assert "reading: 5,000 rows" in terminal_text
 
 
 def test_draws_are_shown(rows):
-    sent, code = on_terminal(rows, "tce", "d.csv", "--bootstrap", "50")
+    terminal_text, code = on_terminal(rows, "tce", "d.csv", "--bootstrap", "50")
     assert code == 0
-    assert "drawing labels: 50 draws" in sent
+    assert "drawing labels: 50 draws" in terminal_text
 
 
 def test_nothing_is_shown_without_a_terminal(rows):
@@ -79,20 +79,22 @@ def test_nothing_is_shown_without_a_terminal(rows):
     arguments = [sys.executable, "-c", RUN, "tce", "d.csv"]
     process = subprocess.run(arguments, cwd=rows, capture_output=True, timeout=60, check=True)
     assert process.stderr == b""
-    sent, code = on_terminal(rows, "apply", "b.json", "d.csv", stdout=None)  # the terminal shows the rows
+    terminal_text, code = on_terminal(
+        rows, "apply", "b.json", "d.csv", stdout=None
+    )  # the terminal shows the rows
     assert code == 0
-    assert "reading" not in sent
+    assert "reading" not in terminal_text
 
 
 def test_an_error_removes_the_bar(rows):
     with (rows / "d.csv").open("a") as file:
         file.write("none,0,true\n")
-    sent, code = on_terminal(rows, "tce", "d.csv")
+    terminal_text, code = on_terminal(rows, "tce", "d.csv")
     assert code == 3
-    last = re.sub(
-        r"\x1b\[[\d?]*[A-Za-z]", "", sent.rstrip().splitlines()[-1]
+    last_line = re.sub(
+        r"\x1b\[[\d?]*[A-Za-z]", "", terminal_text.rstrip().splitlines()[-1]
     )  # without the codes that remove the bar
-    assert last.startswith("error: column 'score' has 1 unreadable value")
+    assert last_line.startswith("error: column 'score' has 1 unreadable value")
 
 
 def test_progress_is_reported_after_each_step():

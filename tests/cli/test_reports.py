@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cli.cases import CASES
 
-JSON = [case for case in CASES if case.json]
+JSON_CASES = [case for case in CASES if case.json]
 FORMATS = ("html", "md", "json", "xml", "prom")
 HOSTILE = "<b>&\"'|`$x$]]>\n\x07\u202e"
 
@@ -47,21 +47,21 @@ def cases_of(path):
 
 
 @pytest.mark.usefixtures("figure_stub")  # figures are drawn twice in test_plots.py
-@pytest.mark.parametrize("case", JSON, ids=name_of)
+@pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_all_formats_at_once_are_reproducible(uqcli, case, data, artifact, tmp_path):
     contents = []
     for _ in range(2):
-        options = [word for form in FORMATS for word in ("--report", tmp_path / f"r.{form}")]
+        options = [word for ending in FORMATS for word in ("--report", tmp_path / f"r.{ending}")]
         assert uqcli(*case.arguments(data, artifact), "-q", *options).code == 0
-        contents.append({form: (tmp_path / f"r.{form}").read_bytes() for form in FORMATS})
+        contents.append({ending: (tmp_path / f"r.{ending}").read_bytes() for ending in FORMATS})
     assert contents[0] == contents[1]
     assert contents[0]["json"] == uqcli(*case.arguments(data, artifact), "--json").out
-    for form in ("prom", "json"):
+    for ending in ("prom", "json"):
         for private_text in (str(tmp_path), "SHA-256"):
-            assert case.reads_artifact or private_text not in contents[0][form].decode()
+            assert case.reads_artifact or private_text not in contents[0][ending].decode()
 
 
-@pytest.mark.parametrize("case", JSON, ids=name_of)
+@pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_every_metric_is_in_the_prometheus_file(uqcli, case, data, artifact, tmp_path):
     assert uqcli(*case.arguments(data, artifact), "-q", "--report", "r.prom").code == 0
     text = (tmp_path / "r.prom").read_text()
@@ -80,7 +80,7 @@ def test_every_metric_is_in_the_prometheus_file(uqcli, case, data, artifact, tmp
 
 def test_names_from_the_data_are_labels(uqcli, frame, tmp_path):
     frame.with_columns(pl.lit(HOSTILE).alias("group")).write_parquet(tmp_path / "d.parquet")
-    options = [word for form in FORMATS for word in ("--report", f"r.{form}")]
+    options = [word for ending in FORMATS for word in ("--report", f"r.{ending}")]
     assert uqcli("tce", "d.parquet", "--by", "group", "-q", *options).code == 0
     shown = HOSTILE.replace("\n", "\\n").replace("\x07", "\\x07").replace("\u202e", "\\u202e")
     values = samples((tmp_path / "r.prom").read_text())
@@ -89,8 +89,8 @@ def test_names_from_the_data_are_labels(uqcli, frame, tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert html.escape(shown) in page
     assert "<b>" not in page
-    for form in ("html", "md", "xml", "prom"):
-        text = (tmp_path / f"r.{form}").read_text()
+    for ending in ("html", "md", "xml", "prom"):
+        text = (tmp_path / f"r.{ending}").read_text()
         assert not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", text)
 
 
@@ -151,7 +151,7 @@ def test_several_bounds_are_labels(uqcli, data, tmp_path):
     }
 
 
-def test_prediction_sets_and_classes_in_machine_formats(uqcli, data, tmp_path):
+def test_prediction_sets_and_classes_are_in_machine_formats(uqcli, data, tmp_path):
     frame = pl.read_parquet(data)
     frame.with_columns(label=1 - pl.col("label")).write_parquet(tmp_path / "wrong.parquet")
     assert uqcli("conformal", data, "--alpha", "0.1", "-q", "-o", "sets.json").code == 0
@@ -193,9 +193,9 @@ def test_reports_are_configured_as_a_list_or_one_text(uqcli, data, tmp_path, mon
 
 def origin_of(path):
     """Read the origin of a Markdown page."""
-    _, end = path.read_text().split("\n## Made from\n")
-    lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in end.strip().splitlines()[2:]]
-    return [tuple(re.sub(r"\\(.)", r"\1", cell.strip()) for cell in line) for line in lines]
+    _, table_text = path.read_text().split("\n## Made from\n")
+    table_rows = [re.split(r"(?<!\\)\|", row)[1:-1] for row in table_text.strip().splitlines()[2:]]
+    return [tuple(re.sub(r"\\(.)", r"\1", cell.strip()) for cell in row) for row in table_rows]
 
 
 @pytest.mark.usefixtures("figure_stub")
@@ -227,7 +227,7 @@ def test_pages_state_that_no_rule_was_saved(uqcli, data, tmp_path):
     assert origin_of(tmp_path / "r.md")[3:] == [("rule file", "none was written: --output was not given")]
     assert "No rule was saved: run again with --output FILE to save it." in (tmp_path / "r.md").read_text()
     assert uqcli(*line, "-o", "b.json").code == 0
-    assert "Nothing was saved" not in (tmp_path / "r.md").read_text()
+    assert "No rule was saved" not in (tmp_path / "r.md").read_text()
     assert uqcli("tce", data, "-q", "--report", "t.md").code == 0  # tce saves no rule
     assert "saved" not in (tmp_path / "t.md").read_text()
 
@@ -276,9 +276,9 @@ def test_hostile_file_names_are_quoted(uqcli, data, tmp_path):
 
 def checks_of(path):
     """Read the table of checks on a Markdown page."""
-    _, end = path.read_text().split("\n## Checks\n")
-    lines = end.strip().partition("\n\n")[0].splitlines()[2:]
-    return [tuple(cell.strip() for cell in line[1:-1].split("|")) for line in lines]
+    _, table_text = path.read_text().split("\n## Checks\n")
+    table_rows = table_text.strip().partition("\n\n")[0].splitlines()[2:]
+    return [tuple(cell.strip() for cell in line[1:-1].split("|")) for line in table_rows]
 
 
 @pytest.mark.usefixtures("figure_stub")
@@ -316,26 +316,26 @@ def test_a_gain_that_is_not_significant_is_stated_everywhere(uqcli, tmp_path):
     assert "A single threshold does as well: --uncertainty-bins 1 saves it." in page
 
 
-def test_a_certificate_states_the_rows_of_choice_and_test(uqcli, data, tmp_path):
+def test_a_certificate_states_how_many_rows_chose_and_tested_the_boundary(uqcli, data, tmp_path):
     line = ("boundary", data, "--precision", "0.6", "--certify", "0.2", "-o", "b.json", "--json")
     report = uqcli(*line).json
     tested = report["certificate"]["tested_on"]["rows"]
     assert f"{400 - tested} rows chose the boundary, {tested} tested it." in report["notes"]
 
 
-def test_the_page_of_two_boundaries_advises_one(uqcli, tmp_path):
+def test_the_evaluation_of_two_boundaries_advises_one(uqcli, tmp_path):
     rng = np.random.default_rng(0)
 
-    def rows(name, lift):
+    def write_rows(name, power):
         score = rng.uniform(size=4000).round(3)
-        label = rng.uniform(size=4000) < score**lift
+        label = rng.uniform(size=4000) < score**power
         pl.DataFrame({"score": score, "uncertainty": score, "label": label}).write_csv(tmp_path / name)
 
     def advice_for(first, second):
         return uqcli("evaluate", first, second, "here.csv", "--json").json["notes"][-1]
 
-    rows("here.csv", 1)
-    rows("easier.csv", 0.5)
+    write_rows("here.csv", 1)
+    write_rows("easier.csv", 0.5)
     for name, source, bound in (
         ("a", "here", "0.7"),
         ("b", "here", "0.8"),

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import in_one_process, sample_frame
 from uqcli.cli.app import run
 
-LINES, LINES_WITH_THRESHOLDS, COLUMNS, WORDS = 12, 16, 80, 60
+MAX_LINES, MAX_LINES_WITH_THRESHOLDS, COLUMNS, MAX_WORDS = 12, 16, 80, 60
 
 SETUP = (
     "boundary rows.csv --precision 0.7 -o one.json -q",
@@ -20,7 +20,7 @@ SETUP = (
     "conformal classes.csv --proba p_* -o sets.json -q",
     "calibrate rows.csv --method heterogeneous --features group -o tree.json -q",
 )
-USUAL = (
+USUAL_COMMANDS = (
     "boundary rows.csv --precision 0.7 -o b.json",
     "boundary rows.csv --precision 0.7 --algorithm vw-dpmt --uncertainty-bins 8 -o b.json",
     "boundary rows.csv --precision 0.7 --compare -o b.json",
@@ -90,7 +90,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.usefixtures("few_permutations")
-@pytest.mark.parametrize("line", USUAL)
+@pytest.mark.parametrize("line", USUAL_COMMANDS)
 def test_usual_output_fits_one_screen(line, folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
@@ -101,10 +101,10 @@ def test_usual_output_fits_one_screen(line, folder, monkeypatch):
     assert run(line.split()) in (0, 6)
     shown = terminal.getvalue().splitlines()
     has_thresholds = any(re.search("flag when|threshold  |score >= ", line_shown) for line_shown in shown)
-    assert len(shown) <= (LINES_WITH_THRESHOLDS if has_thresholds else LINES), terminal.getvalue()
+    assert len(shown) <= (MAX_LINES_WITH_THRESHOLDS if has_thresholds else MAX_LINES), terminal.getvalue()
     assert max(map(len, shown)) <= COLUMNS, terminal.getvalue()
     prose = [line_shown for line_shown in shown if not re.search(r"\S {2,}\S", line_shown)]
-    assert sum(len(re.findall(r"[A-Za-z]\S*", line_shown)) for line_shown in prose) <= WORDS, (
+    assert sum(len(re.findall(r"[A-Za-z]\S*", line_shown)) for line_shown in prose) <= MAX_WORDS, (
         terminal.getvalue()
     )
     assert sum(line_shown.startswith("Caution:") for line_shown in shown) <= 1

@@ -26,10 +26,10 @@ def days(tmp_path):
     rows = pl.DataFrame(
         {"score": score, "uncertainty": random.random(3000).round(2), "label": random.random(3000) < score}
     )
-    for number in range(3):
-        folder = tmp_path / "scores" / f"day=2026-11-0{number + 1}"
+    for index in range(3):
+        folder = tmp_path / "scores" / f"day=2026-11-0{index + 1}"
         folder.mkdir(parents=True)
-        rows[1000 * number : 1000 * number + 1000].write_parquet(folder / "part.parquet")
+        rows[1000 * index : 1000 * index + 1000].write_parquet(folder / "part.parquet")
     return rows
 
 
@@ -81,7 +81,7 @@ def rule_file_of(folder, command, name):
 @settings(max_examples=8)
 @pytest.mark.parametrize("command", COMMANDS)
 @given(data_sets(), st.randoms(use_true_random=False))
-def test_grouped_rows_with_their_number_equal_single_rows(tmp_path_factory, command, data, random):
+def test_grouped_rows_with_summed_weights_equal_single_rows(tmp_path_factory, command, data, random):
     folder = tmp_path_factory.mktemp("grouped")
     rows = [row for row in data for _ in range(random.randrange(1, 4))]
     random.shuffle(rows)

@@ -38,11 +38,11 @@ def test_class_priors_of_source_and_target_have_intervals_and_a_figure(uqcli, ta
     outcome = uqcli(*arguments, "--json", "--plot", "s.svg", "--report", "s.html")
     shares = outcome.json["metrics"]["class_shares"]
     content = json.loads((target_files / "s.json").read_text())
-    for number, name in enumerate("01"):
+    for class_index, name in enumerate("01"):
         source, target = shares[name]["source"], shares[name]["target"]
-        assert source["low"] < source["value"] == content["source_prior"][number] < source["high"]
-        assert [target["low"], target["high"]] == content["target_interval"][number]
-        assert target["low"] < target["value"] == content["target_prior"][number] < target["high"]
+        assert source["low"] < source["value"] == content["source_prior"][class_index] < source["high"]
+        assert [target["low"], target["high"]] == content["target_interval"][class_index]
+        assert target["low"] < target["value"] == content["target_prior"][class_index] < target["high"]
     assert shares["1"]["target"]["high"] < shares["1"]["source"]["low"]
     assert "<!-- prior -->" in (target_files / "s.svg").read_text()
     assert "<figure" in (target_files / "s.html").read_text()
@@ -73,9 +73,9 @@ def test_the_precision_bound_is_met_exactly_on_target_data(uqcli, target_files):
     content = json.loads((target_files / "shifted.json").read_text())
     fit, (negative, positive) = content["fit"], map(Fraction, weights)
     hits = positive * fit["true_positives"]
-    misses = negative * (fit["selected"] - fit["true_positives"])
-    assert hits / (hits + misses) >= Fraction("0.8")
-    assert content["target"]["precision"] == pytest.approx(float(hits / (hits + misses)))
+    false_alerts = negative * (fit["selected"] - fit["true_positives"])
+    assert hits / (hits + false_alerts) >= Fraction("0.8")
+    assert content["target"]["precision"] == pytest.approx(float(hits / (hits + false_alerts)))
     results = uqcli("evaluate", "plain.json", "shifted.json", "labelled.parquet", "--json").json["results"]
     plain, shifted = (result["metrics"]["precision"]["value"] for result in results)
     assert plain < shifted - 0.1
@@ -86,13 +86,13 @@ def test_the_precision_bound_is_met_exactly_on_target_data(uqcli, target_files):
     assert target_precision["value"] == pytest.approx(content["target"]["precision"])
     assert "on target data" in on_source["notes"][1]
     assert uqcli("shift", "source.parquet", *known, "--bootstrap", "0").code == 0
-    without = uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "--json").json
-    assert without["metrics"]["target_precision"] == {
+    without_draws = uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "--json").json
+    assert without_draws["metrics"]["target_precision"] == {
         "value": target_precision["value"],
         "low": None,
         "high": None,
     }
-    assert "no draws" in without["notes"][1]
+    assert "no draws" in without_draws["notes"][1]
     check = ("--fail-if", "target_precision.low > 1")
     assert uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "-q", *check).code == 6
 
@@ -125,8 +125,8 @@ def test_shifted_calibrators_are_calibrated_on_target_data(uqcli, target_files, 
         losses[name] = report["metrics"]["after"]["log_loss"]
     assert losses["shifted"] < losses["plain"] - 0.05
     names = ("a.parquet", "b.parquet")
-    for model, name in zip(("plain", "shifted"), names, strict=True):
-        uqcli("apply", f"{model}.json", "target.parquet", "-o", name, "-q")
+    for rule, name in zip(("plain", "shifted"), names, strict=True):
+        uqcli("apply", f"{rule}.json", "target.parquet", "-o", name, "-q")
     plain, shifted = (pl.read_parquet(target_files / name)["calibrated"].to_numpy() for name in names)
     odds = plain / (1 - plain) * weights[1] / weights[0]
     np.testing.assert_allclose(shifted, odds / (1 + odds), atol=1e-12)

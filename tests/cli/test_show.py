@@ -36,10 +36,10 @@ def decisions(uqcli, rule, rows):
     ],
 )
 def test_counted_rows_are_those_that_apply_decides_differently(uqcli, folder, first, second):
-    one = fit_rule(uqcli, folder, "one", "--precision", "0.7", *first)
-    two = fit_rule(uqcli, folder, "two", "--precision", "0.8", *second)
-    metrics = uqcli("show", one, two, "--on", folder / "rows.csv", "--json").json["metrics"]
-    before, after = (decisions(uqcli, rule, folder / "rows.csv") for rule in (one, two))
+    first_rule = fit_rule(uqcli, folder, "one", "--precision", "0.7", *first)
+    second_rule = fit_rule(uqcli, folder, "two", "--precision", "0.8", *second)
+    metrics = uqcli("show", first_rule, second_rule, "--on", folder / "rows.csv", "--json").json["metrics"]
+    before, after = (decisions(uqcli, rule, folder / "rows.csv") for rule in (first_rule, second_rule))
     assert metrics["rows"] == len(before)
     assert metrics["only_first"] == np.count_nonzero(before & ~after)
     assert metrics["only_second"] == np.count_nonzero(after & ~before)
@@ -49,40 +49,47 @@ def test_counted_rows_are_those_that_apply_decides_differently(uqcli, folder, fi
 
 
 def test_labels_are_not_needed(uqcli, folder):
-    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
-    two = fit_rule(uqcli, folder, "two", "--precision", "0.8")
+    first_rule = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    second_rule = fit_rule(uqcli, folder, "two", "--precision", "0.8")
     frame = pl.read_csv(folder / "rows.csv")
     frame.drop("label").write_csv(folder / "unlabelled.csv")
     with_labels, without = (
-        uqcli("show", one, two, "--on", folder / name, "--json").out
+        uqcli("show", first_rule, second_rule, "--on", folder / name, "--json").out
         for name in ("rows.csv", "unlabelled.csv")
     )
     assert with_labels == without
 
 
 def test_thresholds_of_both_rules_are_shown_by_range(uqcli, folder):
-    one = fit_rule(
+    first_rule = fit_rule(
         uqcli, folder, "one", "--precision", "0.7", "--uncertainty-bins", "2", "--algorithm", "vw-dpmt"
     )
-    two = fit_rule(
+    second_rule = fit_rule(
         uqcli, folder, "two", "--precision", "0.7", "--uncertainty-bins", "3", "--algorithm", "vw-dpmt"
     )
-    edges = {edge for rule in (one, two) for edge in json.loads(rule.read_text())["uncertainty_edges"]}
-    shown = uqcli("show", one, two).out.decode()
+    edges = {
+        edge
+        for rule in (first_rule, second_rule)
+        for edge in json.loads(rule.read_text())["uncertainty_edges"]
+    }
+    shown = uqcli("show", first_rule, second_rule).out.decode()
     assert shown.count("score >= ") + shown.count("never") >= len(edges) + 1
     assert shown.count(" to below ") == len(edges) - 1
 
 
 def test_equal_rules_have_no_difference(uqcli, folder):
-    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
-    two = fit_rule(uqcli, folder, "two", "--precision", "0.7")
-    report = uqcli("show", one, two, "--on", folder / "rows.csv", "--json").json
+    first_rule = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    second_rule = fit_rule(uqcli, folder, "two", "--precision", "0.7")
+    report = uqcli("show", first_rule, second_rule, "--on", folder / "rows.csv", "--json").json
     assert (report["metrics"]["differences"], report["metrics"]["changed"], report["differences"]) == (
         0,
         0,
         [],
     )
-    assert uqcli("show", one, two).out.decode().splitlines()[0] == "one.json and two.json are equal"
+    assert (
+        uqcli("show", first_rule, second_rule).out.decode().splitlines()[0]
+        == "one.json and two.json are equal"
+    )
 
 
 def test_calibrators_are_compared_by_field(uqcli, folder):
@@ -98,28 +105,35 @@ def test_calibrators_are_compared_by_field(uqcli, folder):
 
 
 def test_rules_of_two_kinds_are_refused(uqcli, folder):
-    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    first_rule = fit_rule(uqcli, folder, "one", "--precision", "0.7")
     uqcli("calibrate", folder / "rows.csv", "--method", "platt", "-q", "-o", folder / "platt.json")
-    refused = uqcli("show", one, folder / "platt.json")
+    refused = uqcli("show", first_rule, folder / "platt.json")
     assert refused.code == 2
     assert "two rule files of one kind" in refused.err
 
 
 def test_rows_need_two_rules(uqcli, folder):
-    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
-    assert "expected two rule files" in uqcli("show", one, "--on", folder / "rows.csv").err
+    first_rule = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    assert "expected two rule files" in uqcli("show", first_rule, "--on", folder / "rows.csv").err
 
 
 def test_edited_rule_files_are_reported(uqcli, folder):
-    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
-    two = fit_rule(uqcli, folder, "two", "--precision", "0.8")
-    content = json.loads(two.read_text())
+    first_rule = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    second_rule = fit_rule(uqcli, folder, "two", "--precision", "0.8")
+    content = json.loads(second_rule.read_text())
     content["thresholds"][0] = 0.5
-    two.write_text(json.dumps(content))
-    assert "Caution: two.json: the rule file was edited" in uqcli("show", one, two).out.decode()
+    second_rule.write_text(json.dumps(content))
+    assert (
+        "Caution: two.json: the rule file was edited" in uqcli("show", first_rule, second_rule).out.decode()
+    )
 
 
 def test_a_check_of_changed_rows_fails_with_exit_code_6(uqcli, folder):
-    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
-    two = fit_rule(uqcli, folder, "two", "--precision", "0.8")
-    assert uqcli("show", one, two, "--on", folder / "rows.csv", "-q", "--fail-if", "changed > 0").code == 6
+    first_rule = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    second_rule = fit_rule(uqcli, folder, "two", "--precision", "0.8")
+    assert (
+        uqcli(
+            "show", first_rule, second_rule, "--on", folder / "rows.csv", "-q", "--fail-if", "changed > 0"
+        ).code
+        == 6
+    )

@@ -36,13 +36,13 @@ def test_python_without_docstrings_gives_equal_results(data, artifact):
         ("apply", artifact, data),
         ("schema", "boundary"),
     ]
-    helps = [(line[0], "--help") for line in lines]
+    help_lines = [(line[0], "--help") for line in lines]
     expected_outcomes = in_one_process(lines)
-    stripped = in_one_process([*lines, *helps], environment={"PYTHONOPTIMIZE": "2"})
-    for line, expected, outcome in zip(lines, expected_outcomes, stripped[: len(lines)], strict=True):
+    outcomes = in_one_process([*lines, *help_lines], environment={"PYTHONOPTIMIZE": "2"})
+    for line, expected, outcome in zip(lines, expected_outcomes, outcomes[: len(lines)], strict=True):
         assert (outcome.code, outcome.err) == (0, ""), line
         assert outcome.out == expected.out, line
-    for line, shown in zip(helps, stripped[len(lines) :], strict=True):
+    for line, shown in zip(help_lines, outcomes[len(lines) :], strict=True):
         assert b"Examples:" in shown.out, line
 
 
@@ -80,8 +80,8 @@ def test_a_matplotlibrc_that_is_no_text_is_named(data, tmp_path):
 @pytest.mark.parametrize("words", [("tce", "{data}"), ("tce", "--help")], ids=str)
 def test_no_color_overrides_other_variables(data, words):
     line = [word.format(data=data) for word in words]
-    forcing = dict.fromkeys(("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE"), "1")
-    process = run(*line, environment={"NO_COLOR": "1", **forcing})
+    color_variables = dict.fromkeys(("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE"), "1")
+    process = run(*line, environment={"NO_COLOR": "1", **color_variables})
     assert process.returncode == 0
     assert b"\x1b" not in process.stdout
 

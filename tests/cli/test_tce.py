@@ -62,8 +62,8 @@ def test_the_first_note_states_where_scores_are_rejected(uqcli, tmp_path, truth,
     note = uqcli("tce", "rows.parquet", "--alpha", "1e-6", "--json").json["notes"][0]
     assert re.search(pattern, note), note
     assert not re.search(absent, note), note
-    check_failed = uqcli("tce", "rows.parquet", "-q", "--alpha", "1e-6", "--fail-if", "tce > 20")
-    assert check_failed.code == (0 if pattern.startswith("^0.0") else 6)
+    checked = uqcli("tce", "rows.parquet", "-q", "--alpha", "1e-6", "--fail-if", "tce > 20")
+    assert checked.code == (0 if pattern.startswith("^0.0") else 6)
 
 
 def test_weights_count_as_repeated_rows(uqcli, tmp_path):
@@ -86,7 +86,7 @@ def class_rows(tmp_path):
             "wood": random.choice(["north", "south"], 600),
         }
     )
-    path = tmp_path / "flowers.parquet"
+    path = tmp_path / "trees.parquet"
     frame.write_parquet(path)
     return path, frame
 
@@ -191,8 +191,8 @@ def test_groups_are_tested_in_bins_of_one_size(uqcli, regions):
     sizes = BlockSizes().bounds_for(smallest["rows"], smallest["positives"])
     assert (parameters["group_n_min"], parameters["group_n_max"]) == sizes
     for name in ("large", "small", "off"):
-        part = regions.filter(pl.col("region") == name)
-        counts = pool(part["score"].to_numpy(), part["label"].to_numpy())
+        region_rows = regions.filter(pl.col("region") == name)
+        counts = pool(region_rows["score"].to_numpy(), region_rows["label"].to_numpy())
         single = measure(counts, MeasureOptions(n_min=sizes[0], n_max=sizes[1]))
         assert groups[name]["metrics"] == report["metrics"]["by_group"][name] == single.metrics
         assert [row["count"] for row in groups[name]["bins"]] == single.bins.count.tolist()
@@ -228,7 +228,7 @@ def test_without_a_large_enough_group_there_is_no_worst(uqcli, tmp_path):
 
 
 def test_true_probabilities_are_not_rejected_in_a_large_file(uqcli, tmp_path):
-    """The paper's bins contain at least 5 % of the rows, and reject them."""
+    """With the paper's bins of at least 5 % of the rows, the tests reject even true probabilities."""
     random = np.random.default_rng(1)
     score = random.random(300_000)
     label = random.random(300_000) < score
@@ -242,7 +242,7 @@ def test_true_probabilities_are_not_rejected_in_a_large_file(uqcli, tmp_path):
 
 
 def test_sentences_describe_the_rows_of_the_bins_they_name(uqcli, tmp_path):
-    """In the one bin the mean score is 27 % and the positive rate 30.5 %, for all rejected rows."""
+    """Both sentences quote the only bin: mean score 27 %, positive rate 30.5 %."""
     score = np.array([0.1] * 100 + [0.44] * 100)
     label = np.zeros(200, dtype=int)
     label[:61] = 1
@@ -286,10 +286,10 @@ def test_classes_and_groups_have_their_own_draws(uqcli, class_rows):
     report = uqcli("tce", path, *arguments).json
     frame.sample(fraction=1, shuffle=True, seed=2).write_parquet(path)
     assert uqcli("tce", path, *arguments).json == report
-    parts = [report["metrics"], *report["metrics"]["by_class"].values()]
-    for part in (*parts, *report["metrics"]["by_group"].values()):
-        assert 0 < part["ece_p"] <= 1
-        assert part["brier"]["low"] < part["brier"]["value"] < part["brier"]["high"]
+    class_metrics = [report["metrics"], *report["metrics"]["by_class"].values()]
+    for metrics in (*class_metrics, *report["metrics"]["by_group"].values()):
+        assert 0 < metrics["ece_p"] <= 1
+        assert metrics["brier"]["low"] < metrics["brier"]["value"] < metrics["brier"]["high"]
     assert report["metrics"]["slope"]["low"] is None  # a mean of slopes has no interval
     assert report["metrics"]["by_class"]["oak"]["slope"]["low"] is not None
 

@@ -1,4 +1,4 @@
-"""Tests of the caution on weights that are no numbers of rows: in reports, in JSON, and in Python."""
+"""Tests of the caution about weights that are not row counts: in reports, in JSON, and in Python."""
 
 import polars as pl
 import pytest
@@ -40,8 +40,8 @@ def test_amounts_as_weights_give_a_caution(uqcli, amounts, command, tmp_path):
 
 def test_evaluate_also_gives_a_caution_except_for_counts_of_rows(uqcli, amounts, artifact, frame, tmp_path):
     assert CAUTION in uqcli("evaluate", artifact, *amounts, "--json").json["cautions"][0]
-    alike = pl.concat([frame.with_columns(pl.col("score").round(1), pl.col("uncertainty").round(0))] * 1)
-    grouped = alike.group_by("score", "uncertainty", "label").len("rows")
+    rounded = pl.concat([frame.with_columns(pl.col("score").round(1), pl.col("uncertainty").round(0))] * 1)
+    grouped = rounded.group_by("score", "uncertainty", "label").len("rows")
     grouped.write_parquet(tmp_path / "g.parquet")
     for command in (("tce",), ("boundary", "--precision", "0.6"), ("evaluate", artifact)):
         report = uqcli(*command, "g.parquet", "--weight", "rows", "--json")

@@ -5,7 +5,7 @@ import argparse
 
 import numpy as np
 
-from tests.statistical.laws import LAWS, measure_boundary
+from tests.statistical.populations import POPULATIONS, measure_boundary
 
 RULES = {
     "default": {},
@@ -21,26 +21,32 @@ def main():
     parser.add_argument("--sizes", type=int, nargs="*", default=[500, 2000, 10_000, 50_000])
     parser.add_argument("--rules", nargs="*", default=list(RULES))
     options = parser.parse_args()
-    names = ("excess", "recall", "gap", "apparent", "precision_bias", "recall_bias")
+    rates = ("excess", "recall", "gap", "apparent", "precision_bias", "recall_bias")
     shares = ("precision_covered", "recall_covered")
     print(
-        f"{'law':22} {'rule':8} {'rows':>6} {'found':>5} broken", *(f"{name:>15}" for name in names + shares)
+        f"{'population':22} {'rule':8} {'rows':>6} {'found':>5} missed",
+        *(f"{name:>15}" for name in rates + shares),
     )
-    for name, law in LAWS.items():
+    for name, population in POPULATIONS.items():
         for size in options.sizes:
             for rule in options.rules:
-                lines = [
-                    measure_boundary(law, size, seed, **RULES[rule]) for seed in range(options.hold_outs)
+                measurements = [
+                    measure_boundary(population, size, seed, **RULES[rule])
+                    for seed in range(options.hold_outs)
                 ]
-                feasible = [line for line in lines if line]
-                missed = np.mean([line["excess"] < 0 for line in feasible]) if feasible else np.nan
-                cells = [
-                    np.mean([line[column] for line in feasible if column in line] or [np.nan])
-                    for column in names + shares
+                feasible = [measurement for measurement in measurements if measurement]
+                missed = (
+                    np.mean([measurement["excess"] < 0 for measurement in feasible]) if feasible else np.nan
+                )
+                values = [
+                    np.mean(
+                        [measurement[column] for measurement in feasible if column in measurement] or [np.nan]
+                    )
+                    for column in rates + shares
                 ]
-                cells = [f"{100 * value:15.2f}" for value in cells]
+                values = [f"{100 * value:15.2f}" for value in values]
                 print(
-                    f"{name:22} {rule:8} {size:6} {len(feasible):5} {100 * missed:6.0f}", *cells, flush=True
+                    f"{name:22} {rule:8} {size:6} {len(feasible):5} {100 * missed:6.0f}", *values, flush=True
                 )
 
 

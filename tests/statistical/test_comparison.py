@@ -1,4 +1,4 @@
-"""Simulations of the permutation test: verdicts have their level, and intervals cover the gain."""
+"""Simulations of the permutation test: verdicts keep their level, and intervals cover the gain."""
 
 import os
 
@@ -59,8 +59,8 @@ def slack(share):
 
 @pytest.mark.parametrize("name", UNINFORMATIVE)
 @pytest.mark.parametrize("size", [500, 3000])
-def test_verdicts_on_an_uninformative_uncertainty_have_their_level(size, name):
-    p_values, opposite, helps, hurts = [], [], 0, 0
+def test_verdicts_on_an_uninformative_uncertainty_keep_their_level(size, name):
+    p_values, p_values_of_harm, helps, hurts = [], [], 0, 0
     for seed in range(REPETITIONS):
         random = np.random.default_rng(seed)
         score = random.beta(1, 2, size)
@@ -72,9 +72,9 @@ def test_verdicts_on_an_uninformative_uncertainty_have_their_level(size, name):
         helps += comparison.verdict == "helps"
         hurts += comparison.verdict == "hurts"
         p_values.append(1 if comparison.p_value is None else comparison.p_value)
-        opposite.append(1 if comparison.p_hurts is None else comparison.p_hurts)
+        p_values_of_harm.append(1 if comparison.p_hurts is None else comparison.p_hurts)
     assert max(helps, hurts) / REPETITIONS <= 0.05 + slack(0.05)
-    for sample in (p_values, opposite):
+    for sample in (p_values, p_values_of_harm):
         assert np.mean(np.array(sample) <= 0.05) <= 0.05 + slack(0.05)
 
 
@@ -104,23 +104,23 @@ def test_intervals_cover_the_gains_on_new_data(rate, size, bound):
     assert (covered / REPETITIONS >= 0.95 - slack(0.95)).all(), covered / REPETITIONS
 
 
-def true_gains(rows, new, share, bound):
+def true_gains(grid, labelled_rows, alert_share, bound):
     """Return the true gains on new rows: at a share of alerts, at the bound, in the objective."""
-    score, uncertainty, label = new
-    level = bin_of(uncertainty, rows.cells.uncertainty_edges)
-    score_bin = bin_of(score, rows.cells.rows[0].lower[1:])
-    cell = level * rows.length + score_bin
+    score, uncertainty, label = labelled_rows
+    uncertainty_bin = bin_of(uncertainty, grid.cells.uncertainty_edges)
+    score_bin = bin_of(score, grid.cells.rows[0].lower[1:])
+    cell = uncertainty_bin * grid.length + score_bin
     count, hits = (
-        np.tile(np.bincount(cells_of_rows, minlength=rows.count.shape[1]), FOLDS)
+        np.tile(np.bincount(cells_of_rows, minlength=grid.count.shape[1]), FOLDS)
         for cells_of_rows in (cell, cell[label])
     )
-    by_rank = Curve.from_counts(rows.shares.ravel(), hits, count)
-    from_top = np.tile(np.arange(rows.length)[::-1], FOLDS * len(rows.cells.rows))
+    by_rank = Curve.from_counts(grid.shares.ravel(), hits, count)
+    from_top = np.tile(np.arange(grid.length)[::-1], FOLDS * len(grid.cells.rows))
     by_score = Curve.from_counts(from_top, hits, count)
     new_rows = FOLDS * len(label)
-    value = float(by_rank.value(bound) - by_score.value(bound)) * rows.cells.total / new_rows
+    value = float(by_rank.value(bound) - by_score.value(bound)) * grid.cells.total / new_rows
     return (
-        gain(by_rank, by_score, round(share * new_rows)),
+        gain(by_rank, by_score, round(alert_share * new_rows)),
         by_rank.recall(bound) - by_score.recall(bound),
         value,
     )

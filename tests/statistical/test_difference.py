@@ -1,4 +1,4 @@
-"""Simulations of intervals of paired differences: they cover at few rows, near 0 and 1, with any effect."""
+"""Simulations of intervals of paired differences: they cover for few rows, near 0 and 1, for any effect."""
 
 import os
 
@@ -30,14 +30,14 @@ SETTINGS = {
 }
 
 
-def truth(law, positives):
+def true_differences(flagged_shares, positive_rate):
     lost, kept, gained = (
-        (positives * positive_share, (1 - positives) * negative_share)
-        for positive_share, negative_share in zip(*law, strict=True)
+        (positive_rate * positive_share, (1 - positive_rate) * negative_share)
+        for positive_share, negative_share in zip(*flagged_shares, strict=True)
     )
     first, second = (np.add(kept, only_one) for only_one in (lost, gained))
     return {
-        "recall": law[0][2] - law[0][0],
+        "recall": flagged_shares[0][2] - flagged_shares[0][0],
         "precision": second[0] / second.sum() - first[0] / first.sum(),
         "selected": second.sum() - first.sum(),
     }
@@ -46,28 +46,34 @@ def truth(law, positives):
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("rows", [20, 50, 200])
 def test_intervals_of_differences_cover(setting, rows):
-    law, positives = SETTINGS[setting], 0.4
-    expected = truth(law, positives)
-    shares = [positives * share for share in law[0]] + [(1 - positives) * share for share in law[1]]
-    cells = [*shares, positives * (1 - sum(law[0])), (1 - positives) * (1 - sum(law[1]))]
+    flagged_shares, positive_rate = SETTINGS[setting], 0.4
+    expected = true_differences(flagged_shares, positive_rate)
+    shares = [positive_rate * share for share in flagged_shares[0]] + [
+        (1 - positive_rate) * share for share in flagged_shares[1]
+    ]
+    cells = [
+        *shares,
+        positive_rate * (1 - sum(flagged_shares[0])),
+        (1 - positive_rate) * (1 - sum(flagged_shares[1])),
+    ]
     covered = dict.fromkeys(expected, 0)
     for run in range(REPETITIONS):
         drawn = np.random.default_rng([rows, run]).multinomial(rows, cells).tolist()
         lost, kept, gained = (
             Chosen(positives=drawn[index], negatives=drawn[3 + index]) for index in range(3)
         )
-        pair = PairedSelections(lost=lost, kept=kept, gained=gained)
-        difference = difference_of(pair, rows, sum(drawn[:3]) + drawn[6], 0.95)
-        ends = {
+        selections = PairedSelections(lost=lost, kept=kept, gained=gained)
+        difference = difference_of(selections, rows, sum(drawn[:3]) + drawn[6], 0.95)
+        intervals = {
             "recall": (difference.recall.low, difference.recall.high),
             "precision": (difference.precision.low, difference.precision.high),
             "selected": (difference.selected.low / rows, difference.selected.high / rows),
         }
         for name, value in expected.items():
-            covered[name] += ends[name][0] <= value + 1e-12 and value <= ends[name][1] + 1e-12
+            covered[name] += intervals[name][0] <= value + 1e-12 and value <= intervals[name][1] + 1e-12
     for name, count in covered.items():
-        below = stats.binomtest(count, REPETITIONS, 0.95, alternative="less").pvalue
-        assert below > 0.001, (name, count / REPETITIONS)
+        p_value = stats.binomtest(count, REPETITIONS, 0.95, alternative="less").pvalue
+        assert p_value > 0.001, (name, count / REPETITIONS)
 
 
 def losses(p, truth):
@@ -77,12 +83,12 @@ def losses(p, truth):
     }
 
 
-MAPS = {  # a second map that differs from the first in some of the scores
-    "nowhere almost": lambda score: np.where(score > 0.93, 0.98, score),
+MAPS = {  # the second map, which differs from the first (the score itself) where its name says
+    "almost nowhere": lambda score: np.where(score > 0.93, 0.98, score),
     "at the upper end": lambda score: np.where(score > 0.68, 0.98, score),
     "in the middle": lambda score: np.where(abs(score - 0.5) < 0.14, score + 0.2, score),
     "everywhere": lambda score: 0.8 * score + 0.1,
-    "hardly, but for a few": lambda score: np.where(score > 0.9, 0.99, score + 1e-6),
+    "hardly, except for a few": lambda score: np.where(score > 0.9, 0.99, score + 1e-6),
 }
 
 
@@ -95,13 +101,13 @@ def test_intervals_of_the_difference_of_two_calibrators_cover(setting):
     for run in range(repetitions):
         random = np.random.default_rng([11, run])
         score = random.uniform(0.05, 0.95, 300)
-        pairs = PairedCounts.from_predictions(score, second(score), random.random(300) < score, None)
-        estimates = resampled_losses(pairs, ResamplingPlan(replicates=60, seed=run))
+        counts = PairedCounts.from_predictions(score, second(score), random.random(300) < score, None)
+        estimates = resampled_losses(counts, ResamplingPlan(replicates=60, seed=run))
         intervals += bool(estimates)
         for name, estimate in estimates.items():
             covered[name] += estimate.low <= second_losses[name] - first_losses[name] <= estimate.high
     if setting in ("at the upper end", "in the middle", "everywhere"):
         assert intervals > 0.5 * repetitions
     for name, count in covered.items():
-        below = stats.binomtest(count, intervals, 0.93, alternative="less").pvalue if intervals else 1
-        assert below > 0.01, (name, count / intervals)
+        p_value = stats.binomtest(count, intervals, 0.93, alternative="less").pvalue if intervals else 1
+        assert p_value > 0.01, (name, count / intervals)

@@ -23,8 +23,8 @@ def test_true_rates_equal_those_of_the_labels():
     groups = np.digitize(rows.true_positivity, np.quantile(rows.true_positivity, [0.25, 0.5, 0.75]))
     for group in range(4):
         in_group = groups == group
-        expected, spread = rows.true_positivity[in_group].mean(), 0.5 / np.sqrt(in_group.sum())
-        assert abs(rows.label[in_group].mean() - expected) < 4 * spread
+        expected, standard_error = rows.true_positivity[in_group].mean(), 0.5 / np.sqrt(in_group.sum())
+        assert abs(rows.label[in_group].mean() - expected) < 4 * standard_error
 
 
 @pytest.mark.parametrize(

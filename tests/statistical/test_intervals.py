@@ -1,4 +1,4 @@
-"""Simulations of every printed interval: it covers at about its level, at few rows and near 0 and 1."""
+"""Simulations of every printed interval: it covers at about its level, for few rows and near 0 and 1."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ RUNS = 100
 
 
 def covers(covered, intervals_made, nominal):
-    """Return whether the coverage is not significantly below the nominal one less two points."""
+    """Return whether the coverage is not significantly below the nominal one minus two percentage points."""
     return stats.binomtest(covered, intervals_made, nominal - 0.02, alternative="less").pvalue > 0.01
 
 
@@ -31,15 +31,15 @@ def log_losses(p):
     return -(p * np.log(p) + (1 - p) * np.log1p(-p))
 
 
-LAWS = {  # scores that are true probabilities
+DISTRIBUTIONS = {  # scores that are true probabilities
     "half": lambda random, rows: random.uniform(0.05, 0.95, rows),
     "rare": lambda random, rows: random.beta(2, 30, rows),
 }
 
 
-@pytest.mark.parametrize(("law", "rows"), [("half", 100), ("half", 400), ("rare", 1000)])
-def test_intervals_of_losses_and_of_the_calibration_line_cover(law, rows):
-    truth = LAWS[law](np.random.default_rng(0), 400_000)
+@pytest.mark.parametrize(("distribution", "rows"), [("half", 100), ("half", 400), ("rare", 1000)])
+def test_intervals_of_losses_and_of_the_calibration_line_cover(distribution, rows):
+    truth = DISTRIBUTIONS[distribution](np.random.default_rng(0), 400_000)
     expected = {
         "brier": np.mean(truth * (1 - truth)),
         "log_loss": np.mean(log_losses(truth)),
@@ -49,7 +49,7 @@ def test_intervals_of_losses_and_of_the_calibration_line_cover(law, rows):
     covered, intervals_made = dict.fromkeys(expected, 0), dict.fromkeys(expected, 0)
     for run in range(RUNS):
         random = np.random.default_rng([1, run])
-        score = LAWS[law](random, rows)
+        score = DISTRIBUTIONS[distribution](random, rows)
         counts = pool(score, random.random(rows) < score)
         plan = ResamplingPlan(replicates=60, seed=run)
         for name, interval in intervals_of_scores(counts, plan, (0,)).items():
@@ -62,7 +62,7 @@ def test_intervals_of_losses_and_of_the_calibration_line_cover(law, rows):
 
 
 def test_p_values_of_true_probabilities_have_their_level():
-    small = dict.fromkeys(("ece", "ace", "mce", "tce", "mcb", "ecce"), 0)
+    rejections = dict.fromkeys(("ece", "ace", "mce", "tce", "mcb", "ecce"), 0)
     for run in range(RUNS):
         random = np.random.default_rng([2, run])
         score = random.beta(1, 4, 200)
@@ -70,14 +70,14 @@ def test_p_values_of_true_probabilities_have_their_level():
         values = measure(counts, MeasureOptions()).metrics
         plan = ResamplingPlan(replicates=39, seed=run)
         chance = chance_of_scores(counts, values, MeasureOptions(), plan, (0,))
-        for name in small:
-            small[name] += chance.if_calibrated[name].p_value <= 0.1
-    for name, count in small.items():
+        for name in rejections:
+            rejections[name] += chance.if_calibrated[name].p_value <= 0.1
+    for name, count in rejections.items():
         assert stats.binomtest(count, RUNS, 0.1, alternative="greater").pvalue > 0.01, (name, count)
 
 
 def test_paired_intervals_of_a_calibrator_cover_on_new_data():
-    """For a fixed map, integrals give the AUC and the differences of the losses."""
+    """For a fixed map, a million draws give the AUC and the differences of the losses."""
     random = np.random.default_rng(0)
     truth = random.uniform(0.05, 0.95, 1_000_000)
     before, after = truth**2, 0.9 * truth + 0.05
@@ -94,8 +94,8 @@ def test_paired_intervals_of_a_calibrator_cover_on_new_data():
     for run in range(RUNS):
         random = np.random.default_rng([3, run])
         score = random.uniform(0.05, 0.95, 300)
-        pairs = PairedCounts.from_predictions(score**2, 0.9 * score + 0.05, random.random(300) < score, None)
-        comparison = compare(pairs, ResamplingPlan(replicates=60, seed=run))
+        counts = PairedCounts.from_predictions(score**2, 0.9 * score + 0.05, random.random(300) < score, None)
+        comparison = compare(counts, ResamplingPlan(replicates=60, seed=run))
         for name, value in expected.items():
             covered[name] += comparison.difference[name].low <= value <= comparison.difference[name].high
         covered["auc"] += comparison.before["auc"].low <= auc <= comparison.before["auc"].high
@@ -109,8 +109,8 @@ def test_calibration_of_true_probabilities_seldom_improves_significantly():
         random = np.random.default_rng([4, run])
         score = random.uniform(0.02, 0.98, 300)
         after = np.clip(score + random.normal(0, 0.03, 300), 0.01, 0.99)
-        pairs = PairedCounts.from_predictions(score, after, random.random(300) < score, None)
-        helped += compare(pairs, ResamplingPlan(replicates=60, seed=run)).difference["log_loss"].high < 0
+        counts = PairedCounts.from_predictions(score, after, random.random(300) < score, None)
+        helped += compare(counts, ResamplingPlan(replicates=60, seed=run)).difference["log_loss"].high < 0
     assert stats.binomtest(helped, RUNS, 0.025, alternative="greater").pvalue > 0.01
 
 
@@ -120,7 +120,7 @@ SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.25, 0.7, 0.05])
 NAMES = ("0", "1", "2")
 
 
-def classes(random, rows, prior):
+def draw_class_rows(random, rows, prior):
     """Draw probabilities that are calibrated under the source priors, and labels."""
     return sampled_rows(random, rows, prior, SOURCE, 1.6)
 
@@ -128,11 +128,13 @@ def classes(random, rows, prior):
 @pytest.mark.parametrize(("kind", "runs", "rows"), [("hard", 250, 300), ("soft", 60, 300), ("em", 40, 300)])
 def test_intervals_of_class_weights_and_of_coverage_on_target_data_cover(kind, runs, rows):
     covered, coverage_hits, intervals_made = np.zeros(3), 0, 0
-    truth, labels = classes(np.random.default_rng(9), 200_000, TARGET)
+    truth, labels = draw_class_rows(np.random.default_rng(9), 200_000, TARGET)
     coverage = (truth[np.arange(len(labels)), labels] >= 0.2).mean()
     for run in range(runs):
         random = np.random.default_rng([5, run])
-        evidence = evidence_of(kind, classes(random, rows, SOURCE), classes(random, rows, TARGET)[0], NAMES)
+        evidence = evidence_of(
+            kind, draw_class_rows(random, rows, SOURCE), draw_class_rows(random, rows, TARGET)[0], NAMES
+        )
         estimate, redrawn = evidence.estimate(), []
         for replicate in range(79):
             try:
@@ -148,7 +150,7 @@ def test_intervals_of_class_weights_and_of_coverage_on_target_data_cover(kind, r
             low <= weight <= high for (low, high), weight in zip(intervals, TARGET / SOURCE, strict=True)
         ]
         draws = np.array([weight_draw for weight_draw in weights if weight_draw is not None])
-        probability, label = classes(random, rows, SOURCE)
+        probability, label = draw_class_rows(random, rows, SOURCE)
         in_set = probability[np.arange(rows), label] >= 0.2
         counts = np.bincount(label, minlength=3), np.bincount(label[in_set], minlength=3)
         interval = percentiles(coverage_draws(draws, *counts, generator(run, Purpose.TARGET)), 0.95)
@@ -162,15 +164,15 @@ def test_intervals_of_class_weights_and_of_coverage_on_target_data_cover(kind, r
 def test_intervals_of_precision_on_target_data_cover():
     """The positive rate is 0.1 in the source and 0.2 in the target data."""
     source, target, covered, runs = 0.1, 0.2, 0, 250
-    hit, false = 0.6, 0.05  # flagged among positives, among negatives
-    precision = target * hit / (target * hit + (1 - target) * false)
+    recall, false_positive_rate = 0.6, 0.05
+    precision = target * recall / (target * recall + (1 - target) * false_positive_rate)
     for run in range(runs):
         random = np.random.default_rng([6, run])
         positives = random.binomial(600, source)
-        flagged = random.binomial(600 - positives, false), random.binomial(positives, hit)
+        flagged = random.binomial(600 - positives, false_positive_rate), random.binomial(positives, recall)
         joint = np.array([[600 - positives - flagged[0], positives - flagged[1]], [flagged[0], flagged[1]]])
-        share = target * hit + (1 - target) * false
-        predicted = random.binomial(600, share)
+        alert_rate = target * recall + (1 - target) * false_positive_rate
+        predicted = random.binomial(600, alert_rate)
         evidence = PredictedClasses(
             joint=joint, target=np.array([600 - predicted, predicted]), classes=("0", "1")
         )
@@ -182,13 +184,16 @@ def test_intervals_of_precision_on_target_data_cover():
             ]
         )
         new_positives = random.binomial(300, source)
-        counts = random.binomial(new_positives, hit), random.binomial(300 - new_positives, false)
+        counts = (
+            random.binomial(new_positives, recall),
+            random.binomial(300 - new_positives, false_positive_rate),
+        )
         low, high = precision_interval(draws, *counts, 0.95, generator(run, Purpose.TARGET))
         covered += low <= precision <= high
     assert covers(covered, runs, 0.95), covered / runs
 
 
-def test_resampled_counts_follow_the_law_of_resampled_rows():
+def test_resampled_counts_follow_the_distribution_of_resampled_rows():
     count = np.array([5, 1, 0, 14])
     drawn = np.array([resample(count, np.random.default_rng(seed)) for seed in range(4000)])
     assert (drawn.sum(axis=1) == 20).all()
@@ -204,7 +209,7 @@ def test_resampled_counts_follow_the_law_of_resampled_rows():
 @pytest.mark.parametrize(
     ("replicates", "tail"), [(38, None), (39, 0), (100, 1), (199, 4), (200, 4), (1000, 24)]
 )
-def test_order_statistics_have_the_confidence(replicates, tail):
+def test_order_statistics_have_at_least_the_nominal_confidence(replicates, tail):
     assert tail_of(replicates, 0.95) == tail
     if tail is not None:
         assert (replicates - 1 - 2 * tail) / (replicates + 1) >= 0.95 - 1e-12
@@ -237,8 +242,8 @@ def test_paired_intervals_of_class_probabilities_cover(shape, rows):
         random = np.random.default_rng([5, run])
         probability = draw_probability(random, rows)
         label = (random.random((rows, 1)) > probability.cumsum(axis=1)[:, :-1]).sum(axis=1)
-        pairs = PairedClassCounts.from_predictions(sharper(probability), probability, label, None)
-        compared = compare(pairs, ResamplingPlan(replicates=60, seed=run))
+        counts = PairedClassCounts.from_predictions(sharper(probability), probability, label, None)
+        compared = compare(counts, ResamplingPlan(replicates=60, seed=run))
         for side, name in covered:
             interval = getattr(compared, side)[name]
             if interval.low is not None:

@@ -8,7 +8,7 @@ from uqcli.draws import ROWS_PER_BLOCK, Purpose, blocks
 from uqcli.methods.stream.posterior import PosteriorModel, draw, expected_positivity
 
 
-def counts(n):
+def all_evidence(n):
     return np.full(n + 1, n, dtype=np.int64), np.arange(n + 1, dtype=np.int64)
 
 
@@ -16,7 +16,7 @@ def counts(n):
 @pytest.mark.parametrize("nu", [0.05, 1.0, 4.0])
 def test_without_undersampling_the_mean_has_a_closed_form(n, nu):
     model = PosteriorModel(tau=1.0, nu=nu)
-    evidence, positive_evidence = (column[:: max(n // 50, 1)] for column in counts(n))
+    evidence, positive_evidence = (column[:: max(n // 50, 1)] for column in all_evidence(n))
     strength = nu * model.prior
     expected = (positive_evidence / n + model.xi * strength / n) / (1 + strength / n)
     np.testing.assert_allclose(expected_positivity(model, evidence, positive_evidence), expected, rtol=1e-10)
@@ -26,7 +26,7 @@ def test_without_undersampling_the_mean_has_a_closed_form(n, nu):
 @pytest.mark.parametrize("tau", [0.3, 3.0, 10.0])
 def test_with_undersampling_the_mean_equals_the_hypergeometric_form(n, tau):
     model = PosteriorModel(tau=tau, xi=0.25, nu=2.0)
-    evidence, positive_evidence = (column[:: max(n // 12, 1)] for column in counts(n))
+    evidence, positive_evidence = (column[:: max(n // 12, 1)] for column in all_evidence(n))
     strength = model.nu * model.prior
     expected = []
     with mpmath.workdps(60):
@@ -63,7 +63,7 @@ def test_the_expected_positive_rate_is_the_mean_true_rate():
 @pytest.mark.parametrize("gamma", [0.02, 0.1, 0.5])
 def test_the_positive_rate_rises_with_the_score_at_fixed_gamma(gamma):
     model = PosteriorModel(tau=3.0, gammas=(gamma,))
-    evidence, positive_evidence = counts(model.evidence()[0])
+    evidence, positive_evidence = all_evidence(model.evidence()[0])
     assert (np.diff(expected_positivity(model, evidence, positive_evidence)) > 0).all()
     rows = simulated(model)
     groups = np.digitize(rows.score, np.quantile(rows.score, [0.25, 0.5, 0.75]))
@@ -75,7 +75,7 @@ def test_overestimation_grows_with_tau():
     overestimation = []
     for tau in (1.0, 2.0, 3.0, 5.0, 10.0):
         model = PosteriorModel(tau=tau, gammas=(0.1,))
-        evidence, positive_evidence = counts(model.evidence()[0])
+        evidence, positive_evidence = all_evidence(model.evidence()[0])
         score = (model.prior * model.omega + positive_evidence) / (model.prior + evidence)
         overestimation.append(score - expected_positivity(model, evidence, positive_evidence))
         rows = simulated(model, rows=50_000)
@@ -97,7 +97,7 @@ def test_positive_rates_differ_by_uncertainty_at_high_scores():
 
 
 def test_draws_do_not_depend_on_the_number_of_rows_after_them():
-    def first(rows):
+    def first_draws(rows):
         return [random.random(3).tolist() for _, random in blocks(rows, 7, Purpose.SIMULATE)]
 
     assert [size for size, _ in blocks(2 * ROWS_PER_BLOCK + 5, 7, Purpose.SIMULATE)] == [
@@ -105,4 +105,4 @@ def test_draws_do_not_depend_on_the_number_of_rows_after_them():
         ROWS_PER_BLOCK,
         5,
     ]
-    assert first(3 * ROWS_PER_BLOCK)[:1] == first(10)
+    assert first_draws(3 * ROWS_PER_BLOCK)[:1] == first_draws(10)

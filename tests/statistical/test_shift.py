@@ -18,7 +18,7 @@ from uqcli.jobs.shift.run import ShiftRequest, intervals_of_priors, intervals_of
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 
 
-def write(random, rows, prior, path):
+def write_rows(random, rows, prior, path):
     probability, label = sampled_rows(random, rows, prior, SOURCE, 1.5)
     columns = {f"p_{k}": probability[:, k] for k in range(3)}
     pl.DataFrame({**columns, "label": label}).write_parquet(path)
@@ -26,11 +26,11 @@ def write(random, rows, prior, path):
 
 @pytest.mark.parametrize(("estimator", "runs"), [(ShiftEstimator.BBSE, 60), (ShiftEstimator.EM, 15)])
 def test_intervals_cover_the_true_weights(tmp_path, estimator, runs):
-    covered, intervals = 0, 0
-    for number in range(runs):
-        random = np.random.default_rng(number)
-        write(random, 500, SOURCE, tmp_path / "source.parquet")
-        write(random, 500, TARGET, tmp_path / "target.parquet")
+    covered, interval_count = 0, 0
+    for seed in range(runs):
+        random = np.random.default_rng(seed)
+        write_rows(random, 500, SOURCE, tmp_path / "source.parquet")
+        write_rows(random, 500, TARGET, tmp_path / "target.parquet")
         data = DataRequest(
             inputs=(str(tmp_path / "source.parquet"),),
             roles=Roles(numbers={}, label="label", class_columns=ClassColumns(columns="p_*")),
@@ -38,17 +38,17 @@ def test_intervals_cover_the_true_weights(tmp_path, estimator, runs):
         target = (str(tmp_path / "target.parquet"),)
         outcome = run(
             ShiftRequest(
-                data=data, target=target, estimator=estimator, bootstrap=40, confidence=0.9, seed=number
+                data=data, target=target, estimator=estimator, bootstrap=40, confidence=0.9, seed=seed
             )
         )
-        pairs = zip(outcome.artifact.interval, TARGET / SOURCE, strict=True)
-        covered += sum(low <= truth <= high for (low, high), truth in pairs)
-        intervals += 3
-    assert stats.binomtest(covered, intervals, 0.9).pvalue > 1e-3, covered / intervals
+        intervals_and_truths = zip(outcome.artifact.interval, TARGET / SOURCE, strict=True)
+        covered += sum(low <= truth <= high for (low, high), truth in intervals_and_truths)
+        interval_count += 3
+    assert stats.binomtest(covered, interval_count, 0.9).pvalue > 1e-3, covered / interval_count
 
 
 RUNS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
-FEW = {  # priors in source and target data, distance of the classes, labelled and unlabelled rows
+FEW_ROWS = {  # priors in source and target data, distance of the classes, labelled and unlabelled rows
     "one positive expected among the unlabelled": ([0.9, 0.1], [0.98, 0.02], 2, 2000, 50),
     "few rows, no false positive expected": ([0.5, 0.5], [0.99, 0.01], 4, 30, 1000),
     "three labelled positives": ([0.9, 0.1], [0.7, 0.3], 2, 30, 1000),
@@ -82,14 +82,14 @@ def evidence_of(kind, rows, unlabelled, classes):
 
 
 @pytest.mark.parametrize("kind", ["hard", "soft", "em"])
-@pytest.mark.parametrize("case", FEW)
+@pytest.mark.parametrize("case", FEW_ROWS)
 def test_intervals_from_few_rows_cover_weights_and_priors(kind, case):
-    source, target, distance, labelled, unlabelled = FEW[case]
+    source, target, distance, labelled, unlabelled = FEW_ROWS[case]
     runs = RUNS if kind == "hard" else max(20, RUNS // 8)
-    covered, intervals, classes = np.zeros((2, len(source))), 0, tuple(map(str, range(len(source))))
+    covered, interval_count, classes = np.zeros((2, len(source))), 0, tuple(map(str, range(len(source))))
     truth = np.array(target) / source, np.array(target)
-    for number in range(runs):
-        random = np.random.default_rng([8, number])
+    for seed in range(runs):
+        random = np.random.default_rng([8, seed])
         rows = sampled_rows(random, labelled, source, source, distance)
         if len(set(rows[1])) < len(source):
             continue  # uqcli prints no interval for a class without labelled rows
@@ -100,16 +100,16 @@ def test_intervals_from_few_rows_cover_weights_and_priors(kind, case):
         except InfeasibleError:
             continue  # uqcli prints no interval
         redrawn = [
-            evidence.redrawn(generator(number, Purpose.BOOTSTRAP, replicate), estimate)
+            evidence.redrawn(generator(seed, Purpose.BOOTSTRAP, replicate), estimate)
             for replicate in range(79)
         ]
         weight_intervals = intervals_of_weights([draw.weights for draw in redrawn], 0.95)
         prior_intervals = intervals_of_priors([draw.target_prior for draw in redrawn], 0.95)
         for quantity, interval in enumerate(map(np.array, (weight_intervals, prior_intervals))):
             covered[quantity] += (interval[:, 0] <= truth[quantity]) & (truth[quantity] <= interval[:, 1])
-        intervals += 1
-    assert intervals > 0.8 * runs
+        interval_count += 1
+    assert interval_count > 0.8 * runs
     for count in covered.ravel().tolist():
-        assert stats.binomtest(int(count), intervals, 0.93, alternative="less").pvalue > 0.003, (
-            covered / intervals
+        assert stats.binomtest(int(count), interval_count, 0.93, alternative="less").pvalue > 0.003, (
+            covered / interval_count
         )
