@@ -198,7 +198,7 @@ class HeadCard:
     title
         The result in the reader's words.
     subject
-        What was done with which files; {inputs} and {rules} stand for their names.
+        What was done with which files; {inputs}, {rules} and {output} stand for their names.
     action
         What to do, if it is not the report's next command: in words, or as a command line.
     states_lead
@@ -452,14 +452,16 @@ def _decimals(value: float) -> int:
     )
 
 
-def key_rate(label: str, rate: Estimate, note: str = "") -> KeyNumber:
-    """Build a key number of a proportion and its interval, or a note if it has none."""
+def key_rate(label: str, rate: Estimate, confidence: float) -> KeyNumber:
+    """Build a key number of a proportion and its interval, if it has one."""
     if rate.low is None or rate.high is None or rate.value is None:
-        return KeyNumber(label=label, value=percent(rate.value), interval=note)
+        return KeyNumber(label=label, value=percent(rate.value))
     digits = max(1, *map(_decimals, (rate.low, rate.value, rate.high)))
     digits = min(digits, 1) if rate.high - rate.low > 0.005 else digits
     low, value, high = (percent(end, digits) for end in (rate.low, rate.value, rate.high))
-    return KeyNumber(label=label, value=value, interval=f"{low.removesuffix(' %')} to {high}")
+    return KeyNumber(
+        label=label, value=value, interval=f"{100 * confidence:g} %: {low.removesuffix(' %')} to {high}"
+    )
 
 
 def count(value: int | None) -> str:

@@ -43,6 +43,7 @@ from uqcli.rows import Rows
 
 EXPECTED: Final = "expected on new data"
 EXPECTED_ON_TARGET: Final = "expected on target data"
+_RANGE: Final = 0.9
 RANGES: Final = "90 % ranges"
 """Corner cell of the table of expected results."""
 
@@ -344,7 +345,7 @@ def boundary_card(
     expected
         Precision and recall expected on new rows; None if not estimated.
     """
-    where, note = ("on new rows", "expected") if expected[0] else ("on the calibration set", "")
+    where = "on new rows, expected" if expected[0] else "on the calibration set"
     precision, recall = (
         estimate or Estimate(value=rate, low=None, high=None)
         for estimate, rate in zip(expected, (fit.precision, fit.recall), strict=True)
@@ -361,8 +362,8 @@ def boundary_card(
         title=titles.get(kind, f"{rows}: {found} at precision {precision.value or 0:.2g}"),
         verdict=verdict,
         numbers=[
-            key_rate(f"precision {where}", precision, note),
-            key_rate(f"positives found {where}", recall, note),
+            key_rate(f"precision {where}", precision, _RANGE),
+            key_rate(f"positives found {where}", recall, _RANGE),
             KeyNumber(
                 label="flagged",
                 value=percent(alert_rate),

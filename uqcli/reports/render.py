@@ -261,7 +261,12 @@ def _page(report: Report, suffix: str, context: RunContext) -> str:
     if suffix == ".md":
         return to_markdown(document, made_from, context.heading)
     line = context.provenance.line
-    names = {"inputs": _listed(context.provenance.files), "rules": _listed(tuple(context.provenance.digests))}
+    provenance = context.provenance
+    names = {
+        "inputs": _listed(provenance.files),
+        "rules": _listed(tuple(provenance.digests)),
+        "output": provenance.rows_to or "standard output",
+    }
     return to_html(document, made_from, heading=context.heading, line=line, step=context.step, names=names)
 
 

@@ -37,7 +37,8 @@ class ShowReport(OneResult):
             cautions=[f"{self.rule.unsealed}."] if self.rule.unsealed else [],
             card=replace(
                 card,
-                subject=f"Description of {{rules}}, fitted on {rows_of(self.rule.source.rows)}.",
-                action="Apply it to new rows with uqcli apply.",
+                title=f"Saved rule: {card.title[:1].lower()}{card.title[1:]}",
+                subject=f"What {{rules}} does; it was fitted on {rows_of(self.rule.source.rows)}.",
+                action="Test it with uqcli evaluate, or apply it to new rows with uqcli apply.",
             ),
         )

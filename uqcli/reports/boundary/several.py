@@ -91,9 +91,9 @@ class SeveralBoundariesReport:
             verdict = Verdict(text="each certified by itself")
         numbers = [
             KeyNumber(
-                label=report.constraint.text(),
+                label=f"positives found at {report.constraint.text()}",
                 value=report.card.numbers[1].value,
-                interval=f"of positives found, {report.card.numbers[2].value} of rows flagged",
+                interval=f"{report.card.numbers[2].value} of rows flagged",
             )
             for report in feasible[:_KEY_NUMBERS]
         ]

@@ -256,7 +256,7 @@ class EvaluateReport(Evaluated):
         verdict = Verdict(text="a target is missed", tone="bad") if False in states else None
         if self.difference is None:
             numbers = [
-                key_rate(f"recall of {name}", measured.recall)
+                key_rate(f"recall of {name}", measured.recall, self.parameters.confidence)
                 for name, (_, _, measured) in zip(names_of(self.results)[:3], self.results, strict=False)
             ]
             title = f"{len(self.results)} rules on {rows_of(self.results[0][2].rows)}"
@@ -327,8 +327,9 @@ class EvaluateReport(Evaluated):
                     if artifact.constraint.kind == ConstraintKind.PRECISION
                     else "precision",
                     measured.precision,
+                    self.parameters.confidence,
                 ),
-                key_rate("positives found", measured.recall),
+                key_rate("positives found", measured.recall, self.parameters.confidence),
                 KeyNumber(
                     label="flagged",
                     value=percent(measured.selected / measured.rows),

@@ -205,7 +205,7 @@ class EvaluateConformalReport(Evaluated):
         elif None in states:
             verdict = Verdict(text="not tested")
         else:
-            verdict = Verdict(text="consistent with the guarantee", tone="good")
+            verdict = Verdict(text="consistent with the guarantee")
         covered = percent(measured.coverage.value)
         return HeadCard(
             title=f"Prediction sets contain the true class in {covered} of new rows ({guaranteed} guaranteed)"
@@ -216,7 +216,7 @@ class EvaluateConformalReport(Evaluated):
             verdict=verdict,
             action="Fit the sets again on current data." if "broken" in states else apply_command(name),
             numbers=[
-                key_rate("coverage", measured.coverage),
+                key_rate("coverage", measured.coverage, self.parameters.confidence),
                 KeyNumber(label="classes in a set", value=f"{measured.mean_set_size:.2f}", interval="mean"),
                 KeyNumber(label="empty sets", value=percent(measured.empty), interval="no plausible class"),
             ]

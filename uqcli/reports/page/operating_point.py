@@ -49,7 +49,7 @@ def operating_point_section(document: Document, line: str) -> str:
 </table>
 </div>
 <p>Make it: <code></code></p>
-<p>The chosen rule is drawn in yellow. All other numbers on this page stay those of the report's rule.</p>
+<p>A rule that you choose is drawn in yellow. All other numbers on this page stay those of the report.</p>
 <script type="application/json" id="operating-points">{content}</script>
 </section>
 """

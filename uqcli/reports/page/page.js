@@ -5,11 +5,13 @@
   // Tables: a click on a header sorts the rows, a third click restores their order.
   const key = (row, column) => {
     const text = row.cells[column].textContent.trim();
-    const number = text.replace(/,/g, "").match(/^(below |from )?([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)/i);
+    const number = text.replace(/,/g, "").match(/^(below |from |(?:raised )?score >= )?([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)/i);
+    const ends = { always: -Infinity, never: Infinity };
+    if (text in ends) return [0, ends[text], text];
     if (!number) return [text === "" || text === "-" ? 2 : 1, 0, text];
     return [0, number[1] === "below " ? Number(number[2]) - 1e-9 : Number(number[2]), text];
   };
-  const compare = (a, b) => a[0] - b[0] || a[1] - b[1] || a[2].localeCompare(b[2]);
+  const compare = (a, b) => a[0] - b[0] || (a[1] === b[1] ? a[2].localeCompare(b[2]) : a[1] - b[1]);
   for (const table of document.querySelectorAll("table.sortable")) {
     const body = table.tBodies[0], original = [...body.rows];
     for (const header of table.tHead.rows[0].cells) {

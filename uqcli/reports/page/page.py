@@ -81,7 +81,7 @@ def _shown(table: Table) -> Table:
     return table.brief if table.brief is not None and len(table.brief.rows) < len(table.rows) else table
 
 
-_PLACEHOLDER: Final = re.compile(r"\{(inputs|rules)\}")
+_PLACEHOLDER: Final = re.compile(r"\{(inputs|rules|output)\}")
 
 
 @cache

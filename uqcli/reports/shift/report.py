@@ -156,8 +156,11 @@ class ShiftReport(OneResult):
             )
         return HeadCard(
             title=title,
-            subject=f"Labelled rows compared with {count(self.target_rows)} unlabelled target rows.",
-            action="" if self.shift_p is None or self.shift_p < _LEVEL else "Nothing to correct.",
+            subject=f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
+            f"{count(self.target_rows)} unlabelled target rows.",
+            action=""
+            if self.shift_p is None or self.shift_p < _LEVEL
+            else "Keep the rule; labels of some target rows would show more.",
             verdict=verdict,
             numbers=[
                 KeyNumber(

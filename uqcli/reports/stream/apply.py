@@ -145,12 +145,14 @@ class ApplyReport(OneResult):
             numbers.append(KeyNumber(label="flagged", value=percent(self.selected / rows), interval=beside))
         numbers.append(KeyNumber(label="undecided", value=count(self.undecided)))
         action = "When labels arrive, check the rule with uqcli evaluate."
+        if self.selected is not None:
+            action = f"Handle the rows whose {self.parameters.columns[0]} is true. {action}"
         verdict = None
         if self.selected is not None:
             verdict = Verdict(text="alert rate as usual; hit rate unknown until labels arrive")
         if self._rate_caution():
             verdict = Verdict(text="unusual alert rate", tone="bad")
-        subject = "{rules} applied to {inputs}."
+        subject = "{rules} applied to {inputs}; rows written to {output}."
         return HeadCard(title=title, subject=subject, verdict=verdict, numbers=numbers, action=action)
 
     def _rate_caution(self) -> list[str]:
