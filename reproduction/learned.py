@@ -64,11 +64,11 @@ def patterns(seed: int) -> Rows:
     """Draw rows with three informative binary features, two of them only together, and 30 weak ones."""
     draws = np.random.default_rng(seed)
     weak_features = draws.normal(size=(SIMULATED_ROWS, WEAK_FEATURES))
-    answers = draws.random((SIMULATED_ROWS, 4)) < 0.5
-    signal = 1.6 * (answers[:, 0] ^ answers[:, 1]) + 1.4 * answers[:, 2] - 1.5
+    binary_features = draws.random((SIMULATED_ROWS, 4)) < 0.5
+    signal = 1.6 * (binary_features[:, 0] ^ binary_features[:, 1]) + 1.4 * binary_features[:, 2] - 1.5
     positive_rate = 1 / (1 + np.exp(-signal - 0.15 * weak_features.sum(axis=1)))
     labels = draws.random(SIMULATED_ROWS) < positive_rate
-    return Rows(features=np.hstack([weak_features, answers]), labels=labels.astype(np.int64))
+    return Rows(features=np.hstack([weak_features, binary_features]), labels=labels.astype(np.int64))
 
 
 def clusters(seed: int) -> Rows:
@@ -88,7 +88,7 @@ def clusters(seed: int) -> Rows:
 
 
 def sphere(seed: int) -> Rows:
-    """Draw rows that are positive outside a sphere in ten features, none of them informative alone."""
+    """Draw rows that are positive outside a sphere in ten features, none correlated with the label."""
     from sklearn.datasets import make_hastie_10_2
 
     features, labels = make_hastie_10_2(SIMULATED_ROWS, random_state=seed)
@@ -213,7 +213,7 @@ def _bundled(name: str) -> Path:
 
 
 def generated(rows: int, positive_rate: float, seed: int) -> Rows:
-    """Draw three clusters of each class in six of twenty features, with a given positive rate."""
+    """Draw three clusters of each class in six of twenty features; 2 % of the labels are then redrawn."""
     from sklearn.datasets import make_classification
 
     features, labels = make_classification(

@@ -56,7 +56,7 @@ RANKS_TEXT = (
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Make the three tables."""
+    """Make a table per set of the paper, one of the errors of bins, and one that compares all sets."""
     rows = min(GENERATED_ROWS, scale.rows // 50)
     sets: dict[str, tuple[Callable[[int], Rows], int]] = {
         DIGITS: (eights, max(1, scale.seeds // 10)),
@@ -128,7 +128,10 @@ def _against_paper(name: str, splits_by_classifier: Splits, splits: int, sizes: 
         f"{NAMES[column]} {_rank_correlation(splits_by_classifier, published, column):+.1f}"
         for column in columns
     )
-    worst = {column: _worst_count(splits_by_classifier, column, splits) for column in ("tce", "ece", "ace")}
+    worst = {
+        column: _splits_with_forest_worst(splits_by_classifier, column, splits)
+        for column in ("tce", "ece", "ace")
+    }
     worst_counts = ", ".join(f"{NAMES[column]} {count}" for column, count in worst.items())
     train, new = sizes
     text = [
@@ -160,7 +163,7 @@ def _rank_correlation(splits_by_classifier: Splits, published: dict[str, Any], c
     return float(spearmanr(published_values, medians).statistic)
 
 
-def _worst_count(splits_by_classifier: Splits, column: str, splits: int) -> int:
+def _splits_with_forest_worst(splits_by_classifier: Splits, column: str, splits: int) -> int:
     """Count the splits in which the random forest has the largest error."""
     return sum(
         max(splits_by_classifier, key=lambda name: splits_by_classifier[name][split][column]) == "RF"

@@ -160,7 +160,7 @@ def test_class_probabilities_must_add_up_to_one(uqcli, tmp_path):
     assert "0.95" in outcome.err
     assert "data row 2" in outcome.err
     (tmp_path / "e.csv").write_text("p_0,p_1,label\n0.5,0.5,1\n0.25,0.7504,0\n")
-    assert "differ from 1 by up to 0.0004" in uqcli("tce", "e.csv", "--proba", "p_*").out.decode()
+    assert "sum to 1 only within 0.0004" in uqcli("tce", "e.csv", "--proba", "p_*").out.decode()
 
 
 def test_integer_classes_sort_as_numbers(uqcli, tmp_path):

@@ -42,8 +42,8 @@ def record(random):
     return random.choice(["{%s}", "{ %s }", "  {%s}", "{%s} \t"]) % ", ".join(members)
 
 
-def text_of(value):
-    """Return the value as CSV would contain it."""
+def expected_value(value):
+    """Return booleans as text; strings, numbers and None unchanged."""
     if value is None or isinstance(value, str):
         return value
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else value
@@ -74,7 +74,7 @@ def test_values_equal_those_of_pythons_reader_for_any_block_size(seed, monkeypat
             for key in KEYS:
                 value = expected.get(key)
                 if isinstance(value, SCALARS):
-                    parsed, text_value = row[key], text_of(value)
+                    parsed, text_value = row[key], expected_value(value)
                     assert parsed == text_value or type(text_value)(parsed) == text_value, (
                         key,
                         value,

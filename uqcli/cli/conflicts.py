@@ -127,7 +127,7 @@ def _configuration(running: RunOptions) -> list[str]:
 
 
 def _identity(name: str) -> Hashable | None:
-    """Return a file's inode, path or address, equal for all its names; None for devices and pipes."""
+    """Return a file's inode, path or address, equal for all its names; None for character devices."""
     if is_stdin(name):
         return _identity_of_stream(0)
     if is_address(name):

@@ -70,9 +70,7 @@ def sum_notes(unnormalised: float) -> list[str]:
     """
     if unnormalised <= _SUM_TOLERANCE:
         return []
-    return [
-        f"class probabilities of a row differ from 1 by up to {unnormalised:.1g}; they are used as given."
-    ]
+    return [f"class probabilities of a row sum to 1 only within {unnormalised:.1g}; they are used as given."]
 
 
 def refuse_weightless(weight: Ints | None) -> None:

@@ -158,7 +158,7 @@ def find_boundary(
     margin
         Margin of the precision over its bound, in standard errors.
     certify
-        Risk, over calibration sets, that the precision on new data is below the bound; by algorithm smooth.
+        Largest risk, over calibration sets, that the precision on new data is below the bound; smooth only.
     compare
         Whether to test by cross-validation that the uncertainty improves on a single threshold.
     seed

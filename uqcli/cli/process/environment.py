@@ -16,7 +16,7 @@ _COLOUR_VARIABLES: Final = ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE")
 
 
 def round_alike() -> None:
-    """Make numpy, if loaded later, round alike on all CPUs of the family."""
+    """Make numpy, if loaded later, round alike on all x86-64 CPUs."""
     disabled = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
     if not disabled.endswith(_AVX512):
         os.environ["NPY_DISABLE_CPU_FEATURES"] = f"{disabled} {_AVX512}".strip()
@@ -25,7 +25,7 @@ def round_alike() -> None:
 
 
 def set_environment() -> None:
-    """Make results independent of the CPU, let ``NO_COLOR`` win, and draw figures only to files."""
+    """Make results equal on all x86-64 CPUs, let ``NO_COLOR`` win, and draw figures only to files."""
     round_alike()
     if os.environ.get("NO_COLOR"):
         for name in _COLOUR_VARIABLES:

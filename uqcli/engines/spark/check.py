@@ -251,8 +251,8 @@ class Check:
             wrong = usable & ((nearest / UNITS != F.col(name)) | (F.abs(nearest) > 2.0**53))
             conditions[f"decimals_{name}"] = wrong
             amounts[f"decimal_{name}"] = F.min(F.when(wrong, F.col(name)))
-            size = F.abs(nearest) if self.roles.weight is None else F.abs(nearest) * F.col("w")
-            amounts[f"sum_{name}"] = F.sum(F.when(present, size))
+            magnitude = F.abs(nearest) if self.roles.weight is None else F.abs(nearest) * F.col("w")
+            amounts[f"sum_{name}"] = F.sum(F.when(present, magnitude))
         conditions["there"] = present
         unreadable_texts = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
         spans: dict[str, Column] = {}

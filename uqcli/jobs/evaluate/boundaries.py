@@ -206,8 +206,8 @@ def _measured(
 ) -> list[MeasuredBoundary]:
     negatives, confidence = tally.rows - tally.positives, request.confidence
 
-    def share_of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
-        """Estimate a share of all rows; unknown if rows that are not flagged have no labels."""
+    def recall_or_fpr(successes: int, trials: int, selected: int) -> Estimate:
+        """Estimate recall or the false-positive rate; unknown if too few unflagged rows have a label."""
         if unlabelled and tally.rows - selected < MIN_UNFLAGGED:
             return UNKNOWN
         return proportion_estimate(successes, trials, confidence)
@@ -215,8 +215,8 @@ def _measured(
     return [
         MeasuredBoundary(
             precision=proportion_estimate(true_positives, selected, confidence),
-            recall=share_of_all_rows(true_positives, tally.positives, selected),
-            fpr=share_of_all_rows(selected - true_positives, negatives, selected),
+            recall=recall_or_fpr(true_positives, tally.positives, selected),
+            fpr=recall_or_fpr(selected - true_positives, negatives, selected),
             unlabelled=unlabelled,
             selected=selected,
             true_positives=true_positives,
@@ -260,7 +260,7 @@ def _in_target(
 
 
 def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, confidence: float) -> Claim:
-    """Test the target of a boundary exactly."""
+    """State whether the test rows contradict the target of a boundary."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
     is_kept, sentence = _outcome(artifact, constraint, measured, confidence)
     if artifact.unsealed:
@@ -273,7 +273,7 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, co
 
 
 _Outcome = tuple[bool | None, str]
-"""Whether a target is met (None if the test cannot decide), and a sentence on it."""
+"""Whether the rows are consistent with a target (None if it is not tested), and a sentence on it."""
 
 
 def _outcome(
@@ -354,7 +354,7 @@ def _meets_bound(
 
 
 def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Outcome:
-    """Test the bound under the class priors of the target, which are estimates themselves."""
+    """Test the bound under the class priors of the target data, which are estimates themselves."""
     subject = f"{constraint.text()} on target data"
     if estimate.value is None:
         return None, f"{subject} not tested: no row is flagged."

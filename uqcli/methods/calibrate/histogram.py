@@ -24,7 +24,7 @@ def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> Hist
     Parameters
     ----------
     counts
-        Corrected scores.
+        Scores, corrected for undersampling.
     edges : float64, shape (M-1,)
     """
     cells = binned_cells(counts, edges)

@@ -19,7 +19,7 @@ class CheckedRows:
     Attributes
     ----------
     rows
-        Without positions; with the features of known levels.
+        Without positions; with the features that can be encoded batch by batch.
     raw
         Raw columns of the other features.
     first_row

@@ -149,8 +149,8 @@ def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
     columns = []
     for column in table.columns:
         plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(column.type)
-        viewed = column if plain is None else column.cast(plain)
-        chosen = viewed.filter(mask)
+        without_views = column if plain is None else column.cast(plain)
+        chosen = without_views.filter(mask)
         columns.append(chosen if plain is None else chosen.cast(column.type))
     return pa.Table.from_arrays(columns, schema=table.schema)
 
