@@ -169,8 +169,9 @@ def deliver(
     error = None if failure is None else Failure.from_error(provenance.command, failure)
     results = [] if stopped else [*saved, provenance.rows_to, table or ""]
     files = [name for name in results if name not in ("", STDIO)]
-    document = report.document()
-    step = _next_step(document.next, result, provenance, files, stopped=stopped)
+    is_read = bool(options.report) or not (options.json or options.quiet)
+    document = report.document() if is_read else None
+    step = "" if document is None else _next_step(document.next, result, provenance, files, stopped=stopped)
     context = RunContext(
         provenance=provenance, checks=checks, failure=error, heading=options.title or "", step=step
     )
@@ -182,7 +183,7 @@ def deliver(
     try:
         if options.json:
             stream.write(to_json(report, error))
-        elif not options.quiet:
+        elif document is not None and not options.quiet:
             wrote = f"Wrote {', '.join(files)}." if files else ""
             to_terminal(document, stream, end=f"{wrote} {step}".strip(), verbose=options.verbose)
         stream.flush()
