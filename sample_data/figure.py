@@ -25,7 +25,7 @@ BANDS = 25
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Recall on the test set.
+    """Recall of the rule and of two single thresholds on the test set, with its precision and alerts.
 
     Attributes
     ----------

@@ -72,7 +72,7 @@ TEXT_SIZES = """() => [...document.querySelectorAll("svg .text g[transform*=scal
     const scale = Number(glyphs.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1])
     return [100 * scale * width / picture.viewBox.baseVal.width]
 })"""
-"""Script that returns text sizes in figures, in pixels. Figures draw text as shapes, scaled by 100."""
+"""Script that returns text sizes in figures, in pixels. Figures draw text as shapes of size 100, scaled down."""
 
 
 def test_every_command_that_reports_has_a_page():
@@ -279,7 +279,7 @@ def test_the_slider_says_which_precision_gives_100_alerts(pages, browser):
 
 
 def test_certified_pages_have_no_slider(pages):
-    """Choosing after looking would spend the certificate."""
+    """A rule chosen after looking at the results would have no certificate."""
     assert (
         "operating-point"
         not in (pages / "certified boundary.html").read_text().split("</style>")[1].split("<script>")[0]

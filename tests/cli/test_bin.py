@@ -206,7 +206,7 @@ def test_rows_of_weight_zero_are_absent_from_hr(uqcli, tmp_path):
         assert without[key] == with_zero_weights[key]
 
 
-def test_a_perfect_score_with_a_budget_is_fast(uqcli, tmp_path):
+def test_a_perfect_score_with_a_budget_selects_only_positives(uqcli, tmp_path):
     score = np.linspace(0, 1, 30_000)
     uncertainty = np.resize([0.0, 1.0, 2.0], 30_000)
     pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": score > 0.7}).write_parquet(

@@ -30,7 +30,7 @@ def rows_of(path: Path) -> int | None:
 def _count_records(content: bytes, delimiter: str) -> int | None:
     """Count the records after the header with the csv module, without empty lines.
 
-    The module also ends a record at a bare carriage return, which is text in uqcli and in RFC 4180.
+    The module also ends a record at a bare carriage return, which uqcli reads as text.
     """
     try:
         text = re.sub(r"\r(?!\n)", " ", content.decode("utf-8-sig"))

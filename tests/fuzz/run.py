@@ -54,7 +54,7 @@ class Tally:
 
 
 Redirection = tuple[Path, int] | None
-"""A file for a standard stream, and the flags to open it; None for the usual stream."""
+"""A file for a standard stream, and the flags to open it; None for a small table or a captured file."""
 
 
 @contextlib.contextmanager

@@ -99,7 +99,7 @@ def test_lifts_are_summarised_with_their_intervals():
 
 
 def test_trends_are_counted_in_the_papers_tables_and_in_ours():
-    lifts = {
+    aucs_after = {
         "S": {"reg": 0.81, "unreg": 0.82},
         "M": {"reg": 0.82, "unreg": 0.81},
         "L": {"reg": 0.83, "unreg": 0.8},
@@ -110,8 +110,8 @@ def test_trends_are_counted_in_the_papers_tables_and_in_ours():
         ]
         * 2
         for data in (PATTERNS, CLUSTERS)
-        for size, lifts_of_size in lifts.items()
-        for regularisation, after in lifts_of_size.items()
+        for size, aucs_of_size in aucs_after.items()
+        for regularisation, after in aucs_of_size.items()
     }
     sheet = heterogeneous._tables(runs, [PATTERNS, CLUSTERS], ["S", "M", "L"])
     assert "in 7 of the 10 lines of its Table 1, and in 2 of our 4" in sheet.text[-1]

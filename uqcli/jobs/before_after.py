@@ -21,7 +21,7 @@ _MAX_PANELS = 9
 def panels(
     rows: Rows, before: Floats, after: Floats, map_: CalibrationMap, leaf: Ints | None
 ) -> tuple[ReliabilityPanel, ...]:
-    """Build one panel for all rows, and one for each non-empty part of the map.
+    """Build one panel for all rows, and one for each of the first non-empty parts of the map.
 
     Parameters
     ----------

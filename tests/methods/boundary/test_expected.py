@@ -89,7 +89,7 @@ def test_the_optimum_is_evaluated_on_rows_outside_the_draws(rows, seed):
 
 
 def assert_close(estimates, expected_values, flagged, positives):
-    """Compare the values; ranges need enough alerts and a known number of positives."""
+    """Compare the values; ranges need enough alerts, that of the recall a count of positives."""
     for estimate, value, trials in zip(
         (estimates.precision, estimates.recall), expected_values, (flagged, positives), strict=True
     ):

@@ -25,7 +25,7 @@ MAX_GROUPS: Final = 1 << 20
 
 
 def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
-    """Select the columns v (values of the role), y, w, amounts, and part (partition index of each row)."""
+    """Select the columns v (values of the role), y, w, amounts, and part (index of each row's part)."""
     from pyspark.sql import functions as F  # noqa: N812
 
     frame, part_index = checked.frame, F.lit(0).cast("long")

@@ -1,4 +1,4 @@
-"""Sums of probabilities that do not depend on the order of rows."""
+"""Sums of probabilities over rows, exact or in the order of the rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Matrix = NDArray[np.float64]
 _UNITS_PER_ONE = 1 << 45
 """Probabilities are added in integer units of 2**-45."""
 
-_VALUES_PER_PART = 1 << 14
+_ROWS_PER_PART = 1 << 14
 
 
 def exact_sums(values: Matrix, weight: Ints) -> Floats:
@@ -30,8 +30,8 @@ def exact_sums(values: Matrix, weight: Ints) -> Floats:
     float64, shape (C,)
     """
     total = [0] * values.shape[1]
-    for start in range(0, len(values), _VALUES_PER_PART):
-        part, times = values[start : start + _VALUES_PER_PART], weight[start : start + _VALUES_PER_PART]
+    for start in range(0, len(values), _ROWS_PER_PART):
+        part, times = values[start : start + _ROWS_PER_PART], weight[start : start + _ROWS_PER_PART]
         for multiplicity in np.unique(times[times > 0]).tolist():
             units = np.rint(part[times == multiplicity] * _UNITS_PER_ONE).astype(np.int64)
             total = [

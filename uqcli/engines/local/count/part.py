@@ -21,7 +21,7 @@ Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Rows, grouped: negative rows by partition number, then positive rows likewise.
+    """Rows, grouped: negative rows by group of the partition, then positive rows likewise.
 
     Attributes
     ----------
