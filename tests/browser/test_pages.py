@@ -72,7 +72,7 @@ TEXT_SIZES = """() => [...document.querySelectorAll("svg .text g[transform*=scal
     const scale = Number(glyphs.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1])
     return [100 * scale * width / picture.viewBox.baseVal.width]
 })"""
-"""Script that returns text sizes in figures, in pixels. Figures draw text as shapes of size 100, scaled down."""
+"""Script that returns text sizes in figures, in pixels. Figures draw text as shapes of size 100."""
 
 
 def test_every_command_that_reports_has_a_page():
