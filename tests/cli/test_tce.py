@@ -1,6 +1,7 @@
 """Tests of ``uqcli tce``: metrics, bins, classes, groups and notes."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -317,3 +318,14 @@ def test_fractional_weights_are_refused_with_advice(uqcli, tmp_path):
     outcome = uqcli("tce", "w.csv", "--weight", "w")
     assert outcome.code == 3
     assert "ece, ace, mce, brier and log_loss" in outcome.err
+
+
+def test_the_head_of_a_page_is_about_the_class_that_it_names(uqcli, tmp_path):
+    sample = Path(__file__).parents[2] / "sample_data" / "digits_proba_new.csv"
+    report = uqcli("tce", str(sample), "--proba", "p_*", "--json", "--report", "classes.html").json
+    by_class = report["metrics"]["by_class"]
+    worst = max(by_class, key=lambda name: by_class[name]["tce"])
+    head = (tmp_path / "classes.html").read_text().split("</header>")[0].split("<header")[1]
+    assert f"Worst class {worst}: Scores" in head
+    assert f"{by_class[worst]['tce']:.2f} %" in head
+    assert "many predictions rejected" in head

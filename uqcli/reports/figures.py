@@ -275,6 +275,7 @@ def _frame(canvas: Canvas, axes: Axes) -> Frame:
 
 
 _OUTLINE: Final = re.compile(r'(?<= d=")[^"]+')
+_STYLE_ATTRIBUTE: Final = re.compile(r'(?<= style=")[^"]+')
 _POSITION: Final = re.compile(r'(?<= [xy]=")-?\d+\.\d{2,}')
 _COORDINATE: Final = re.compile(r"-?\d+\.\d{2,}")
 """Outlines of shapes, positions of copies, and coordinates with more digits than a screen shows."""
@@ -314,7 +315,8 @@ def _short(picture: str, prefix: str) -> str:
     )
     picture = re.sub(r'(href="|url\()#', rf"\1#{prefix}", picture)
     picture = _POSITION.sub(_one_decimal, _OUTLINE.sub(_short_outline, picture))
-    return re.sub(r">\s+<", "><", picture)
+    picture = _STYLE_ATTRIBUTE.sub(lambda style: re.sub(r"([:;]) ", r"\1", style[0]), picture)
+    return re.sub(r">\s+<", "><", picture.replace(" xlink:href=", " href="))
 
 
 def _short_outline(path: re.Match[str]) -> str:

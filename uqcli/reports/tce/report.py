@@ -198,16 +198,14 @@ class TceReport(OneResult):
             if many_rejected and not (self.multiclass or self.groups)
             else "",
             figures=[self._figure()],
-            card=self._card(many_rejected=many_rejected),
+            card=self._card(),
         )
 
-    def _card(self, *, many_rejected: bool) -> HeadCard:
+    def _card(self) -> HeadCard:
         """Build the head of the page: the test of all rows, or of the worst class or group."""
-        metrics = self.overall.metrics
-        worst = self._worst_group
-        if worst is not None:
-            metrics = worst.metrics
-            many_rejected = _value(metrics["tce"]) > 100 * MANY_REJECTED
+        worst = self._worst_group or self.overall
+        metrics = _worst_first(worst.classes)[0].metrics if self.multiclass else worst.metrics
+        many_rejected = _value(metrics["tce"]) > 100 * MANY_REJECTED
         verdict = Verdict(text="few predictions rejected", tone="good")
         if many_rejected:
             verdict = Verdict(text="many predictions rejected", tone="bad")
