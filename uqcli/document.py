@@ -221,8 +221,6 @@ class OperatingPoint:
     ----------
     option
         Option of the command line that makes it, with its value.
-    amount
-        Value of the option in the reader's words.
     alerts
         Flagged rows, before thresholds are raised.
     precision, recall
@@ -234,7 +232,6 @@ class OperatingPoint:
     """
 
     option: tuple[str, str]
-    amount: str
     alerts: int
     precision: Estimate
     recall: Estimate
@@ -259,7 +256,7 @@ class OperatingPoints:
     families
         Points by the name of what is chosen, such as precision.
     chosen
-        Family of the run's rule and position in it; None if the rule is none of them.
+        Family and position of the run's rule, or of the one with the nearest number of alerts.
     rows
         Rows of the calibration set, by weight.
     settings
@@ -271,7 +268,7 @@ class OperatingPoints:
     """
 
     families: Mapping[str, Sequence[PointPair]]
-    chosen: tuple[str, int] | None
+    chosen: tuple[str, int]
     rows: int
     settings: Mapping[str, str]
     dropped_options: frozenset[str]
@@ -462,6 +459,24 @@ def key_rate(label: str, rate: Estimate, confidence: float) -> KeyNumber:
     return KeyNumber(
         label=label, value=value, interval=f"{100 * confidence:g} %: {low.removesuffix(' %')} to {high}"
     )
+
+
+def key_cell(label: str, cell: str) -> KeyNumber:
+    """Build a key number from a table cell such as ``+0.1 [-0.2, +0.3] (sig.)``."""
+    value, _, rest = cell.partition(" [")
+    return KeyNumber(label=label, value=value, interval=rest.partition("]")[0].replace(", ", " to "))
+
+
+def first_of(texts: Sequence[str], most: int) -> str:
+    """List the first texts, and the number of the others.
+
+    Examples
+    --------
+    >>> first_of(["a", "b", "c"], 2), first_of(["a"], 2)
+    ('a, b and 1 more', 'a')
+    """
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return f"{', '.join(texts[:most])}{more}"
 
 
 def count(value: int | None) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
 from uqcli.artifacts.saved import Source
 from uqcli.choices import OnInvalid
 from uqcli.counts import Ints
@@ -46,6 +50,19 @@ def read_labelled(data: DataRequest) -> tuple[ReadRows, Source]:
     read = open_engine(data.engine).rows(data)
     refuse_weightless(read.rows.weight)
     return read, source_of(read.summary)
+
+
+def group_indices(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
+    """Return the groups with positive weight, and the indices of their rows."""
+    if by is None:
+        return
+    group_index, names, weight = read.rows.groups[by], read.group_names[by], read.rows.weight
+    order = np.argsort(group_index, kind="stable")
+    cuts = np.searchsorted(group_index[order], np.arange(len(names) + 1))
+    for group, name in enumerate(names):
+        indices = order[cuts[group] : cuts[group + 1]]
+        if weight is None or weight[indices].any():
+            yield name, indices
 
 
 def refuse_keep(on_invalid: OnInvalid) -> None:

@@ -23,7 +23,7 @@ from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation, in_order
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
-from uqcli.jobs.labelled import read_labelled
+from uqcli.jobs.labelled import group_indices, read_labelled
 from uqcli.methods.calibrate.histogram import error_p_values
 from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.scale import Scale
@@ -111,13 +111,10 @@ def _by_group(
     by: str, read: ReadRows, before: Probability, after: Probability, plan: ResamplingPlan
 ) -> GroupEvaluation:
     """Measure the calibrator in each group; no bound holds there, hence no test."""
-    group, results = read.rows.groups[by], {}
-    names = read.group_names[by]
-    for name in in_order(names):
-        indices = np.flatnonzero(group == names.index(name))
+    indices_by_name, results = dict(group_indices(read, by)), {}
+    for name in in_order(indices_by_name):
+        indices = indices_by_name[name]
         rows = read.rows.select(indices)
-        if not rows.size:
-            continue
         compared = compare(_paired(before[indices], after[indices], rows), plan)
         results[name] = GroupResult(
             rows=rows.size, metrics={**compared.metrics(), "rows": rows.size}, cells=group_cells(compared)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +14,10 @@ from uqcli.class_counts import ClassCounts
 from uqcli.counts import Ints, ValueCounts, merge, pool
 from uqcli.document import Metrics
 from uqcli.engines.probabilities import label_indices, require_probabilities
-from uqcli.engines.protocol import Partition, ReadRows
+from uqcli.engines.protocol import Partition
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
-from uqcli.jobs.labelled import open_table, read_labelled, source_of, sum_notes
+from uqcli.jobs.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.jobs.result import Result
 from uqcli.jobs.tce.chance import SamplingDistribution, chance_of_classes, chance_of_scores, key_of
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
@@ -148,7 +148,7 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         overall=_Group(name=None, counts=_counts(rows, read.classes, None)),
         groups=[
             _Group(name=name, counts=_counts(rows, read.classes, indices), indices=indices)
-            for name, indices in _row_indices(read, by)
+            for name, indices in group_indices(read, by)
         ],
         source=source,
         classes=read.classes,
@@ -174,19 +174,6 @@ def _check(request: TceRequest) -> None:
     request.measure.check()
     check_confidence(request.confidence)
     check_bootstrap(request.bootstrap)
-
-
-def _row_indices(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
-    """Return the groups with positive weight, and the indices of their rows."""
-    if by is None:
-        return
-    group_index, names, weight = read.rows.groups[by], read.group_names[by], read.rows.weight
-    order = np.argsort(group_index, kind="stable")
-    cuts = np.searchsorted(group_index[order], np.arange(len(names) + 1))
-    for group, name in enumerate(names):
-        indices = order[cuts[group] : cuts[group + 1]]
-        if weight is None or weight[indices].any():
-            yield name, indices
 
 
 def _with_bounds(counts: ValueCounts, options: MeasureOptions) -> MeasureOptions:

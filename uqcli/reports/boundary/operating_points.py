@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
+from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.counts import Cells
 from uqcli.document import (
     Figure,
@@ -94,7 +94,6 @@ def _point(
         utility = alerts * (gain * precision.value - cost * (1 - precision.value))
     return OperatingPoint(
         option=(f"--{constraint.kind}", constraint.value),
-        amount=constraint.value,
         alerts=alerts,
         precision=precision,
         recall=recall,
@@ -122,7 +121,7 @@ def settings_of(
 ) -> dict[str, str]:
     """Return the options that make a command line use the same grid and the nested boundaries."""
     settings = {"--uncertainty-bins": str(bins)}
-    if algorithm is not Algorithm(AlgorithmChoice.SMOOTH) and binning is not None:
+    if algorithm is not Algorithm.SMOOTH and binning is not None:
         settings |= {"--binning": binning}
     return settings if uncertainty is None else {"--uncertainty": uncertainty, **settings}
 
@@ -137,7 +136,7 @@ def frontier_figure(points: Callable[[], OperatingPoints | None], marked: Sequen
         axes.set_gid("curve")
         axes.set(xlabel="expected recall", ylabel="expected precision", xlim=(0, 1.02), ylim=(0, 1.02))
         draw_grid_lines(axes)
-        if found is None or found.chosen is None:
+        if found is None:
             return []
         pairs = [pair for family in found.families.values() for pair in family]
         rules = [pair.rule for pair in pairs]

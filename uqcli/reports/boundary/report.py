@@ -240,7 +240,7 @@ class BoundaryReport(OneResult):
         return Claim(name=f"{target}{certified}", met=boundary is not None, sentence=sentence)
 
     def _figures(self) -> list[Figure]:
-        """Build the figures: positive rates with the boundaries, and the trade-off if requested."""
+        """Build the figures: positive rates with the boundaries, and other operating points."""
         if self.cells is None:
             return []
         fitted, name = self.chosen.found, "boundary"
@@ -255,11 +255,10 @@ class BoundaryReport(OneResult):
         figure = positive_rate_figure(self.cells, boundaries)
         if self._has_no_gain:
             figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
-        return [figure] if self.certification is not None else [figure, self.frontier()]
+        return [figure] if self.certification is not None else [figure, self.frontier([self.constraint])]
 
-    def frontier(self, others: Sequence[Constraint] = ()) -> Figure:
-        """Build the figure of precision and recall at other operating points, and mark ``others``."""
-        marked = [self.constraint, *others]
+    def frontier(self, marked: Sequence[Constraint]) -> Figure:
+        """Build the figure of precision and recall at other operating points, and mark some."""
         return frontier_figure(self.operating_points, marked)
 
     @cached_property

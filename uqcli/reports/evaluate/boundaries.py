@@ -27,6 +27,7 @@ from uqcli.document import (
     count,
     head_of,
     interval,
+    key_cell,
     key_rate,
     percent,
     plain,
@@ -277,7 +278,7 @@ class EvaluateReport(Evaluated):
             verdict=verdict,
             action=self._advice()[-1],
             numbers=[
-                KeyNumber(label=f"{name}, difference", value=cell.partition(" [")[0], interval=_ends(cell))
+                key_cell(f"{name}, difference", cell)
                 for name, cell in zip(names, (precision, recall, selected), strict=True)
             ],
         )
@@ -286,14 +287,8 @@ class EvaluateReport(Evaluated):
         """State which of two rules finds more, and which is more precise."""
         (_, _, one), (_, _, two) = self.results
         first, second = names_of(self.results)
-        recalls, precisions = (
-            ((one.recall.value or 0), (two.recall.value or 0)),
-            (
-                (one.precision.value or 0),
-                (two.precision.value or 0),
-            ),
-        )
-        more, precise = (first if a >= b else second for a, b in (recalls, precisions))
+        more = first if (one.recall.value or 0) >= (two.recall.value or 0) else second
+        precise = first if (one.precision.value or 0) >= (two.precision.value or 0) else second
         return f"{more} finds more" + ("" if more == precise else f", {precise} is more precise")
 
     def _card_of_one(self) -> HeadCard:
@@ -447,12 +442,6 @@ def _target(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
 def apply_command(name: str) -> str:
     """Return the command line that applies a rule file."""
     return f"uqcli apply {shlex.quote(name)} NEW.csv -o applied.csv"
-
-
-def _ends(cell: str) -> str:
-    """Return the interval of a table cell such as ``+0.1 [-0.2, +0.3]`` in words; empty if it has none."""
-    _, _, ends = cell.partition(" [")
-    return ends.partition("]")[0].replace(", ", " to ")
 
 
 GROUP_HEADER = ("flagged", "precision", "recall")

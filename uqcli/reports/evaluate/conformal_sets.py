@@ -22,6 +22,7 @@ from uqcli.document import (
     Metrics,
     Table,
     Verdict,
+    first_of,
     interval,
     key_rate,
     p_text,
@@ -336,10 +337,9 @@ def _classes_below(measured: SetMetrics) -> str:
     names = measured.test.classes_below
     if not names:
         return ""
-    texts = [f"{printable(name)} ({100 * (measured.by_class[name].value or 0):.1f} %)" for name in names[:5]]
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    texts = [f"{printable(name)} ({100 * (measured.by_class[name].value or 0):.1f} %)" for name in names]
     which = "classes" if len(names) > 1 else "class"
-    return f"; lower in {which} {', '.join(texts)}{more}, where nothing is guaranteed"
+    return f"; lower in {which} {first_of(texts, 5)}, where nothing is guaranteed"
 
 
 def _verdict_in_target(percent: str, measured: SetMetrics) -> str:

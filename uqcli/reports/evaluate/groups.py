@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from uqcli.document import Claim, Estimate, Figure, Metrics, Table, count, p_text, plain, printable
+from uqcli.document import (
+    Claim,
+    Estimate,
+    Figure,
+    Metrics,
+    Table,
+    count,
+    first_of,
+    p_text,
+    plain,
+    printable,
+)
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
 
 _MAX_DRAWN: Final = 50
@@ -36,6 +47,11 @@ class EvaluatedGroup:
     rate: Estimate | None = None
     p_value: float | None = None
     detectable: float | None = None
+
+    @property
+    def label(self) -> str:
+        """Name in tables and sentences."""
+        return printable(self.name, 40)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +130,7 @@ class GroupEvaluation:
         worst = self.worst
         if worst is None:
             return []
-        name, tested = printable(worst.name, 40), sum(group.p_value is not None for group in self.groups)
+        name, tested = worst.label, sum(group.p_value is not None for group in self.groups)
         rate = "" if worst.rate is None or worst.rate.value is None else f"{worst.rate.value:.3f}, "
         test = f"{rate}{p_text(worst.p_value)}, corrected for {tested} groups"
         if self.broken:
@@ -131,16 +147,15 @@ class GroupEvaluation:
         small = [group for group in self.groups if self.bound and group.p_value is None]
         if not small:
             return []
-        names = [f"{printable(group.name, 40)} ({count(group.rows)})" for group in small[:_MAX_NAMED]]
-        more = f" and {len(small) - _MAX_NAMED} more" if len(small) > _MAX_NAMED else ""
-        return [f"too small to test ({self.min_rows} rows, and one that counts): {', '.join(names)}{more}."]
+        names = first_of([f"{group.label} ({count(group.rows)})" for group in small], _MAX_NAMED)
+        return [f"too small to test ({self.min_rows} rows, and one that counts): {names}."]
 
     def table(self) -> Table:
         """Build the table of the groups."""
         p_values = ("p",) if self.bound else ()
         rows = [
             (
-                printable(group.name, 40),
+                group.label,
                 count(group.rows),
                 *group.cells,
                 *(("-" if group.p_value is None else f"{group.p_value:.3g}",) if self.bound else ()),
@@ -166,9 +181,9 @@ class GroupEvaluation:
         """Return the claim that each tested group keeps the bound."""
         return [
             Claim(
-                name=f"{self.by} = {printable(group.name, 40)}: {self.bound}",
+                name=f"{self.by} = {group.label}: {self.bound}",
                 met=group.p_value > self.level,
-                sentence=f"{self.by} = {printable(group.name, 40)}: {self.bound}, {p_text(group.p_value)}.",
+                sentence=f"{self.by} = {group.label}: {self.bound}, {p_text(group.p_value)}.",
             )
             for group in self.groups
             if group.p_value is not None

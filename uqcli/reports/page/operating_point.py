@@ -19,7 +19,7 @@ def operating_point_section(document: Document, line: str) -> str:
         Command line of the run.
     """
     points = document.operating_points() if document.operating_points is not None else None
-    if points is None or points.chosen is None:
+    if points is None:
         return ""
     pairs = [pair for family in points.families.values() for pair in family]
     header = ["alerts", "precision", "recall"]
@@ -59,7 +59,7 @@ def _content(points: OperatingPoints, line: str) -> dict[str, Any]:
     families = {
         name: [
             {
-                "amount": pair.rule.amount,
+                "amount": pair.rule.option[1],
                 "option": list(map(shlex.quote, pair.rule.option)),
                 "rule": _point(pair.rule),
                 "single": None if pair.single is None else _point(pair.single),

@@ -24,7 +24,9 @@ from uqcli.document import (
     Verdict,
     count,
     ends_of,
+    first_of,
     head_of,
+    key_cell,
     meaning_rows,
     p_text,
     plain,
@@ -240,10 +242,9 @@ class TceReport(OneResult):
     def _cautions(self) -> list[str]:
         """Collect the cautions of this result."""
         small = [group for group in self.groups if not group.tested]
-        listed = ", ".join(f"{_part_name(group)} ({count(group.rows)} rows)" for group in small[:_MAX_NAMED])
-        more = f" and {len(small) - _MAX_NAMED} more" if len(small) > _MAX_NAMED else ""
+        names = [f"{_part_name(group)} ({count(group.rows)} rows)" for group in small]
         subject = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
-        sentences = [f"{subject} too small to test: {listed}{more}."] if small else []
+        sentences = [f"{subject} too small to test: {first_of(names, _MAX_NAMED)}."] if small else []
         undetected = None if self.multiclass else detection_limit(self.overall.classes[0])
         if undetected is not None:
             rare, error = undetected
@@ -317,9 +318,10 @@ def _headline(sentence: str, alpha: float, *, many_rejected: bool) -> str:
 
 
 def _key_number(name: str, label: str, metric: Metric) -> KeyNumber:
-    value, _, ends = format_metric(name, metric).rstrip("]").partition(" [")
-    notes = {"tce": f"more than {100 * MANY_REJECTED:g} % is many"}
-    return KeyNumber(label=label, value=value, interval=ends.replace(", ", " to ") or notes.get(name, ""))
+    number = key_cell(label, format_metric(name, metric))
+    if name == "tce" and not number.interval:
+        return replace(number, interval=f"more than {100 * MANY_REJECTED:g} % is many")
+    return number
 
 
 def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str:
