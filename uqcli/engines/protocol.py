@@ -213,8 +213,9 @@ class Table(Protocol):
     """Counts of a request's rows, for any number of queries.
 
     Each query counts one numeric column: a role, or a class's probabilities. Positive rows are those with a
-    positive label. With class labels there are none, and ``Partition.classes`` separates the classes. Amounts
-    (see ``Roles``) are summed along with counts.
+    positive label. With class labels there are none, and ``Partition.classes`` separates the classes. If rows
+    become predictions (``Roles.predicted``), the right ones are positive. Amounts (see ``Roles``) are summed
+    along with counts.
     """
 
     @property

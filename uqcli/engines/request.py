@@ -21,6 +21,9 @@ Inputs: TypeAlias = "tuple[str, ...] | pl.DataFrame"
 INPUT = "\0input"
 """Key for the input of each row; no column has this name."""
 
+PREDICTED = "\0predicted"
+"""Key for the predicted class of each row; no column has this name."""
+
 PROBA = "proba."
 """Prefix of class probability roles: ``proba.<class>``."""
 
@@ -172,11 +175,16 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     classes
         Map of classes to columns, once resolved. The label is then a class name.
     keys
-        Columns whose texts define groups; ``INPUT`` is also a key.
+        Columns whose texts define groups; ``INPUT`` is also a key, and so is ``PREDICTED`` if rows become
+        predictions.
     features
         Numeric or text columns in which values may be missing.
     amounts
         Numeric roles that are summed along with counts, as integers (see uqcli.engines.amounts).
+    predicted
+        Whether each row becomes the prediction of its most probable class, except in ``Engine.stream``. Its
+        score is that probability, its label is whether the class is right, and ``PREDICTED`` is the class.
+        Requires class probabilities and a label, and no other score.
     """
 
     numbers: Mapping[str, str]
@@ -188,6 +196,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     keys: tuple[str, ...] = ()
     features: tuple[FeatureRequest, ...] = ()
     amounts: tuple[str, ...] = ()
+    predicted: bool = False
 
     def __eq__(self, other: object) -> bool:
         """Whether the same columns are read in the same order, on which thresholds and class indices rely."""
@@ -223,9 +232,14 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return {
             **self.all_numbers(),
             **{role: name for role, name in label_and_weight if name is not None},
-            **{f"by.{name}": name for name in self.keys if name != INPUT},
+            **{f"by.{name}": name for name in self.keys if name not in (INPUT, PREDICTED)},
             **{f"features.{feature.name}": feature.name for feature in self.features},
         }
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether rows are positive or negative: they have a label, which is not a class name."""
+        return self.label is not None and (self.predicted or not self.classes)
 
     def all_numbers(self) -> dict[str, str]:
         """Return the column names of the numeric roles, with class probabilities."""

@@ -19,9 +19,10 @@ from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
-from uqcli.engines.local.read.source import OpenedInput, report_reading
+from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
+from uqcli.engines.predictions import levels_of, predictions
 from uqcli.engines.protocol import SourceSummary
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.repeats import WeightSummary
 from uqcli.rows import Rows
 from uqcli.running.remarks import caution
@@ -61,7 +62,7 @@ class LocalBatches:
         """Summary of the rows read."""
         return SourceSummary(
             rows=self._used,
-            positives=None if self.roles.label is None or self.roles.classes else self._positives,
+            positives=self._positives if self.roles.is_binary else None,
             dropped=self.dropped,
             columns=self.roles.column_by_role(),
             unlabelled=self._unlabelled,
@@ -90,7 +91,7 @@ class LocalBatches:
                 rows_before = checker.rows
                 for batch in ahead(source.batches(columns, max_rows=self._max_rows)):
                     with reading(source.origin):
-                        checked = checker.check(batch).usable()
+                        checked = self._usable(checker, batch)
                     positive = checked.rows.positive
                     self._used += len(checked.rows)
                     self._positives += 0 if positive is None else int(np.count_nonzero(positive))
@@ -103,6 +104,8 @@ class LocalBatches:
         checker.finish()
         self.dropped, self._unlabelled = checker.invalid, checker.unlabelled
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
+        if self.roles.predicted:
+            self.levels = {**checker.levels, PREDICTED: levels_of(self.roles)}
         if checker.rows == checker.invalid:
             raise refusals.no_rows(checker.invalid)
         if self._unlabelled and self._request.frame is None:
@@ -128,10 +131,17 @@ class LocalBatches:
                 if start < rows:
                     for batch in ahead(source.batches(columns, start, self._max_rows)):
                         with reading(source.origin):
-                            checked = checker.check(batch).usable()
+                            checked = self._usable(checker, batch)
                         report_reading(sources, input_index, begin + checker.rows)
                         yield checked, begin + checker.rows
                 start = max(0, start - rows)
+
+    def _usable(self, checker: RowChecker, batch: Batch) -> CheckedRows:
+        """Check a batch, and select its valid rows, as predictions if they are requested."""
+        checked = checker.check(batch).usable()
+        if not self.roles.predicted:
+            return checked
+        return replace(checked, rows=predictions(checked.rows, self.roles))
 
     def _checker(self, on_invalid: OnInvalid) -> RowChecker:
         return RowChecker(

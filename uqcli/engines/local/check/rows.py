@@ -18,7 +18,7 @@ from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilit
 from uqcli.engines.local.check.features import encoded, infinite_numbers, texts_of
 from uqcli.engines.local.check.values import labels_of, numbers_of, unreadable
 from uqcli.engines.local.read.source import Batch
-from uqcli.engines.request import INPUT, PROBA, Roles
+from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
 from uqcli.rows import Rows
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
@@ -88,7 +88,7 @@ class RowChecker:
             label_class = self._classes(batch, roles.label, valid)
         elif roles.label:
             positive = self._labels(batch, roles.label, valid)
-        groups = {column: self._groups(batch, column, valid) for column in roles.keys}
+        groups = {column: self._groups(batch, column, valid) for column in roles.keys if column != PREDICTED}
         weight = self._weights(batch, roles.weight, valid) if roles.weight else None
         for role in roles.amounts:
             self._amounts(batch, roles.numbers[role], numbers[role], weight, valid)
