@@ -217,6 +217,15 @@ def test_classes_are_a_key_like_any_other(engine, tmp_path_factory, records):
         assert list(zip(*(column.tolist() for column in columns), strict=True)) == expected
 
 
+def test_a_hundred_classes_are_counted(engine, tmp_path):
+    probability_by_class = {f"{number:02}": 1 / 64 if number < 64 else 0.0 for number in range(100)}
+    columns = {f"p_{name}": [value] for name, value in probability_by_class.items()}
+    rows = pl.DataFrame({**columns, "label": ["07"], "region": ["north"]})
+    table = engine.table(DataRequest(**write_inputs(rows, tmp_path), roles=CLASS_ROLES))
+    parts = table.pooled(Partition(classes=True), PROBA + "07")
+    assert [(index, part.value.tolist()) for index, part in enumerate(parts) if part.rows] == [(7, [1 / 64])]
+
+
 RECORD = {
     **{"score": 0.5, "uncertainty": 1.0, "label": 1, "weight": 1},
     **{"region": "x", "day": DAYS[0], "amount": "1"},

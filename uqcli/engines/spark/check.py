@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from uqcli.engines.amounts import LARGEST_SUM, UNITS, refuse_decimals, refuse_su
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import PROBA, DataRequest, Roles
+from uqcli.engines.spark.expressions import pairwise, sum_in_order
 from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
@@ -102,7 +104,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         raise UsageError("features with --engine spark", expected="--engine polars")
     check = Check(request=request, roles=roles)
     with spark_errors("check the rows"):
-        frame = together([check.read(cluster_input) for cluster_input in inputs])
+        frame = check.frame(inputs)
         answers = frame.agg(*check.aggregations()).toArrow().to_pylist()[0]
     check.judge(answers)
     result = check.result(frame, answers)
@@ -159,8 +161,17 @@ class Check:
         self.keys = {key: f"g{index}" for index, key in enumerate(self.roles.keys)}
         self.amounts = {self.names[role]: f"a{index}" for index, role in enumerate(self.roles.amounts)}
 
-    def read(self, source: ClusterInput, kept_columns: Sequence[str] = ()) -> Frame:
-        """Parse the required columns, with the unreadable values of each; kept columns become c0, c1, ..."""
+    def frame(self, inputs: Sequence[ClusterInput], kept_columns: Sequence[str] = ()) -> Frame:
+        """Parse the required columns of all rows; kept columns become c0, c1, ...
+
+        The column ``ok`` is whether a row is usable. To repeat its long condition in other expressions would
+        take minutes of planning for many classes.
+        """
+        frame = together([self._read(cluster_input, kept_columns) for cluster_input in inputs])
+        return frame.withColumn("ok", self._usable())
+
+    def _read(self, source: ClusterInput, kept_columns: Sequence[str]) -> Frame:
+        """Parse the required columns of an input, with the unreadable values of each."""
         from pyspark.sql import functions as F  # noqa: N812
 
         columns: list[Column] = []
@@ -190,16 +201,12 @@ class Check:
         column_by_name = {self.names[role]: name for role, name in self.roles.all_numbers().items()}
         return column_by_name if self.roles.weight is None else {**column_by_name, "w": self.roles.weight}
 
-    def usable(self) -> Column:
+    def _usable(self) -> Column:
         """Whether a row is usable."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        usable = F.col("y").isNotNull()
-        for column in self._numbers():
-            usable = usable & _is_finite(column)
-        for column in self.keys.values():
-            usable = usable & F.col(column).isNotNull()
-        return usable
+        present = [F.col(column).isNotNull() for column in ("y", *self.keys.values())]
+        return pairwise(and_, [*present, *map(_is_finite, self._numbers())])
 
     def _probabilities(self) -> list[str]:
         """Return the internal names of the class probability columns."""
@@ -209,16 +216,13 @@ class Check:
         """Compute |sum p - 1| of a row's class probabilities, added in the order that all engines use."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        first, *others = map(F.col, self._probabilities())
-        for column in others:
-            first = first + column
-        return F.abs(first - F.lit(1.0))
+        return F.abs(sum_in_order([F.col(name) for name in self._probabilities()]) - F.lit(1.0))
 
     def aggregations(self) -> list[Column]:
         """Return the aggregations over all rows."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        usable = self.usable()
+        usable = F.col("ok")
         conditions = {"rows": F.lit(True), "usable": usable, "positives": usable & (F.col("y") == 1)}
         conditions |= {"positive": F.col("y") == 1, "null_y": F.col("y").isNull() & F.col("by").isNull()}
         conditions |= {"wrong_y": F.col("by").isNotNull()}
@@ -382,7 +386,7 @@ class Check:
         from pyspark.sql import functions as F  # noqa: N812
 
         weight = F.lit(1) if self.roles.weight is None else F.col("w")
-        present = self.usable() if self.roles.weight is None else self.usable() & (weight > 0)
+        present = F.col("ok") if self.roles.weight is None else F.col("ok") & (weight > 0)
         others = [F.col(name) for name in ("y", *self.keys.values())]
         weight = weight.cast("long")
         amounts = [

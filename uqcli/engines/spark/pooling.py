@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import add
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.engines import refusals
 from uqcli.engines.protocol import Partition
 from uqcli.engines.spark.check import CheckedFrame
+from uqcli.engines.spark.expressions import pairwise
 from uqcli.engines.spark.read import Column, Frame
 from uqcli.engines.spark.session import spark_errors
 from uqcli.errors import DataError
@@ -83,10 +85,7 @@ def _bin_of(uncertainty: Column, edges: Floats) -> Column:
     """Return the uncertainty bin of each row: the number of edges at or below it."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    above = [(uncertainty >= F.lit(edge)).cast("long") for edge in edges.tolist()]
-    while len(above) > 1:  # added pairwise, since a long chain of sums is too deep for the query planner
-        above = [sum(above[index + 1 : index + 2], above[index]) for index in range(0, len(above), 2)]
-    return above[0]
+    return pairwise(add, [(uncertainty >= F.lit(edge)).cast("long") for edge in edges.tolist()])
 
 
 def totals(amounts: Sequence[str]) -> list[Column]:

@@ -18,7 +18,7 @@ from uqcli.engines.inputs import format_of
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.engines.spark.check import Check
 from uqcli.engines.spark.package import function_bytes, package_bytes
-from uqcli.engines.spark.read import ClusterInput, Frame, opened, quoted, together
+from uqcli.engines.spark.read import ClusterInput, Frame, opened, quoted
 from uqcli.engines.spark.session import is_local, runs_functions, session_of, spark_errors
 from uqcli.errors import DataError, UsageError
 from uqcli.files import STDIO
@@ -50,7 +50,7 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     columns = _columns(inputs, union=request.union)
     check = Check(request=request.data, roles=roles)
     with spark_errors("check the rows"):
-        frame = together([check.read(cluster_input, kept_columns=columns) for cluster_input in inputs])
+        frame = check.frame(inputs, kept_columns=columns)
         answers = frame.agg(*check.aggregations()).toArrow().to_pylist()[0]
     check.refuse_values(answers)
     if not runs_functions(session):
@@ -109,7 +109,7 @@ def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> F
     from pyspark.sql import functions as F  # noqa: N812
 
     columns = [F.col(f"c{index}") for index in range(kept_columns)]
-    prepared = frame.select(*columns, *check.clipped(), check.usable().alias("ok"))
+    prepared = frame.select(*columns, *check.clipped(), "ok")
     return prepared.filter("ok") if drop else prepared
 
 
