@@ -68,8 +68,12 @@ class ReadRows:
     unnormalised: float = 0.0
 
 
-ColumnType = Literal["bool", "int64", "float64", "labels"]
-"""``labels`` is a list of texts: computed as a mask of shape (rows, number of ``AddedColumns.labels``)."""
+ColumnType = Literal["bool", "int64", "float64", "text", "labels"]
+"""Type of an added column.
+
+``text`` is computed as the index of one of ``AddedColumns.texts``, or -1 for null. ``labels`` is a list of
+texts: computed as a mask of shape (rows, number of ``AddedColumns.labels``).
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +86,8 @@ class AddedColumns:
         Type by name (with prefix), in output order.
     labels
         Texts of the lists.
+    texts
+        Texts of each text column.
     compute
         Function from rows, with positions and with features of known levels, to arrays of shape (rows,) by
         name. Values in invalid rows are undefined.
@@ -91,6 +97,7 @@ class AddedColumns:
 
     types: Mapping[str, ColumnType]
     labels: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     compute: Callable[[Rows], Mapping[str, Bools | Ints | Floats]]
     made_by: str = ""
 

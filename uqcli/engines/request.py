@@ -299,6 +299,11 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         """Return a copy without a numeric role."""
         return replace(self, roles=self.roles.without(role))
 
+    def as_predictions(self, uncertainty: str | None) -> DataRequest:
+        """Return a copy in which rows become predictions of classes, with an uncertainty column or None."""
+        numbers = {} if uncertainty is None else {"uncertainty": uncertainty}
+        return replace(self, roles=replace(self.roles, numbers=numbers, predicted=True))
+
     def grouped_by(self, column: str | None) -> DataRequest:
         """Return a copy with a key column, if one is given."""
         return replace(self, roles=replace(self.roles, keys=() if column is None else (column,)))

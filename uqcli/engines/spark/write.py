@@ -129,17 +129,14 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
     work = worker.columns_added(
         (function_bytes(added.compute), package_bytes(), VERSION),
         roles=dict(check.names),
-        added={name: _kind(added, name) for name in added.types},
+        added=dict(added.types),
+        texts={name: added.texts.get(name, added.labels) for name in added.types},
         kept_columns=len(columns),
     )
     computed = frame.mapInArrow(work, _schema(frame, len(columns), added))
     temporary_names: dict[str, Any] = {name: f"c{index}" for index, name in enumerate(columns)}
     temporary_names |= {name: f"a{index}" for index, name in enumerate(added.types)}
     return computed.select(*(F.col(column).alias(name) for name, column in temporary_names.items()))
-
-
-def _kind(added: AddedColumns, name: str) -> str:
-    return "\n".join(added.labels) if added.types[name] == "labels" else added.types[name]
 
 
 def _schema(frame: Frame, kept_columns: int, added: AddedColumns) -> StructType:
@@ -149,6 +146,7 @@ def _schema(frame: Frame, kept_columns: int, added: AddedColumns) -> StructType:
         "bool": T.BooleanType(),
         "int64": T.LongType(),
         "float64": T.DoubleType(),
+        "text": T.StringType(),
         "labels": T.ArrayType(T.StringType()),
     }
     added_fields = [

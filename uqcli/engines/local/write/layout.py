@@ -28,6 +28,7 @@ _TYPES: Final = {
     "bool": pa.bool_(),
     "int64": pa.int64(),
     "float64": pa.float64(),
+    "text": pa.large_string(),
     "labels": pa.large_list(pa.large_string()),
 }
 

@@ -88,7 +88,7 @@ class CsvSink:
         kept_rows : bool, shape (rows,), or None
             Records to write; None for all.
         """
-        new = {name: _as_bytes(added[name]) for name in added.columns}
+        new = {name: _as_bytes(added[name], self.delimiter) for name in added.columns}
         if block.short is None and (*block.dialect.columns, *new) == self._names:
             fields = [block.records(), *new.values()]
         else:
@@ -105,8 +105,14 @@ class CsvSink:
         return text.getvalue().encode() + self._form.line_end
 
 
-def _as_bytes(column: pl.Series) -> pa.LargeBinaryArray:
-    return column.cast(pl.String).fill_null("").to_arrow().cast(pa.large_binary())
+def _as_bytes(column: pl.Series, delimiter: str) -> pa.LargeBinaryArray:
+    """Return the CSV fields of a column; texts are quoted where needed."""
+    text = column.cast(pl.String).fill_null("")
+    if column.dtype == pl.String:
+        needs_quotes = text.str.contains_any([delimiter, '"', "\n", "\r"])
+        quoted = '"' + text.str.replace_all('"', '""', literal=True) + '"'
+        text = quoted.zip_with(needs_quotes, text)
+    return text.to_arrow().cast(pa.large_binary())
 
 
 def _write_bytes(stream: BinaryIO, values: pa.LargeBinaryArray) -> None:

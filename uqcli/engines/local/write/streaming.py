@@ -92,7 +92,7 @@ def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Compu
     computed = request.added.compute(rows)
     added = pl.DataFrame(
         {
-            name: _column(computed[name], kind, request.added.labels)
+            name: _column(computed[name], kind, request.added.texts.get(name, request.added.labels))
             for name, kind in request.added.types.items()
         }
     )
@@ -104,13 +104,16 @@ def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Compu
     return _Computed(rows=rows, added=added, kept_rows=kept)
 
 
-def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.Series | np.ndarray:
-    if kind != "labels":
+def _column(values: np.ndarray, kind: ColumnType, texts: Sequence[str]) -> pl.Series | np.ndarray:
+    if kind not in ("text", "labels"):
         return values
+    choices = arrow_of(pl.Series(texts, dtype=pl.String))
+    if kind == "text":
+        return cast(pl.Series, pl.from_arrow(choices.take(pa.array(values, mask=values < 0))))
     _, label_index = np.nonzero(values)
-    texts = arrow_of(pl.Series(labels, dtype=pl.String)).take(arrow_of(label_index))
+    texts_of_rows = choices.take(arrow_of(label_index))
     offsets = np.concatenate([[0], np.cumsum(values.sum(axis=1))])
-    return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(arrow_of(offsets), texts)))
+    return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(arrow_of(offsets), texts_of_rows)))
 
 
 def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest) -> Batch:
