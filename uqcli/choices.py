@@ -125,6 +125,22 @@ class ConstraintKind(StrEnum):
     UTILITY = "utility"
 
 
+class ReviewKind(StrEnum):
+    """Limit of the review between flagged and cleared rows."""
+
+    # each is an option of boundary
+
+    REVIEW = "review"
+    MISS = "miss"
+
+
+class GroupBound(StrEnum):
+    """Rows in which the constraint of a boundary of groups holds: all together, or each group by itself."""
+
+    OVERALL = "overall"
+    EACH = "each"
+
+
 class OnInvalid(StrEnum):
     """Action on a row with a null, NaN or infinite value in a needed column."""
 

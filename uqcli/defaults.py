@@ -16,6 +16,7 @@ from uqcli.choices import (
     Confusion,
     EngineName,
     FileFormat,
+    GroupBound,
     LeafMethod,
     OnInvalid,
     Partitioner,
@@ -99,8 +100,10 @@ TRAIN_ROWS: Final = 14_000
 NOISE: Final = 0.0
 """Standard deviation of noise on the log-odds of simulated Gaussian scores."""
 
+GROUP_BOUND: Final = GroupBound.OVERALL
+
 MIN_GROUP_ROWS: Final = 200
-"""Weight below which a group's calibration is not tested: only a gross error would be significant."""
+"""Weight below which a group is neither tested nor has thresholds of its own."""
 
 LOWEST: Final = -sys.float_info.max
 """Threshold that flags every row: the lowest finite double."""

@@ -7,7 +7,7 @@ A job fills the report of its command. The report provides a JSON form (``payloa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
@@ -72,6 +72,21 @@ class Table:
     def is_text(self, column: int) -> bool:
         """Whether a column is text, hence left-aligned."""
         return column < self.left or (self.text_last and column == len(self.header) - 1)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Sort names as numbers if all are numbers, else as texts; dates are in order as texts.
+
+    Examples
+    --------
+    >>> in_order(["10", "9"]), in_order(["10", "9", "x"])
+    (['9', '10'], ['10', '9', 'x'])
+    """
+    listed = sorted(names)
+    try:
+        return sorted(listed, key=float)
+    except ValueError:
+        return listed
 
 
 def meaning_rows(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:

@@ -21,6 +21,7 @@ Classes: TypeAlias = Any
 """Class probabilities: an array of shape (n, C), or a data frame with one column per class."""
 
 WEIGHT: Final = "weight"
+GROUP: Final = "group"
 PREFIX: Final = "p_"
 """Prefix of the column names given to an array of class probabilities."""
 

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Bins, Count, Saved
-from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, OnInvalid
-from uqcli.counts import Bools
+from uqcli.choices import (
+    Algorithm,
+    AlgorithmChoice,
+    Binning,
+    ConstraintKind,
+    GroupBound,
+    OnInvalid,
+    ReviewKind,
+)
+from uqcli.counts import Bools, Ints
 from uqcli.defaults import LOWEST
 from uqcli.document import (
     Document,
@@ -23,27 +33,40 @@ from uqcli.document import (
     Table,
     Verdict,
     count,
+    in_order,
     key_rate,
     number,
     p_text,
     percent,
+    printable,
     ranges,
     rows_of,
     share,
     share_in_range,
 )
+from uqcli.engines.predictions import predictions
 from uqcli.engines.protocol import AddedColumns
-from uqcli.engines.request import Roles
+from uqcli.engines.request import PREDICTED, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
-from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.result import FitCounts
+from uqcli.methods.boundary.zones import ReviewLimit, review_limit
 from uqcli.rows import Rows
 
 EXPECTED: Final = "expected on new data"
 EXPECTED_ON_TARGET: Final = "expected on target data"
 _RANGE: Final = 0.9
+ZONES: Final = ("flag", "review", "clear")
+"""Zones of a rule with a review, in descending order of the score."""
+
+NEW_FORMAT: Final = 2
+"""Format version of rules that an earlier version would apply differently."""
+
+PREDICTED_CLASS: Final = "predicted class"
+"""Name of the groups of rules of classes."""
+
 RANGES: Final = "90 % ranges"
 """Corner cell of the table of expected results."""
 
@@ -53,6 +76,27 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: ConstraintKind
     value: str
+
+
+class SavedReview(msgspec.Struct, frozen=True, kw_only=True):
+    """Limit of the review: on reviewed rows, or on the share of missed positives; the value as typed."""
+
+    kind: ReviewKind
+    value: str
+
+    @property
+    def limit(self) -> ReviewLimit:
+        """The limit as numbers.
+
+        Raises
+        ------
+        UsageError
+            The value is invalid.
+        """
+        values: dict[str, str | None] = {"review": None, "miss": None, str(self.kind): self.value}
+        limit = review_limit(review=values["review"], miss=values["miss"])
+        assert limit is not None
+        return limit
 
 
 class BoundaryParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +109,10 @@ class BoundaryParameters(msgspec.Struct, frozen=True, kw_only=True):
     constraint: SavedConstraint
     on_invalid: OnInvalid
     positive: str | None
+    review: SavedReview | msgspec.UnsetType = msgspec.UNSET
+    by: str | msgspec.UnsetType = msgspec.UNSET
+    bound: GroupBound | msgspec.UnsetType = msgspec.UNSET
+    min_group: Count | msgspec.UnsetType = msgspec.UNSET
 
 
 class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +124,10 @@ class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts and rates of the boundary on its calibration set, by weight."""
+    """Counts and rates of the boundary on its calibration set, by weight.
+
+    With a review: ``reviewed`` rows, and ``caught`` positives that are flagged or reviewed.
+    """
 
     selected: Count
     true_positives: Count
@@ -84,12 +135,50 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     positives: Count
     precision: float
     recall: float
+    reviewed: Count | msgspec.UnsetType = msgspec.UNSET
+    caught: Count | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def zones(self) -> tuple[int, int] | None:
+        """Reviewed rows, and positives that are flagged or reviewed; None without a review."""
+        if isinstance(self.reviewed, msgspec.UnsetType) or isinstance(self.caught, msgspec.UnsetType):
+            return None
+        return self.reviewed, self.caught
 
     @property
     def adds_up(self) -> bool:
-        """Whether the rates agree with the counts up to rounding."""
+        """Whether the counts are possible, and the rates agree with them up to rounding."""
+        smaller, larger = sorted((self.selected, self.positives))
+        if not self.true_positives <= smaller <= larger <= self.rows:
+            return False
+        reviewed, caught = self.zones or (0, self.true_positives)
+        if self.selected + reviewed > self.rows or not self.true_positives <= caught <= self.positives:
+            return False
         rates_with_rows = ((self.precision, self.selected), (self.recall, self.positives))
         return all(abs(rate * rows - self.true_positives) <= 1e-9 * rows for rate, rows in rates_with_rows)
+
+
+class GroupFit(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts and rates of a group's boundary on its calibration rows, by weight; null if undefined."""
+
+    selected: Count
+    true_positives: Count
+    rows: Count
+    positives: Count
+    precision: float | None
+    recall: float | None
+
+
+class SavedGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Boundary of one group; null thresholds never flag."""
+
+    uncertainty_edges: list[float]
+    thresholds: Annotated[list[float | None], Meta(min_length=1)]
+    fit: GroupFit
+
+    def contradiction(self) -> str | None:
+        """Find the first contradiction between the edges and thresholds, or None."""
+        return contradictory_thresholds(self.uncertainty_edges, self.thresholds)
 
 
 class SavedTarget(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,35 +238,109 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     margin: Annotated[float, Meta(ge=0)] | msgspec.UnsetType = msgspec.UNSET
     target: SavedTarget | msgspec.UnsetType = msgspec.UNSET
     certificate: SavedCertificate | msgspec.UnsetType = msgspec.UNSET
+    review_thresholds: list[float | None] | msgspec.UnsetType = msgspec.UNSET
+    groups: Annotated[dict[str, SavedGroup], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    classes: Annotated[list[str], Meta(min_length=2)] | msgspec.UnsetType = msgspec.UNSET
 
+    newest_format: ClassVar[int] = NEW_FORMAT
     decides: ClassVar[bool] = True
+
+    @property
+    def review(self) -> SavedReview | None:
+        """Limit of the review; None without one."""
+        review = self.parameters.review
+        return None if isinstance(review, msgspec.UnsetType) else review
+
+    @property
+    def has_zones(self) -> bool:
+        """Whether rows are flagged, reviewed or cleared."""
+        return not isinstance(self.review_thresholds, msgspec.UnsetType)
+
+    @property
+    def group_rules(self) -> Mapping[str, SavedGroup]:
+        """Boundaries by group; empty without groups."""
+        return {} if isinstance(self.groups, msgspec.UnsetType) else self.groups
+
+    @property
+    def by(self) -> str | None:
+        """Column of the groups; None without groups, and if they are the predicted classes."""
+        return None if isinstance(self.parameters.by, msgspec.UnsetType) else self.parameters.by
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        """See Saved."""
+        return () if isinstance(self.classes, msgspec.UnsetType) else self.classes
 
     @property
     def needs_uncertainty(self) -> bool:
         """Whether decisions use the uncertainty."""
-        return len(self.thresholds) > 1 or self.recalibration is not msgspec.UNSET
+        thresholds = [self.thresholds, *(group.thresholds for group in self.group_rules.values())]
+        return max(map(len, thresholds)) > 1 or self.recalibration is not msgspec.UNSET
+
+    def features(self) -> tuple[FeatureRequest, ...]:
+        """See Saved: the column of the groups."""
+        if self.by is None:
+            return ()
+        return (FeatureRequest(name=self.by, text=True, levels=tuple(self.group_rules)),)
 
     def contradiction(self) -> str | None:
         """See Saved."""
-        edges, thresholds, fit = self.uncertainty_edges, self.thresholds, self.fit
-        numbers = edges + [threshold for threshold in thresholds if threshold is not None]
         hr = self.recalibration
         if not isinstance(hr, msgspec.UnsetType):
-            numbers += [hr.coefficient, hr.low, hr.high, hr.high - hr.low]
-        if len(thresholds) != len(edges) + 1:
-            return f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
-        if not all(map(math.isfinite, numbers)) or edges != sorted(edges):
-            return "its edges and thresholds are not finite and ascending"
-        smaller, larger = sorted((fit.selected, fit.positives))
-        if not (fit.true_positives <= smaller <= larger <= fit.rows and fit.adds_up):
+            numbers = [hr.coefficient, hr.low, hr.high, hr.high - hr.low]
+            if not all(map(math.isfinite, numbers)):
+                return "its recalibration is not finite"
+        contradiction = contradictory_thresholds(self.uncertainty_edges, self.thresholds)
+        if contradiction is not None:
+            return contradiction
+        if not self.fit.adds_up:
             return "its fit counts contradict each other"
         if self.certified is not None and not self._is_consistent(self.certified):
             return "its certificate is not about its rows"
         try:
             parse_constraint(self.constraint.kind, self.constraint.value)
+            if self.review is not None:
+                self.review.limit  # noqa: B018 - parses it
         except UsageError as error:
             return str(error)
-        return self.missing_columns()
+        return self._contradictory_review() or self._contradictory_groups() or self.missing_columns()
+
+    def _contradictory_groups(self) -> str | None:
+        """Find a contradiction between the groups and the other fields."""
+        has_groups = not isinstance(self.groups, msgspec.UnsetType)
+        has_bound = isinstance(self.parameters.bound, GroupBound)
+        if not has_groups == has_bound == (bool(self.class_names) or self.by is not None):
+            return "its groups are not those of its parameters"
+        if self.class_names and (self.by is not None or not set(self.group_rules) <= set(self.class_names)):
+            return "its groups are not its classes"
+        if has_groups and (self.format_version != NEW_FORMAT or self.has_zones or self.is_raised):
+            return "its groups contradict its other fields"
+        contradictions = [group.contradiction() for group in self.group_rules.values()]
+        return next((found for found in contradictions if found is not None), None)
+
+    def _contradictory_review(self) -> str | None:
+        """Find a contradiction between the review and the other fields."""
+        review = self.review_thresholds
+        is_new = self.format_version == NEW_FORMAT and not self.group_rules
+        complete = [
+            self.review is not None,
+            not isinstance(review, msgspec.UnsetType),
+            self.fit.zones is not None,
+            is_new,
+        ]
+        if len(set(complete)) > 1:
+            return "its review is incomplete, or its format version is not that of its fields"
+        if isinstance(review, msgspec.UnsetType):
+            return None
+        if len(review) != len(self.thresholds):
+            return f"{len(review)} review thresholds for {len(self.thresholds)} thresholds"
+        numbers = [threshold for threshold in review if threshold is not None]
+        if not all(map(math.isfinite, numbers)) or self.is_raised:
+            return "its review thresholds are not finite, or on raised scores"
+        pairs = zip(review, self.thresholds, strict=True)
+        if any(low is not None and high is not None and low > high for low, high in pairs):
+            return "a review threshold is above its threshold"
+        return None
 
     @property
     def certified(self) -> SavedCertificate | None:
@@ -195,7 +358,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return not isinstance(self.recalibration, msgspec.UnsetType)
 
     def decide(self, rows: Rows) -> Bools:
-        """Decide which rows are flagged."""
+        """Decide which rows are flagged, or which predictions are accepted."""
+        if self.group_rules:
+            return self._decide_by_group(rows)
         hr, score = self.recalibration, rows.score
         if not isinstance(hr, msgspec.UnsetType):
             if rows.uncertainty is None:
@@ -209,19 +374,69 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             thresholds=self.thresholds,
         )
 
+    def _decide_by_group(self, rows: Rows) -> Bools:
+        """Decide by the rule of each row's group, or of all rows together for other groups."""
+        score = rows.score
+        if self.class_names:
+            index_of = {name: index for index, name in enumerate(self.group_rules)}
+            group = np.array([index_of.get(name, -1) for name in self.class_names])[rows.groups[PREDICTED]]
+        else:
+            level = rows.features[self.by or ""].value
+            group = np.where(level < len(self.group_rules), level, -1).astype(np.int64)
+        flagged = np.zeros(len(score), dtype=np.bool_)
+        rules = [(saved.uncertainty_edges, saved.thresholds) for saved in self.group_rules.values()]
+        for index, (edges, thresholds) in enumerate([*rules, (self.uncertainty_edges, self.thresholds)]):
+            inside = np.flatnonzero(group == (index if index < len(rules) else -1))
+            if len(inside):
+                uncertainty = None if rows.uncertainty is None else rows.uncertainty[inside]
+                flagged[inside] = decide(
+                    score[inside], uncertainty, uncertainty_edges=edges, thresholds=thresholds
+                )
+        return flagged
+
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
-        """See Saved: the decision."""
-        del roles
-        name = f"{new_columns.prefix}decision"
-        return AddedColumns(types={name: "bool"}, compute=lambda rows: {name: self.decide(rows)})
+        """See Saved: the decision, and the zone or the predicted class."""
+        prefix = new_columns.prefix
+        decision, zone, predicted = f"{prefix}decision", f"{prefix}zone", f"{prefix}class"
+        if self.class_names:
+
+            def accepted(rows: Rows) -> dict[str, Bools | Ints]:
+                made = predictions(rows, roles)
+                decided = self.decide(made)
+                return {decision: decided, predicted: np.where(decided, made.groups[PREDICTED], -1)}
+
+            return AddedColumns(
+                types={decision: "bool", predicted: "text"},
+                texts={predicted: tuple(self.class_names)},
+                compute=accepted,
+            )
+        if not self.has_zones:
+            return AddedColumns(types={decision: "bool"}, compute=lambda rows: {decision: self.decide(rows)})
+
+        def decided(rows: Rows) -> dict[str, Bools | Ints]:
+            zones = self.zones(rows)
+            return {decision: zones == ZONES.index("flag"), zone: zones}
+
+        return AddedColumns(types={decision: "bool", zone: "text"}, texts={zone: ZONES}, compute=decided)
+
+    def zones(self, rows: Rows) -> Ints:
+        """Return the zone of every row, as an index into ZONES; there are two without a review."""
+        flagged = self.decide(rows)
+        if isinstance(self.review_thresholds, msgspec.UnsetType):
+            return np.where(flagged, 0, len(ZONES) - 1)
+        caught = decide(
+            rows.score,
+            rows.uncertainty,
+            uncertainty_edges=self.uncertainty_edges,
+            thresholds=self.review_thresholds,
+        )
+        return np.where(flagged, 0, np.where(caught, 1, len(ZONES) - 1))
 
     def metrics(self) -> Metrics:
         """See Saved: its results on the calibration set."""
-        return {
-            "precision": self.fit.precision,
-            "recall": self.fit.recall,
-            "selected": self.fit.selected,
-        }
+        fit = self.fit
+        metrics = {"precision": fit.precision, "recall": fit.recall, "selected": fit.selected}
+        return {**metrics, **zone_rates(fit)} if fit.zones else metrics
 
     def document(self) -> Document:
         """See Saved."""
@@ -233,17 +448,27 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             certified = f", certified at a risk of {100 * self.certified.delta:g} %"
             where = f"calibration set ({count(fit.rows - tested)} chose, {count(tested)} tested)"
         expected = self._expected_rows()
+        thresholds = threshold_table(
+            self.uncertainty_edges,
+            self.thresholds,
+            None if isinstance(self.review_thresholds, msgspec.UnsetType) else self.review_thresholds,
+            raised=self.is_raised,
+        )
+        results = Table(
+            title="",
+            header=(RANGES if expected else "", "recall", "precision", "flagged"),
+            rows=[(where, share(fit.recall), share(fit.precision), count(fit.selected)), *expected],
+        )
+        tables = [results, zones_table(fit), thresholds] if fit.zones else [thresholds, results]
+        name = f"Boundary ({self.algorithm})"
+        if self.group_rules:
+            by = PREDICTED_CLASS if self.class_names else printable(self.by or "", 30)
+            name = f"Boundaries ({self.algorithm}) of {len(self.group_rules)} groups of {by}"
+            tables = [results, self._groups_table(by)]
         return Document(
-            title=f"Boundary ({self.algorithm}) for {self._target_text(certified)}",
+            title=f"{name} for {self._target_text(certified)}",
             lead=self._scores_in_words() if self.is_raised else (),
-            tables=[
-                threshold_table(self.uncertainty_edges, self.thresholds, raised=self.is_raised),
-                Table(
-                    title="",
-                    header=(RANGES if expected else "", "recall", "precision", "flagged"),
-                    rows=[(where, share(fit.recall), share(fit.precision), count(fit.selected)), *expected],
-                ),
-            ],
+            tables=tables,
             notes=[
                 *(() if self.is_raised else self._scores_in_words()),
                 *(certificate_in_words(self.certified) if self.certified is not None else ()),
@@ -253,12 +478,20 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             card=self._card(),
         )
 
+    def _groups_table(self, by: str) -> Table:
+        """Build the table of the groups; ``by`` is the name of their column."""
+        rows = [
+            group_line(name, saved.fit, saved.thresholds)
+            for name, saved in ((name, self.group_rules[name]) for name in in_order(self.group_rules))
+        ]
+        others = ("any other", "", "", "", "", rule_in_short(self.thresholds))
+        return Table(title="", header=(by, *GROUP_HEADER), rows=[*rows, others], text_last=True)
+
     def _card(self) -> HeadCard:
         """Build the head of the page."""
-        kind, value = self.constraint.kind, self.constraint.value
         verdict = verdict_on_calibration_set()
         if self.certified is not None:
-            verdict = certified_verdict(value, self.certified.delta)
+            verdict = certified_verdict(self.constraint.value, self.certified.delta)
         if self.unsealed:
             verdict = Verdict(text=self.unsealed, tone="bad")
         saved: tuple[SavedRange | None, SavedRange | None] = (None, None)
@@ -270,7 +503,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             else Estimate(value=saved_range.value, low=saved_range.low, high=saved_range.high)
             for saved_range in saved
         )
-        return boundary_card(kind, value, self.fit, (precision, recall), verdict)
+        words = ACCEPTED_PREDICTIONS if self.class_names else FLAGGED_ROWS
+        return boundary_card(self.constraint, self.fit, (precision, recall), verdict, words)
 
     def _expected_rows(self) -> list[tuple[str, ...]]:
         if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
@@ -300,7 +534,11 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         constraint = parse_constraint(self.constraint.kind, self.constraint.value)
         data = "" if isinstance(self.target, msgspec.UnsetType) else " on target data"
         margin = "" if isinstance(self.margin, msgspec.UnsetType) else f" with margin {self.margin:g}"
-        return f"{constraint.text() if certified else constraint.target()}{data}{margin}{certified}"
+        if self.parameters.bound is GroupBound.EACH:
+            data = f"{data} in each"
+        review = "" if self.review is None else f", {self.review.limit.text()}"
+        target = constraint.text() if certified else constraint.target()
+        return f"{target}{data}{margin}{certified}{review}"
 
     def _scores_in_words(self) -> list[str]:
         """Describe how scores are transformed, and for which class priors."""
@@ -316,6 +554,16 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return sentences
 
 
+def contradictory_thresholds(edges: list[float], thresholds: Sequence[float | None]) -> str | None:
+    """Find the first contradiction between uncertainty edges and thresholds, or None."""
+    if len(thresholds) != len(edges) + 1:
+        return f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
+    numbers = edges + [threshold for threshold in thresholds if threshold is not None]
+    if not all(map(math.isfinite, numbers)) or edges != sorted(edges):
+        return "its edges and thresholds are not finite and ascending"
+    return None
+
+
 def verdict_on_calibration_set() -> Verdict:
     """Return the verdict on a boundary that has not been tested on other rows."""
     return Verdict(text="not tested on new rows yet")
@@ -329,62 +577,146 @@ def certified_verdict(precision: str, delta: float) -> Verdict:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class RowWords:
+    """Words for the rows of a boundary, which may be predictions of classes."""
+
+    flag: str
+    rows: str
+    positives_found: str
+
+
+FLAGGED_ROWS: Final = RowWords(flag="Flag", rows="rows", positives_found="positives found")
+ACCEPTED_PREDICTIONS: Final = RowWords(
+    flag="Accept", rows="predictions", positives_found="right predictions accepted"
+)
+
+
 def boundary_card(
-    kind: ConstraintKind,
-    value: str,
+    constraint: SavedConstraint | Constraint,
     fit: FitCounts | Fit,
     expected: tuple[Estimate | None, Estimate | None],
     verdict: Verdict,
+    words: RowWords = FLAGGED_ROWS,
 ) -> HeadCard:
     """Build the head of a page on a boundary.
 
     Parameters
     ----------
-    kind, value
-        Its constraint.
     expected
         Precision and recall expected on new rows; None if not estimated.
     """
+    kind, value = constraint.kind, constraint.value
     where = "on new rows, expected" if expected[0] else "on the calibration set"
     precision, recall = (
         estimate or Estimate(value=rate, low=None, high=None)
         for estimate, rate in zip(expected, (fit.precision, fit.recall), strict=True)
     )
     alert_rate = fit.selected / fit.rows
-    rows, found = f"Flag {percent(alert_rate)} of rows", f"{percent(recall.value)} of positives found"
+    rows = f"{words.flag} {percent(alert_rate)} of {words.rows}"
+    found = f"{percent(recall.value)} of {words.positives_found}"
     limit = value.replace("%", " %")
     titles = {
         ConstraintKind.PRECISION: f"{rows} at precision {value}: {found}",
         ConstraintKind.MAX_FPR: f"{rows} at a false-positive rate of {value}: {found}",
         ConstraintKind.MAX_SELECTED: f"Flag at most {limit} of {rows_of(fit.rows)}: {found}",
     }
-    return HeadCard(
-        title=titles.get(kind, f"{rows}: {found} at precision {precision.value or 0:.2g}"),
-        verdict=verdict,
-        numbers=[
-            key_rate(f"precision {where}", precision, _RANGE),
-            key_rate(f"positives found {where}", recall, _RANGE),
+    title = titles.get(kind, f"{rows}: {found} at precision {precision.value or 0:.2g}")
+    numbers = [
+        key_rate(f"precision {where}", precision, _RANGE),
+        key_rate(f"{words.positives_found} {where}", recall, _RANGE),
+        KeyNumber(
+            label="accepted" if words is ACCEPTED_PREDICTIONS else "flagged",
+            value=percent(alert_rate),
+            interval=f"{count(fit.selected)} of {rows_of(fit.rows)}",
+        ),
+    ]
+    if fit.zones:
+        reviewed, caught = fit.zones
+        share_reviewed, share_caught = percent(reviewed / fit.rows), percent(caught / fit.positives)
+        title = f"{rows}, review {share_reviewed}: {share_caught} of positives caught"
+        numbers[1:] = [
             KeyNumber(
-                label="flagged",
-                value=percent(alert_rate),
-                interval=f"{count(fit.selected)} of {rows_of(fit.rows)}",
+                label="positives caught on the calibration set",
+                value=share_caught,
+                interval=f"{percent(fit.true_positives / fit.positives)} by flags alone",
             ),
-        ],
+            KeyNumber(
+                label="reviewed", value=share_reviewed, interval=f"{count(reviewed)} of {rows_of(fit.rows)}"
+            ),
+        ]
+    return HeadCard(
+        title=title,
+        verdict=verdict,
+        numbers=numbers,
         subject=f"Rule fitted on {{inputs}}: {rows_of(fit.rows)}, {count(fit.positives)} positive.",
     )
 
 
 def threshold_table(
-    uncertainty_edges: Sequence[float], thresholds: Sequence[float | None], *, raised: bool = False
+    uncertainty_edges: Sequence[float],
+    thresholds: Sequence[float | None],
+    review_thresholds: Sequence[float | None] | None = None,
+    *,
+    raised: bool = False,
 ) -> Table:
-    """Tabulate the threshold of each uncertainty bin; with ``hr``, thresholds on raised scores."""
+    """Tabulate the thresholds of each uncertainty bin; with ``hr``, thresholds on raised scores."""
+    columns = [("flag when", thresholds)]
+    if review_thresholds is not None:
+        columns.append(("else review when", review_thresholds))
+    header = tuple(name for name, _ in columns)
+    rules = list(
+        zip(*([rule(value, raised=raised) for value in values] for _, values in columns), strict=True)
+    )
     if len(thresholds) == 1:
-        return Table(title="", header=("flag when",), rows=((rule(thresholds[0], raised=raised),),))
-    rows = [
-        (name, rule(threshold, raised=raised))
-        for name, threshold in zip(ranges(uncertainty_edges), thresholds, strict=True)
+        return Table(title="", header=header, rows=rules, left=len(header))
+    rows = [(name, *cells) for name, cells in zip(ranges(uncertainty_edges), rules, strict=True)]
+    return Table(title="", header=("uncertainty", *header), rows=rows, left=1 + len(header))
+
+
+GROUP_HEADER: Final = ("rows", "recall", "precision", "flagged", "flag when")
+"""Names of the cells of a group after its name."""
+
+
+def group_line(name: str, fit: FitCounts | GroupFit, thresholds: Sequence[float | None]) -> tuple[str, ...]:
+    """Format the results and the rule of a group."""
+    counts = count(fit.rows), share(fit.recall), share(fit.precision), count(fit.selected)
+    return printable(name, 30), *counts, rule_in_short(thresholds)
+
+
+def rule_in_short(thresholds: Sequence[float | None]) -> str:
+    """State a single threshold, or the number of thresholds."""
+    return rule(thresholds[0]) if len(thresholds) == 1 else f"{len(thresholds)} thresholds"
+
+
+def zone_rates(fit: Fit | FitCounts | None) -> dict[str, float | int | None]:
+    """Return the metrics of the zones on a calibration set by key; None without counts of zones."""
+    if fit is None or fit.zones is None:
+        return dict.fromkeys(("reviewed", "caught", "review_share", "miss"))
+    reviewed, caught = fit.zones
+    return {
+        "reviewed": reviewed,
+        "caught": caught / fit.positives,
+        "review_share": reviewed / fit.rows,
+        "miss": (fit.positives - caught) / fit.positives,
+    }
+
+
+def zones_table(fit: Fit | FitCounts) -> Table:
+    """Tabulate the rows and positives of each zone."""
+    reviewed, caught = fit.zones or (0, fit.true_positives)
+    rows = (fit.selected, reviewed, fit.rows - fit.selected - reviewed)
+    hits = (fit.true_positives, caught - fit.true_positives, fit.positives - caught)
+    lines = [
+        (
+            zone,
+            f"{count(n)} ({percent(n / fit.rows)})",
+            f"{count(p)} ({percent(p / fit.positives)})",
+            share(p / n if n else None),
+        )
+        for zone, n, p in zip(ZONES, rows, hits, strict=True)
     ]
-    return Table(title="", header=("uncertainty", "flag when"), rows=rows, left=2)
+    return Table(title="", header=("zone", "rows", "positives", "positive rate"), rows=lines)
 
 
 def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:

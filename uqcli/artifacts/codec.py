@@ -12,7 +12,6 @@ import msgspec
 from uqcli.artifacts.registry import model_of
 from uqcli.artifacts.saved import Saved, Seal
 from uqcli.choices import ArtifactKind
-from uqcli.defaults import FORMAT_VERSION
 from uqcli.errors import ArtifactError, DataError
 from uqcli.files import is_stdin, stdin_bytes
 from uqcli.stores.output import read_bytes
@@ -212,14 +211,13 @@ def _kind_of(header: Any, name: str) -> ArtifactKind:
         raise ArtifactError(
             f"'{name}' is JSON but not a uqcli rule file", expected="keys kind and format_version"
         )
-    version = header["format_version"]
-    if isinstance(version, int) and version > FORMAT_VERSION:
-        raise ArtifactError(
-            f"'{name}' has format version {version}",
-            expected=f"at most {FORMAT_VERSION}",
-            remedy="upgrade uqcli",
-        )
     if header["kind"] not in list(ArtifactKind):
         kinds = ", ".join(ArtifactKind)
         raise ArtifactError(f"'{name}' is of unknown kind {header['kind']!r}", expected=f"one of: {kinds}")
-    return ArtifactKind(header["kind"])
+    kind, version = ArtifactKind(header["kind"]), header["format_version"]
+    newest = model_of(kind).newest_format
+    if isinstance(version, int) and version > newest:
+        raise ArtifactError(
+            f"'{name}' has format version {version}", expected=f"at most {newest}", remedy="upgrade uqcli"
+        )
+    return kind

@@ -55,6 +55,9 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     digest: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | msgspec.UnsetType = msgspec.UNSET
     seal: Seal | msgspec.UnsetType = msgspec.UNSET
 
+    newest_format: ClassVar[int] = FORMAT_VERSION
+    """Newest format version of its kind."""
+
     decides: ClassVar[bool] = False
     """Whether it flags rows."""
 
@@ -134,9 +137,9 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
     def missing_columns(self) -> str | None:
         """Return the role of a column that it reads but does not name, in words; None if there is none."""
-        if self.class_names:
-            return columns_of_classes(self.columns, self.class_names)
-        if "score" not in self.source.columns:
+        if self.class_names and (missing := columns_of_classes(self.columns, self.class_names)):
+            return missing
+        if not self.class_names and "score" not in self.source.columns:
             return "it does not name its score column"
         if self.needs_uncertainty and "uncertainty" not in self.source.columns:
             return "it does not name its uncertainty column"
@@ -178,12 +181,14 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
 
 def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: bool) -> Roles:
     """Return the columns to read for a rule of classes; two rules may order their classes differently."""
-    overrides.refuse(
-        ("score", "uncertainty"), f"with a rule file of kind {artifact.kind} for class probabilities"
-    )
+    unused = ("score",) if artifact.needs_uncertainty else ("score", "uncertainty")
+    overrides.refuse(unused, f"with a rule file of kind {artifact.kind} for class probabilities")
+    numbers = {}
+    if artifact.needs_uncertainty:
+        numbers["uncertainty"] = _column([artifact], "uncertainty", overrides.uncertainty) or ""
     classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.class_names}
     return Roles(
-        numbers={},
+        numbers=numbers,
         classes=classes if overrides.proba is None else overrides.proba.renaming(artifact.class_names),
         label=_column([artifact], "label", overrides.label) if labelled else None,
         weight=_column([artifact], "weight", overrides.weight) if labelled and overrides.weighted else None,

@@ -21,14 +21,17 @@ def derived_schema(kind: ArtifactKind) -> dict[str, Any]:
 
     from uqcli.artifacts.registry import model_of  # printing a shipped schema does not import the structs
 
-    (reference,), components = msgspec.json.schema_components([model_of(kind)])
+    model = model_of(kind)
+    (reference,), components = msgspec.json.schema_components([model])
     definitions = {name: {**body, "additionalProperties": True} for name, body in components.items()}
     properties = definitions[reference["$ref"].rpartition("/")[2]]["properties"]
     del properties["seal"], definitions["Seal"]  # never saved
-    properties |= {"kind": {"const": str(kind)}, "format_version": {"const": FORMAT_VERSION}}
+    versions = list(range(FORMAT_VERSION, model.newest_format + 1))
+    allowed = {"enum": versions} if len(versions) > 1 else {"const": FORMAT_VERSION}
+    properties |= {"kind": {"const": str(kind)}, "format_version": allowed}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"uqcli {kind} artifact, format version {FORMAT_VERSION}",
+        "title": f"uqcli {kind} artifact, format version {' or '.join(map(str, versions))}",
         "$ref": reference["$ref"],
         "$defs": definitions,
     }

@@ -34,6 +34,9 @@ _MAX_DRAWN_SCORE: Final = 1e300
 
 _EMPTY_COLOUR: Final = "#eceef0"
 
+REVIEW: Final = "review threshold"
+"""Name of the line between reviewed and cleared rows."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
@@ -152,6 +155,8 @@ def _levels(cells: Cells, span: tuple[float, float]) -> list[_Level]:
 def _caption(boundaries: Sequence[Drawn]) -> str:
     """Build the caption: how to read the map and the curves."""
     flagged = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
+    if any(line.name == REVIEW for line in boundaries):
+        flagged += f" Rows between it and the {REVIEW} are reviewed."
     return (
         f"Stronger shade: higher positive rate; faint: few rows; grey: none.{flagged} If bars of two curves "
         "do not overlap, the same score has different positive rates."

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+import msgspec
+
 from uqcli.artifacts.boundary import BoundaryArtifact, rule
 from uqcli.artifacts.codec import content_of
 from uqcli.artifacts.saved import Saved
@@ -24,7 +26,7 @@ from uqcli.document import (
     short_names,
 )
 
-_IN_THRESHOLDS: Final = frozenset({"thresholds", "uncertainty_edges"})
+_IN_THRESHOLDS: Final = frozenset({"thresholds", "uncertainty_edges", "review_thresholds"})
 """Fields that the table of thresholds shows."""
 
 _MAX_CHARACTERS: Final = 28
@@ -137,9 +139,14 @@ class ShowTwoReport(OneResult):
             return []
         edges = sorted({*first.uncertainty_edges, *second.uncertainty_edges})
         starts = [float("-inf"), *edges]
-        columns = [[_rule_at(saved, start) for start in starts] for saved in (first, second)]
-        rows = list(zip(ranges(edges), *columns, strict=True))
-        return [Table(title="", header=("uncertainty", *short_names(self.names)), rows=rows, left=3)]
+        names, tables = short_names(self.names), []
+        for title in ("", "Review") if first.has_zones or second.has_zones else ("",):
+            columns = [
+                [_rule_at(saved, start, review=bool(title)) for start in starts] for saved in (first, second)
+            ]
+            rows = list(zip(ranges(edges), *columns, strict=True))
+            tables.append(Table(title=title, header=("uncertainty", *names), rows=rows, left=3))
+        return tables
 
     def _fields(self) -> Table:
         """Other fields that differ."""
@@ -171,10 +178,14 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield f"{prefix}{name}", value
 
 
-def _rule_at(saved: BoundaryArtifact, uncertainty: float) -> str:
-    """The rule of a boundary in the bin that starts at or below an uncertainty."""
+def _rule_at(saved: BoundaryArtifact, uncertainty: float, *, review: bool) -> str:
+    """The rule of a boundary, or of its review, in the bin that starts at or below an uncertainty."""
     bin_number = sum(edge <= uncertainty for edge in saved.uncertainty_edges)
-    return rule(saved.thresholds[bin_number], raised=saved.is_raised)
+    if not review:
+        return rule(saved.thresholds[bin_number], raised=saved.is_raised)
+    if isinstance(saved.review_thresholds, msgspec.UnsetType):
+        return "never"
+    return rule(saved.review_thresholds[bin_number])
 
 
 def _text(value: Any) -> str:

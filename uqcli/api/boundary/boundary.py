@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from uqcli import defaults
-from uqcli.api.columns import Column, Labelled
+from uqcli.api.columns import GROUP, Classes, Column, Labelled, class_rows, in_order
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice
 from uqcli.api.shift.weights import Shift, shift_artifact
-from uqcli.artifacts.boundary import BoundaryArtifact, Fit
-from uqcli.choices import Algorithm, AlgorithmChoice, Binning
+from uqcli.artifacts.boundary import ZONES, BoundaryArtifact, Fit, SavedGroup
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GroupBound
 from uqcli.counts import Bools, Floats
+from uqcli.defaults import UNCERTAINTY
+from uqcli.engines.request import PREDICTED, PROBA
+from uqcli.errors import UsageError
+from uqcli.exact import check_size
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.boundary.run import run
 from uqcli.methods.boundary.constraint import constraint_from, with_margin
+from uqcli.methods.boundary.zones import review_limit
 from uqcli.reports.boundary.comparison import UncertaintyComparison
 
 
@@ -56,13 +64,18 @@ class Boundary(Fitted[BoundaryArtifact]):
         """Counts, precision and recall on the calibration set, by weight."""
         return self.artifact.fit
 
-    def decide(self, score: Column, uncertainty: Column | None = None) -> Bools:
-        """Decide which rows of new data are flagged.
+    def decide(
+        self, score: Column | Classes, uncertainty: Column | None = None, *, group: Column | None = None
+    ) -> Bools:
+        """Decide which rows of new data are flagged, or which predictions are accepted.
 
         Parameters
         ----------
         score, uncertainty : finite numbers, shape (n,)
-            Uncertainty is required if the boundary uses it.
+            Uncertainty is required if the boundary uses it. A boundary of predicted classes takes their
+            probabilities, shape (n, C).
+        group : shape (n,)
+            Required if groups have their own thresholds.
 
         Returns
         -------
@@ -73,14 +86,85 @@ class Boundary(Fitted[BoundaryArtifact]):
         DataError
             A value is not finite, or uncertainty is missing.
         """
-        return self._added(self._input_columns(score, uncertainty))["decision"].astype(np.bool_)
+        return self._added(self._rule_columns(score, uncertainty, group))["decision"].astype(np.bool_)
+
+    def accepted(self, probability: Classes, uncertainty: Column | None = None) -> list[str | None]:
+        """Return the predicted class of each row of new data, or None where it is not accepted.
+
+        Parameters
+        ----------
+        probability : shape (n, C)
+        uncertainty : finite numbers, shape (n,)
+            Required if the boundary uses it.
+
+        Raises
+        ------
+        UsageError, DataError
+            The boundary is not one of predicted classes, a value is invalid, or uncertainty is missing.
+        """
+        classes: list[str | None] = [*self.artifact.class_names, None]
+        if len(classes) == 1:
+            raise UsageError("accepted() of a boundary of scores", expected="one of predicted classes")
+        predicted = self._added(self._rule_columns(probability, uncertainty, None))["class"]
+        return [classes[index] for index in predicted.tolist()]
+
+    def _rule_columns(
+        self, score: Column | Classes, uncertainty: Column | None, group: Column | None
+    ) -> dict[str, Column | None]:
+        """Return the columns by the names that the rule file uses."""
+        columns, classes = self.artifact.source.columns, self.artifact.class_names
+        if not classes:
+            column_by_name = self._input_columns(score, uncertainty)
+            return column_by_name if self.artifact.by is None else {**column_by_name, self.artifact.by: group}
+        names = [columns[f"{PROBA}{name}"] for name in classes]
+        frame = class_rows(in_order(score, names, classes), classes=classes).frame
+        assert frame is not None  # built from columns
+        column_by_name = dict(zip(names, frame.iter_columns(), strict=True))
+        if self.artifact.needs_uncertainty:
+            column_by_name[columns["uncertainty"]] = uncertainty
+        return column_by_name
+
+    @property
+    def review_thresholds(self) -> tuple[float | None, ...] | None:
+        """Lowest reviewed score per uncertainty bin: None reviews no row there; None without a review."""
+        thresholds = self.artifact.review_thresholds
+        return None if isinstance(thresholds, msgspec.UnsetType) else tuple(thresholds)
+
+    @property
+    def groups(self) -> Mapping[str, SavedGroup]:
+        """Uncertainty edges, thresholds and counts of each group; empty without groups."""
+        return self.artifact.group_rules
+
+    def zones(self, score: Column, uncertainty: Column | None = None) -> NDArray[np.str_]:
+        """Return the zone of each row of new data: flag, review or clear.
+
+        Parameters
+        ----------
+        score, uncertainty : finite numbers, shape (n,)
+            Uncertainty is required if the boundary uses it.
+
+        Returns
+        -------
+        str, shape (n,)
+            Without a review every row is flagged or cleared.
+
+        Raises
+        ------
+        DataError
+            A value is not finite, or uncertainty is missing.
+        """
+        added = self._added(self._input_columns(score, uncertainty))
+        flagged = np.where(added["decision"], ZONES.index("flag"), ZONES.index("clear"))
+        zones: NDArray[np.str_] = np.array(ZONES)[added.get("zone", flagged)]
+        return zones
 
     def evaluate(
         self,
-        score: Column,
+        score: Column | Classes,
         label: Column,
         *,
         uncertainty: Column | None = None,
+        group: Column | None = None,
         weight: Column | None = None,
         shift: Shift | None = None,
         confidence: float = defaults.CONFIDENCE,
@@ -92,8 +176,10 @@ class Boundary(Fitted[BoundaryArtifact]):
 
         Parameters
         ----------
-        score, uncertainty : finite numbers, shape (n,)
+        score, uncertainty, group
+            As in ``decide``.
         label : 0 and 1, or bool, shape (n,)
+            For a boundary of predicted classes, class names or class indices.
         weight : non-negative integers, shape (n,), optional
         shift
             Class weights of target data, to measure the precision there also.
@@ -104,7 +190,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             An option or a value is out of range.
         """
         return self._measured(
-            self._input_columns(score, uncertainty),
+            self._rule_columns(score, uncertainty, group),
             label,
             weight,
             shift=None if shift is None else shift_artifact(shift),
@@ -114,17 +200,23 @@ class Boundary(Fitted[BoundaryArtifact]):
 
 
 def find_boundary(
-    score: Column,
+    score: Column | Classes,
     label: Column,
     *,
     uncertainty: Column | None = None,
     weight: Column | None = None,
+    group: Column | None = None,
+    classes: Sequence[str] | None = None,
     precision: Decimal | None = None,
     recall: Decimal | None = None,
     max_selected: Decimal | None = None,
     max_fpr: Decimal | None = None,
     gain: Decimal | None = None,
     cost: Decimal | None = None,
+    review: Decimal | None = None,
+    miss: Decimal | None = None,
+    bound: GroupBound | str = defaults.GROUP_BOUND,
+    min_group: int = defaults.MIN_GROUP_ROWS,
     algorithm: AlgorithmChoice | str | None = None,
     binning: Binning | str | None = None,
     uncertainty_bins: int | Literal["auto"] | None = None,
@@ -143,12 +235,25 @@ def find_boundary(
     Parameters
     ----------
     score, uncertainty : finite numbers, shape (n,)
-        Without uncertainty there is a single uncertainty bin.
+        Without uncertainty there is a single uncertainty bin. With class probabilities as score, shape (n,
+        C), rows are predictions of the most probable class, and each predicted class is a group.
     label : 0 and 1, or bool, shape (n,)
+        With class probabilities, class names or class indices.
     weight : non-negative integers, shape (n,), optional
         Multiplicity of each row.
+    group : shape (n,), optional
+        Groups that get their own thresholds.
+    classes
+        Class names in the order of the probabilities; None for the names of a frame's columns, or numbers.
     precision, recall, max_selected, max_fpr, gain, cost
         Decimal as text, an int, a Fraction with a finite decimal expansion, or a float, read as it prints.
+    review, miss
+        Limit of the review of rows below the boundary: on its rows (or a share such as ``"5%"``), or on the
+        share of positives that are neither flagged nor reviewed. With ``precision`` only.
+    bound
+        Rows in which the constraint holds: of all groups together (overall), or of each.
+    min_group
+        Minimum rows of a group, by weight; smaller groups have the thresholds of all rows.
     shift
         Class weights of target data in which the constraint must hold.
     algorithm
@@ -186,15 +291,34 @@ def find_boundary(
         "cost": cost,
     }
     bins = None if uncertainty_bins == "auto" else uncertainty_bins
+    uncertainties = {} if uncertainty is None else {UNCERTAINTY: uncertainty}
+    groups = {} if group is None else {GROUP: group}
+    data = class_rows(score, label, classes=classes, weight=weight, more={**uncertainties, **groups})
+    by = None if group is None else GROUP
+    if data.roles.class_columns is not None:
+        if group is not None:
+            raise UsageError("group with class probabilities", expected="one of them")
+        data, by = data.as_predictions(None if uncertainty is None else UNCERTAINTY), PREDICTED
+    else:
+        data = Labelled(
+            score=score, label=label, uncertainty=uncertainty, weight=weight, more=groups
+        ).request()
     result = run(
         BoundaryRequest(
-            data=Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight).request(),
+            data=data.grouped_by(by),
             constraint=with_margin(
                 constraint_from(
                     **{name: decimal_text(name, value) for name, value in bounds.items() if value is not None}
                 ),
                 None if margin is None else decimal_text("margin", margin),
             ),
+            review=review_limit(
+                review=None if review is None else decimal_text("review", review),
+                miss=None if miss is None else decimal_text("miss", miss),
+            ),
+            by=by,
+            bound=choice("bound", GroupBound, bound),
+            min_group=check_size("min_group", min_group, defaults.MAX_ROWS),
             algorithm=None if algorithm is None else choice("algorithm", AlgorithmChoice, algorithm),
             grid=GridRequest(
                 binning=None if binning is None else choice("binning", Binning, binning),

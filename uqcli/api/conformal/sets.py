@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uqcli import defaults
-from uqcli.api.columns import Classes, Column, class_rows, in_order
+from uqcli.api.columns import GROUP, Classes, Column, class_rows, in_order
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice
@@ -19,8 +19,6 @@ from uqcli.choices import ConformalMethod, ConformalMode
 from uqcli.counts import Bools, Floats
 from uqcli.engines.request import PROBA
 from uqcli.jobs.conformal.run import ConformalRequest, run
-
-_GROUP = "group"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -179,7 +177,7 @@ def conformal_sets(
                 label,
                 classes=classes,
                 weight=weight,
-                more={} if group is None else {_GROUP: group},
+                more={} if group is None else {GROUP: group},
             ),
             method=choice("method", ConformalMethod, method),
             mode=choice("mode", ConformalMode, mode),
@@ -189,7 +187,7 @@ def conformal_sets(
             },
             randomize=randomize,
             seed=seed,
-            by=None if group is None else _GROUP,
+            by=None if group is None else GROUP,
             shift=None if shift is None else shift_artifact(shift),
             target=None if target is None else class_rows(target, classes=classes).frame,
         )

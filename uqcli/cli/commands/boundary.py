@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from uqcli import defaults
-from uqcli.choices import AlgorithmChoice, Binning, GridBinning
+from uqcli.choices import AlgorithmChoice, Binning, GridBinning, GroupBound
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import PLACEHOLDER, check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
@@ -16,6 +16,7 @@ from uqcli.cli.inputs import labelled_data, parse_names
 from uqcli.cli.options import (
     ROW_OPTIONS,
     ArtifactOutput,
+    ClassProbabilities,
     FitColumns,
     InputOptions,
     PlotOutput,
@@ -28,6 +29,7 @@ from uqcli.exact import size
 from uqcli.files import OutputQueue, is_stdout
 
 if TYPE_CHECKING:
+    from uqcli.engines.request import DataRequest
     from uqcli.jobs.boundary.request import GridRequest
     from uqcli.methods.boundary.constraint import Constraint
 
@@ -63,6 +65,8 @@ class MethodOptions:
     compare: bool = flag("Test by cross-validation if uncertainty helps; of several (A,B) keep the best.")
     certify: str | None = option("DELTA", "Certify --precision, at risk DELTA.")
     margin: str | None = option("Z", "Exceed --precision by Z standard errors.")
+    review: str | None = option("M|P%", "Leave M rows or P% for review: those with most positives.")
+    miss: str | None = option("F", "Review as few rows as possible; miss at most F of positives.")
     shift: str | None = option("SHIFT.json", "Meet the bound under these class weights.")
     uncertainty_bins: str | None = option(
         "K|auto",
@@ -78,6 +82,19 @@ class MethodOptions:
     seed: int = option("S", "Seed of the splits.", defaults.SEED, min=0, max=defaults.MAX_SEED)
 
 
+@dataclass(frozen=True, kw_only=True)
+class GroupOptions:
+    """Groups with thresholds of their own."""
+
+    panel: ClassVar = "Groups"
+
+    by: str | None = option("COL", "Thresholds for each group of this column; one rule for all others.")
+    bound: GroupBound = choice(
+        "The constraint holds in all groups together (overall), or in each.", defaults.GROUP_BOUND
+    )
+    min_group: int = option("N", "Minimum rows of a group.", defaults.MIN_GROUP_ROWS, min=1)
+
+
 def boundary(
     *,
     inputs: Annotated[
@@ -88,15 +105,18 @@ def boundary(
     ] = None,
     constraint: ConstraintOptions,
     columns: FitColumns,
+    probabilities: ClassProbabilities,
     written: ArtifactOutput,
     plotting: PlotOutput,
     reporting: ReportOptions,
     method: MethodOptions,
+    groups: GroupOptions,
     reading: InputOptions,
     running: RunOptions,
 ) -> None:
     """Find thresholds that flag the most positives at a precision."""
     from uqcli.methods.boundary.constraint import constraints_from, with_margin
+    from uqcli.methods.boundary.zones import review_limit
 
     constraints = tuple(with_margin(bound, method.margin) for bound in constraints_from(**asdict(constraint)))
     reads = Reads.from_options(inputs, rules=[method.grid, method.shift], reading=reading)
@@ -110,11 +130,23 @@ def boundary(
     from uqcli.jobs.boundary.run import run, run_several
 
     _refuse_row_options(inputs, method)
+    data = labelled_data(inputs, columns, reading, running, probabilities=probabilities)
+    by = _key(groups, data)
+    if data.roles.class_columns is not None:
+        data = data.as_predictions(columns.uncertainty if is_typed("uncertainty") else None)
+    grid = _grid(method)
+    if "uncertainty" not in data.roles.numbers:
+        refuse_typed(("uncertainty_bins",), "with --proba but without --uncertainty", "both")
+        grid = replace(grid, uncertainty_bins=1, auto=False)
     request = BoundaryRequest(
-        data=labelled_data(inputs, columns, reading, running),
+        data=data.grouped_by(by),
         constraint=constraints[0],
+        review=review_limit(review=method.review, miss=method.miss),
+        by=by,
+        bound=groups.bound,
+        min_group=groups.min_group,
         algorithm=_algorithm(method),
-        grid=_grid(method),
+        grid=grid,
         saved_grid=method.grid,
         shift=method.shift,
         certify=method.certify,
@@ -134,6 +166,24 @@ def boundary(
             plot=plotting.plot,
             table=table,
         )
+
+
+def _key(groups: GroupOptions, data: DataRequest) -> str | None:
+    """Return the key of the groups: a column, the predicted class, or None.
+
+    Raises
+    ------
+    UsageError
+        An option of groups is given without groups, or groups are given with class probabilities.
+    """
+    from uqcli.engines.request import PREDICTED
+
+    if data.roles.class_columns is not None:
+        refuse_typed(("by",), "with --proba", "one of them: predicted classes are the groups")
+        return PREDICTED
+    if groups.by is None:
+        refuse_typed(("bound", "min_group"), "without --by or --proba", "one of them")
+    return groups.by
 
 
 def _frontier_file(name: str | None) -> str | None:

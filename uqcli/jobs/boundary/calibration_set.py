@@ -128,7 +128,17 @@ class CalibrationRows:
             uncertain=uncertain,
             grid=request.grid,
             seed=request.seed,
-            smoothed_only=algorithms == (Algorithm.SMOOTH,) and request.frontier is None,
+            smoothed_only=algorithms == (Algorithm.SMOOTH,)
+            and request.frontier is None
+            and request.review is None
+            and request.by is None,
+        )
+
+    def only(self, by: str, name: str) -> CalibrationRows:
+        """Return the rows of one group of a key column."""
+        table = self.table.only(by, name)
+        return replace(
+            self, table=table, source=source_of(table.summary), _counted={}, _tried={}, _lowest_edges={}
         )
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
@@ -184,6 +194,13 @@ class CalibrationRows:
                 return self._count(spec).cells(bins, spec.score_bins)
             spec = replace(spec, uncertainty_bins=bins)
         return self._count(spec).cells(spec.uncertainty_bins, spec.score_bins)
+
+    def cells_of_rule(self, algorithm: Algorithm, bins: int) -> Cells:
+        """Return the cells on which a rule with a number of uncertainty bins was found."""
+        if entry_of(algorithm).works_on is not WorksOn.GRID:
+            return self.every_score
+        cells = self.cells(algorithm)
+        return self.one_row if bins < len(cells.rows) else cells
 
     @property
     def bins(self) -> int:
@@ -383,6 +400,11 @@ class CalibrationGrid:
     def tried(self) -> tuple[BinsTried, ...]:
         """Gain of each number of uncertainty bins; empty if there are too few alerts."""
         return tried_bins(self.saved, self.constraint, self.seed)
+
+    def cells_of_rule(self, algorithm: Algorithm, bins: int) -> Cells:
+        """Return the cells on which a rule with a number of uncertainty bins was found."""
+        cells = self.cells(algorithm)
+        return self.saved.joined(1) if bins < len(cells.rows) else cells
 
     @property
     def one_row(self) -> Cells | None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+import msgspec
+
 from uqcli import defaults
-from uqcli.artifacts.boundary import BoundaryParameters, SavedConstraint
-from uqcli.choices import Algorithm, AlgorithmChoice, Binning
+from uqcli.artifacts.boundary import BoundaryParameters, SavedConstraint, SavedReview
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GroupBound
 from uqcli.engines.protocol import Destination
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import PREDICTED, DataRequest
 from uqcli.jobs.target_weights import SavedShift
 from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.zones import ReviewLimit
 
 _SMOOTHED = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 
@@ -59,6 +62,14 @@ class BoundaryRequest:
 
     Attributes
     ----------
+    review
+        Limit of the review of rows below the boundary; None for no review.
+    by
+        Key column whose groups have their own thresholds; PREDICTED for the predicted classes, None for none.
+    bound
+        Rows in which the constraint holds: of all groups together, or of each.
+    min_group
+        Minimum rows of a group by weight; smaller groups have the thresholds of all rows.
     algorithm
         None for the default, which saves a single threshold if that is advised.
     grid
@@ -80,6 +91,10 @@ class BoundaryRequest:
 
     data: DataRequest
     constraint: Constraint
+    review: ReviewLimit | None = None
+    by: str | None = None
+    bound: GroupBound = defaults.GROUP_BOUND
+    min_group: int = defaults.MIN_GROUP_ROWS
     algorithm: AlgorithmChoice | None = None
     grid: GridRequest = field(default_factory=GridRequest)
     saved_grid: str | None = None
@@ -110,6 +125,12 @@ class BoundaryRequest:
             constraint=SavedConstraint(kind=self.constraint.kind, value=self.constraint.value),
             on_invalid=self.data.on_invalid,
             positive=self.data.positive_value,
+            review=msgspec.UNSET
+            if self.review is None
+            else SavedReview(kind=self.review.kind, value=self.review.value),
+            by=msgspec.UNSET if self.by in (None, PREDICTED) else self.by,
+            bound=msgspec.UNSET if self.by is None else self.bound,
+            min_group=msgspec.UNSET if self.by is None else self.min_group,
         )
 
     def with_uncertainty(self, uncertainty: str) -> Self:

@@ -10,10 +10,13 @@ import msgspec
 import numpy as np
 
 from uqcli.artifacts.boundary import (
+    NEW_FORMAT,
     BoundaryArtifact,
     BoundaryParameters,
     Fit,
+    GroupFit,
     SavedExpected,
+    SavedGroup,
     SavedRange,
     SavedRecalibration,
     SavedTarget,
@@ -22,9 +25,11 @@ from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKind
 from uqcli.counts import Cells
+from uqcli.defaults import FORMAT_VERSION
 from uqcli.document import Estimate
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
+from uqcli.engines.request import PROBA
 from uqcli.errors import DataError, InfeasibleError, UsageError
 from uqcli.jobs.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
 from uqcli.jobs.boundary.candidates import (
@@ -36,6 +41,7 @@ from uqcli.jobs.boundary.candidates import (
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
 from uqcli.jobs.boundary.comparison import compare_uncertainties
 from uqcli.jobs.boundary.frontier import write_frontier
+from uqcli.jobs.boundary.groups import check_groups, find_by_group
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result
@@ -47,11 +53,15 @@ from uqcli.methods.boundary.precision import Margin
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
+from uqcli.methods.boundary.zones import with_review
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.expected import expected_metrics
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
+
+_REVIEWED = (Algorithm.SMOOTH, Algorithm.VW_DPMT, Algorithm.ST)
+"""Algorithms that support a review."""
 
 
 def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
@@ -76,6 +86,10 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
         checked_delta(request)
     elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
         raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
+    if request.by is not None:
+        check_groups(request)
+    if request.review is not None:
+        _check_review(request)
     _require_memory(request)
     class_weights = None
     if request.shift is not None and request.certify is None:  # certified() refuses it
@@ -83,6 +97,8 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
             load_shift(request.shift), request.data.positive_value
         ).class_weights
     constraint = request.constraint if class_weights is None else class_weights.in_source(request.constraint)
+    if request.by is not None:
+        return _by_group(request)
     if not request.compare:
         return _found(request, constraint, class_weights)
     with reusable_streams():  # the rows are read twice
@@ -92,6 +108,25 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
         return _found(
             request.with_uncertainty(gains[0].uncertainty), constraint, class_weights, gains, calibration_set
         )
+
+
+def _check_review(request: BoundaryRequest) -> None:
+    """Refuse a review with options that it does not support.
+
+    Raises
+    ------
+    UsageError
+        There is such an option.
+    """
+    option, constraint = f"--{request.review and request.review.kind}", request.constraint.kind
+    if constraint is not ConstraintKind.PRECISION:
+        raise UsageError(f"{option} with --{constraint}", expected="--precision")
+    if str(request.searched) not in _REVIEWED:
+        names = ", ".join(_REVIEWED)
+        raise UsageError(f"{option} with --algorithm {request.searched}", expected=f"one of: {names}")
+    for name, value in (("--certify", request.certify), ("--shift", request.shift)):
+        if value is not None:
+            raise UsageError(f"{option} with {name}", expected="one of them")
 
 
 def _require_memory(request: BoundaryRequest) -> None:
@@ -120,6 +155,10 @@ def _found(
         if single is not None:
             unsaved, best = best, single
             candidates = (best,)
+    if request.review is not None and best.optimum is not None and best.found is not None:
+        cells = calibration_set.cells_of_rule(best.algorithm, len(best.found.thresholds))
+        found = with_review(best.found, cells, request.review, best.algorithm)
+        best = replace(best, optimum=replace(best.optimum, found=found))
     algorithm = (unsaved or best).algorithm
     cells = calibration_set.cells(algorithm)
     report = BoundaryReport(
@@ -140,6 +179,7 @@ def _found(
         cells=_grid_cells(calibration_set, algorithm, cells),
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
+        review=request.review,
     )
     if request.frontier is not None:
         write_frontier(calibration_set, best.algorithm, request.frontier)
@@ -147,6 +187,29 @@ def _found(
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     artifact = _artifact(report, best.optimum.found, best.optimum.recalibration)
     return Result(report=report, artifact=artifact)
+
+
+def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    """Find the boundaries of groups, which read the rows several times."""
+    with reusable_streams():
+        found = find_by_group(request)
+    cells = found.calibration_set.one_row
+    report = BoundaryReport(
+        source=found.calibration_set.source,
+        parameters=found.parameters,
+        constraint=request.constraint,
+        chosen=found.chosen,
+        candidates=(found.chosen,),
+        score_only=None,
+        empty_bins=(),
+        rows=cells.total,
+        positives=cells.positives,
+        seed=request.seed,
+        groups=found.rules,
+    )
+    if found.chosen.found is None:
+        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+    return Result(report=report, artifact=_artifact(report, found.chosen.found, None))
 
 
 def run_several(
@@ -267,8 +330,12 @@ def _artifact(
     report: BoundaryReport, boundary: FittedBoundary, recalibration: Recalibration | None
 ) -> BoundaryArtifact:
     fit = boundary.fit
+    reviewed, caught = fit.zones or (msgspec.UNSET, msgspec.UNSET)
+    rules, is_new = report.groups, fit.zones is not None or report.groups is not None
+    classes = [role.removeprefix(PROBA) for role in report.source.columns if role.startswith(PROBA)]
     return BoundaryArtifact(
         kind=ArtifactKind.BOUNDARY,
+        format_version=NEW_FORMAT if is_new else FORMAT_VERSION,
         source=report.source,
         parameters=report.parameters,
         algorithm=report.chosen.algorithm,
@@ -287,6 +354,8 @@ def _artifact(
             positives=fit.positives,
             precision=fit.true_positives / fit.selected,
             recall=fit.true_positives / fit.positives,
+            reviewed=reviewed,
+            caught=caught,
         ),
         expected=_saved_expected(report),
         margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,
@@ -294,6 +363,29 @@ def _artifact(
         if report.class_weights is None
         else _target(report.class_weights, fit.precision),
         certificate=(report.certification and report.certification.certificate) or msgspec.UNSET,
+        review_thresholds=msgspec.UNSET
+        if boundary.review_thresholds is None
+        else list(boundary.review_thresholds),
+        groups=msgspec.UNSET
+        if rules is None
+        else {name: _saved_group(boundary) for name, boundary in rules.boundaries.items()},
+        classes=classes or msgspec.UNSET,
+    )
+
+
+def _saved_group(boundary: FittedBoundary) -> SavedGroup:
+    fit = boundary.fit
+    return SavedGroup(
+        uncertainty_edges=boundary.uncertainty_edges.tolist(),
+        thresholds=list(boundary.thresholds),
+        fit=GroupFit(
+            selected=fit.selected,
+            true_positives=fit.true_positives,
+            rows=fit.rows,
+            positives=fit.positives,
+            precision=fit.precision,
+            recall=fit.recall,
+        ),
     )
 
 

@@ -9,16 +9,18 @@ from fractions import Fraction
 import msgspec
 import numpy as np
 
-from uqcli.artifacts.boundary import BoundaryArtifact, SavedCertificate
+from uqcli.artifacts.boundary import PREDICTED_CLASS, ZONES, BoundaryArtifact, SavedCertificate
 from uqcli.artifacts.shift import ShiftArtifact
-from uqcli.choices import ConstraintKind
+from uqcli.choices import ConstraintKind, GroupBound, ReviewKind
+from uqcli.counts import Bools
 from uqcli.defaults import CONFIDENCE
 from uqcli.document import Claim, Estimate, ExactEstimate, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import SourceSummary
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import PREDICTED, DataRequest
+from uqcli.errors import UsageError
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.difference import difference_of
 from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
@@ -37,26 +39,34 @@ from uqcli.reports.evaluate.boundaries import (
     EvaluateParameters,
     EvaluateReport,
     MeasuredBoundary,
+    MeasuredZones,
     group_cells,
 )
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.reports.evaluate.groups import GroupEvaluation
 from uqcli.rows import Rows
 
+_FLAGGED, _CLEARED = ZONES.index("flag"), ZONES.index("clear")
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Tally:
-    """Integer counts, by weight; ``selected`` and ``true_positives`` have one entry per rule.
+    """Integer counts, by weight.
 
-    With two rules, the rows that both flag are also counted.
+    Attributes
+    ----------
+    flagged, handled
+        Rows and positives that each rule flags, and that it flags or leaves for review.
+    common_flagged, common_handled
+        The same for the rows on which all rules agree.
     """
 
     rows: int
     positives: int
-    selected: tuple[int, ...]
-    true_positives: tuple[int, ...]
-    common: int
-    common_positives: int
+    flagged: tuple[tuple[int, int], ...]
+    handled: tuple[tuple[int, int], ...]
+    common_flagged: tuple[int, int] = (0, 0)
+    common_handled: tuple[int, int] = (0, 0)
 
 
 def evaluate(
@@ -69,18 +79,30 @@ def evaluate(
     UsageError, DataError
         Columns differ, the rows cannot be read, or every weight is 0.
     """
-    data = labelled_request(request, rules).grouped_by(request.by)
+    _refuse_different_classes(rules)
+    if request.by is None and len(rules) == 1:
+        request = replace(request, by=_own_key(rules[0]))
+    data, by = labelled_request(request, rules).grouped_by(request.by), request.by
+    if rules[0].class_names:
+        data = data.as_predictions(data.roles.numbers.get("uncertainty"))
     target = None if shift is None else target_weights_of(shift, data.positive_value)
-    by_group = None if request.by is None else GroupTally(4)
+    by_group = None if by is None else (by, GroupTally(6))
     tally, summary, levels = _count(data, rules, by_group)
     if tally.rows == 0:
         raise refusals.no_weight()
-    measured = _measured(tally, summary.unlabelled, request, target)
+    measured = _measured(tally, rules, summary.unlabelled, request, target)
     found = list(zip(request.artifacts, rules, measured, strict=True))
+    groups = None
+    if by_group is not None and by is not None:
+        counts = by_group[1].of_names(levels[by])
+        groups = _by_group(rules[0], counts, summary.unlabelled, request, target)
     claims = tuple(_claim(*result, request.confidence) for result in found)
+    if _own_key(rules[0]) and groups is not None:
+        claims = tuple(_in_each(claim, groups) for claim in claims)
+    reviews = tuple(_review_claim(*result) for result in found)
     results = tuple(
-        (name, rule, replace(measured, promise_broken=claim.broken))
-        for (name, rule, measured), claim in zip(found, claims, strict=True)
+        (name, rule, replace(measured, promise_broken=_broken(claim, review)))
+        for (name, rule, measured), claim, review in zip(found, claims, reviews, strict=True)
     )
     return EvaluateReport(
         source=source_of(summary),
@@ -92,11 +114,40 @@ def evaluate(
         ),
         results=results,
         claims=claims,
+        review_claims=tuple(review for review in reviews if review is not None),
         difference=_difference(tally, measured, request.confidence) if len(rules) == 2 else None,
-        by_group=None
-        if by_group is None or request.by is None
-        else _by_group(rules[0], by_group.of_names(levels[request.by]), summary.unlabelled, request, target),
+        by_group=groups,
     )
+
+
+def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
+    """Refuse rules that predict different classes.
+
+    Raises
+    ------
+    UsageError
+        Their classes differ.
+    """
+    if len({tuple(rule.class_names) for rule in rules}) > 1:
+        raise UsageError(
+            "the rules have different classes", expected="the same", remedy="evaluate each alone"
+        )
+
+
+def _own_key(rule: BoundaryArtifact) -> str | None:
+    """Return the key of the groups in each of which a rule promises its bound; None if there is none."""
+    if rule.parameters.bound is not GroupBound.EACH:
+        return None
+    return PREDICTED if rule.class_names else rule.by
+
+
+def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
+    """Replace the claim about all rows by that about each group."""
+    tested = any(group.p_value is not None for group in groups.groups)
+    sentence = f"{claim.name}, in each group: {'missed' if groups.broken else 'not missed significantly'}."
+    if not tested:
+        sentence = f"{claim.name}, in each group: no group is large enough to test."
+    return replace(claim, met=not groups.broken if tested else None, sentence=sentence)
 
 
 def _by_group(
@@ -111,26 +162,27 @@ def _by_group(
     Parameters
     ----------
     counts
-        Rows, positives, selected rows and true positives by group.
+        Rows, positives, and the rows and positives that are flagged, and flagged or reviewed, by group.
     """
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
     results, is_tested = {}, target is None and not artifact.unsealed
-    for name, (rows, positives, selected, true_positives) in counts.items():
+    for name, (rows, positives, *flagged_and_handled) in counts.items():
+        selected, true_positives, handled, caught = flagged_and_handled
         tally = _Tally(
             rows=rows,
             positives=positives,
-            selected=(selected,),
-            true_positives=(true_positives,),
-            common=0,
-            common_positives=0,
+            flagged=((selected, true_positives),),
+            handled=((handled, caught),),
         )
-        (measured,) = _measured(tally, unlabelled, request, target)
-        rate = _bounded_rate(constraint, measured, request.confidence) if is_tested else None
+        (measured,) = _measured(tally, [artifact], unlabelled, request, target)
+        is_promised = request.by != _own_key(artifact) or name in artifact.group_rules
+        rate = _bounded_rate(constraint, measured, request.confidence) if is_tested and is_promised else None
         results[name] = GroupResult(
             rows=rows, metrics=measured.metrics(), cells=group_cells(measured), rate=rate
         )
     bound = constraint.text() if any(result.rate for result in results.values()) else ""
-    return group_evaluation(request.by or "", results, GROUP_HEADER, bound, 1 - request.confidence)
+    by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
+    return group_evaluation(by, results, GROUP_HEADER, bound, 1 - request.confidence)
 
 
 def _bounded_rate(
@@ -142,81 +194,90 @@ def _bounded_rate(
     estimate: Estimate
     match constraint.kind:
         case ConstraintKind.PRECISION:
-            counts, estimate, upper = (measured.true_positives, measured.selected), measured.precision, False
+            counts, estimate = (measured.true_positives, measured.selected), measured.precision
         case ConstraintKind.RECALL:
-            counts, estimate, upper = (measured.true_positives, measured.positives), measured.recall, False
+            counts, estimate = (measured.true_positives, measured.positives), measured.recall
         case ConstraintKind.MAX_FPR:
-            counts, estimate, upper = (false_positives, negatives), measured.fpr, True
+            counts, estimate = (false_positives, negatives), measured.fpr
         case ConstraintKind.MAX_SELECTED if constraint.relative:
-            counts, upper = (measured.selected, measured.rows), True
+            counts = measured.selected, measured.rows
             estimate = proportion_estimate(*counts, confidence)
         case _:
             return None
-    if estimate == UNKNOWN:
-        return None
-    successes, trials = counts
-    (bound,) = constraint.numbers
-    return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper), estimate
+    return None if estimate == UNKNOWN else (_bounded(constraint, counts), estimate)
 
 
 def _count(
-    data: DataRequest, rules: Sequence[BoundaryArtifact], by_group: GroupTally | None
+    data: DataRequest, rules: Sequence[BoundaryArtifact], by_group: tuple[str, GroupTally] | None
 ) -> tuple[_Tally, SourceSummary, Mapping[str, Mapping[str, int]]]:
     """Count all rows and, if requested, those of each group; also return the group indices by name."""
-    none = (0,) * len(rules)
-    tally = _Tally(
-        rows=0,
-        positives=0,
-        selected=none,
-        true_positives=none,
-        common=0,
-        common_positives=0,
-    )
+    none = ((0, 0),) * len(rules)
+    tally = _Tally(rows=0, positives=0, flagged=none, handled=none)
     batches = open_engine(data.engine).batches(data)
     for rows in batches:
         positive = rows.labels
-        decided = [rule.decide(rows) for rule in rules]
-        common = decided[0] & decided[1] if len(rules) == 2 else None
+        zones = [rule.zones(rows) for rule in rules]
+        flagged = [zone == _FLAGGED for zone in zones]
+        handled = [zone != _CLEARED for zone in zones]
         tally = _Tally(
             rows=tally.rows + rows.size,
             positives=tally.positives + _total(rows, positive),
-            selected=tuple(s + _total(rows, d) for s, d in zip(tally.selected, decided, strict=True)),
-            true_positives=tuple(
-                t + _total(rows, d & positive) for t, d in zip(tally.true_positives, decided, strict=True)
-            ),
-            common=0 if common is None else tally.common + _total(rows, common),
-            common_positives=0
-            if common is None
-            else tally.common_positives + _total(rows, common & positive),
+            flagged=_added(tally.flagged, rows, flagged),
+            handled=_added(tally.handled, rows, handled),
+            common_flagged=_added([tally.common_flagged], rows, [np.all(flagged, axis=0)])[0],
+            common_handled=_added([tally.common_handled], rows, [np.all(handled, axis=0)])[0],
         )
         if by_group is not None:
-            weight, flagged = rows.weights(), decided[0]
-            columns = (weight, weight * positive, weight * flagged, weight * (flagged & positive))
-            (group,) = rows.groups.values()
-            by_group.add(group, *columns)
+            weight = rows.weights()
+            masks = (positive, flagged[0], flagged[0] & positive, handled[0], handled[0] & positive)
+            by, sums = by_group
+            sums.add(rows.groups[by], weight, *(weight * mask for mask in masks))
     return tally, batches.summary, batches.levels
 
 
-def _total(rows: Rows, mask: np.ndarray) -> int:
+def _added(
+    counts: Sequence[tuple[int, int]], rows: Rows, masks: Sequence[Bools]
+) -> tuple[tuple[int, int], ...]:
+    """Add the rows of each mask, and the positive ones, to counts."""
+    return tuple(
+        (total + _total(rows, mask), positives + _total(rows, mask & rows.labels))
+        for (total, positives), mask in zip(counts, masks, strict=True)
+    )
+
+
+def _total(rows: Rows, mask: Bools) -> int:
     return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
 
 
 def _measured(
-    tally: _Tally, unlabelled: int, request: EvaluateRequest, target: TargetWeights | None
+    tally: _Tally,
+    rules: Sequence[BoundaryArtifact],
+    unlabelled: int,
+    request: EvaluateRequest,
+    target: TargetWeights | None,
 ) -> list[MeasuredBoundary]:
     negatives, confidence = tally.rows - tally.positives, request.confidence
 
-    def recall_or_fpr(successes: int, trials: int, selected: int) -> Estimate:
-        """Estimate recall or the false-positive rate; unknown if too few unflagged rows have a label."""
-        if unlabelled and tally.rows - selected < MIN_UNFLAGGED:
+    def over_all_rows(successes: int, trials: int, taken: int) -> Estimate:
+        """Estimate a rate whose rows are not only the taken ones; unknown if too few others have a label."""
+        if unlabelled and tally.rows - taken < MIN_UNFLAGGED:
             return UNKNOWN
         return proportion_estimate(successes, trials, confidence)
+
+    def zones(handled: int, caught: int, selected: int) -> MeasuredZones:
+        """Measure the zones of a rule with a review."""
+        return MeasuredZones(
+            caught=over_all_rows(caught, tally.positives, handled),
+            review_share=proportion_estimate(handled - selected, tally.rows, confidence),
+            miss=over_all_rows(tally.positives - caught, tally.positives, handled),
+            reviewed=handled - selected,
+        )
 
     return [
         MeasuredBoundary(
             precision=proportion_estimate(true_positives, selected, confidence),
-            recall=recall_or_fpr(true_positives, tally.positives, selected),
-            fpr=recall_or_fpr(selected - true_positives, negatives, selected),
+            recall=over_all_rows(true_positives, tally.positives, selected),
+            fpr=over_all_rows(selected - true_positives, negatives, selected),
             unlabelled=unlabelled,
             selected=selected,
             true_positives=true_positives,
@@ -225,25 +286,35 @@ def _measured(
             target_precision=None
             if target is None
             else _in_target(target, true_positives, selected, request),
+            zones=zones(*handled, selected) if rule.has_zones else None,
         )
-        for selected, true_positives in zip(tally.selected, tally.true_positives, strict=True)
+        for rule, (selected, true_positives), handled in zip(rules, tally.flagged, tally.handled, strict=True)
     ]
 
 
 def _difference(tally: _Tally, measured: Sequence[MeasuredBoundary], confidence: float) -> BoundaryDifference:
-    lost, gained = (
-        Chosen(
-            positives=positives - tally.common_positives,
-            negatives=selected - tally.common - (positives - tally.common_positives),
-        )
-        for selected, positives in zip(tally.selected, tally.true_positives, strict=True)
+    difference = difference_of(
+        _paired(tally.flagged, tally.common_flagged), tally.rows, tally.positives, confidence
     )
-    common = Chosen(positives=tally.common_positives, negatives=tally.common - tally.common_positives)
-    pair = PairedSelections(lost=lost, kept=common, gained=gained)
-    difference = difference_of(pair, tally.rows, tally.positives, confidence)
+    if all(result.zones is not None for result in measured):
+        handled = difference_of(
+            _paired(tally.handled, tally.common_handled), tally.rows, tally.positives, confidence
+        )
+        difference = replace(difference, caught=handled.recall, caught_p=handled.recall_p)
     if UNKNOWN in [result.recall for result in measured]:
-        return replace(difference, recall=UNKNOWN, recall_p=None)
+        difference = replace(difference, recall=UNKNOWN, recall_p=None)
+    if UNKNOWN in [result.zones.caught for result in measured if result.zones is not None]:
+        difference = replace(difference, caught=UNKNOWN, caught_p=None)
     return difference
+
+
+def _paired(counts: Sequence[tuple[int, int]], common: tuple[int, int]) -> PairedSelections:
+    """Return what each of two rules selects alone, and what both select."""
+    rows, positives = common
+    lost, gained = (Chosen(positives=p - positives, negatives=n - rows - (p - positives)) for n, p in counts)
+    return PairedSelections(
+        lost=lost, kept=Chosen(positives=positives, negatives=rows - positives), gained=gained
+    )
 
 
 def _in_target(
@@ -272,6 +343,38 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, co
     return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
 
 
+def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim | None:
+    """State whether the test rows contradict the limit of the review; None without a review."""
+    review, zones = artifact.review, measured.zones
+    if review is None or zones is None:
+        return None
+    limit = review.limit
+    text = limit.text()
+    fixed = limit.kind is ReviewKind.REVIEW and not limit.relative
+    if artifact.unsealed:
+        outcome: _Outcome = None, f"{text} not tested: {artifact.unsealed}."
+    elif fixed:
+        outcome = None, f"{zones.reviewed} reviewed; {text} when it was fitted."
+    elif limit.kind is ReviewKind.REVIEW:
+        tested = BoundedRate(successes=zones.reviewed, trials=measured.rows, bound=limit.number, upper=True)
+        outcome = _share_outcome(text, tested, zones.review_share)
+    else:
+        missed = round((zones.miss.value or 0) * measured.positives)
+        tested = BoundedRate(successes=missed, trials=measured.positives, bound=limit.number, upper=True)
+        outcome = _share_outcome(text, tested, zones.miss)
+    met, sentence = outcome
+    return Claim(name=f"{name}: {text}", met=met, sentence=f"{name}: {sentence}", about_new_data=not fixed)
+
+
+def _broken(claim: Claim, review: Claim | None) -> int | None:
+    """Return 1 if a promise is broken, 0 if none is, and None if none is tested.
+
+    Each of at most two promises is tested at half the level.
+    """
+    tested = [promise.broken for promise in (claim, review) if promise and promise.broken is not None]
+    return max(tested, default=None)
+
+
 _Outcome = tuple[bool | None, str]
 """Whether the rows are consistent with a target (None if it is not tested), and a sentence on it."""
 
@@ -284,13 +387,14 @@ def _outcome(
             return _precision_outcome(artifact, constraint, measured)
         case ConstraintKind.RECALL:
             counts = (measured.true_positives, measured.positives)
-            return _share_outcome(constraint, measured.recall, counts)
+            return _share_outcome(constraint.text(), _bounded(constraint, counts), measured.recall)
         case ConstraintKind.MAX_FPR:
             counts = (measured.selected - measured.true_positives, measured.rows - measured.positives)
-            return _share_outcome(constraint, measured.fpr, counts)
+            return _share_outcome(constraint.text(), _bounded(constraint, counts), measured.fpr)
         case ConstraintKind.MAX_SELECTED if constraint.relative:
             share_of_rows = proportion_estimate(measured.selected, measured.rows, confidence)
-            return _share_outcome(constraint, share_of_rows, (measured.selected, measured.rows))
+            counts = measured.selected, measured.rows
+            return _share_outcome(constraint.text(), _bounded(constraint, counts), share_of_rows)
         case ConstraintKind.MAX_SELECTED:
             share = 100 * measured.selected / measured.rows
             return (
@@ -310,7 +414,7 @@ def _precision_outcome(
         return _target_outcome(constraint, measured.target_precision, bound)
     if artifact.certified is not None and measured.selected:
         return _certificate_outcome(constraint, artifact.certified, measured)
-    is_kept, sentence = _share_outcome(constraint, measured.precision, counts)
+    is_kept, sentence = _share_outcome(constraint.text(), _bounded(constraint, counts), measured.precision)
     if isinstance(artifact.target, msgspec.UnsetType):
         return is_kept, sentence
     return is_kept, f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
@@ -326,7 +430,7 @@ def _certificate_outcome(
     p_value = float(bdtr(float(true_positives), selected, float(constraint.numbers[0])))
     certified = f"certified {constraint.text()}"
     if p_value > 1 - CONFIDENCE:
-        met, significant = _meets_bound(constraint, measured.precision, counts)
+        met, significant = _meets_bound(_bounded(constraint, counts), measured.precision)
         return True, _sentence(certified, met=met, significant=significant)
     return False, (
         f"misses {certified} ({p_text(p_value)}, exact one-sided test). The data have changed, or the "
@@ -334,23 +438,28 @@ def _certificate_outcome(
     )
 
 
-def _share_outcome(constraint: Constraint, estimate: Estimate, counts: tuple[int, int]) -> _Outcome:
-    if counts[1] == 0 or not isinstance(estimate, ExactEstimate):
-        reason = "too few unflagged rows have a label" if counts[1] else "no row counts for it"
-        return None, f"{constraint.text()} not tested: {reason}."
-    met, significant = _meets_bound(constraint, estimate, counts)
-    return met or not significant, _sentence(constraint.text(), met=met, significant=significant)
-
-
-def _meets_bound(
-    constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]
-) -> tuple[bool, bool]:
-    """Whether a share (successes / trials) meets its bound, and whether significantly."""
+def _bounded(constraint: Constraint, counts: tuple[int, int]) -> BoundedRate:
+    """Return a rate (successes, trials) with the bound of its constraint."""
     (bound, *_), (successes, trials) = constraint.numbers, counts
-    value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
-    if constraint.kind in (ConstraintKind.MAX_FPR, ConstraintKind.MAX_SELECTED):
-        return value <= bound, high <= bound or low > bound
-    return value >= bound, low >= bound or high < bound
+    upper = constraint.kind in (ConstraintKind.MAX_FPR, ConstraintKind.MAX_SELECTED)
+    return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper)
+
+
+def _share_outcome(text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome:
+    if rate.trials == 0 or not isinstance(estimate, ExactEstimate):
+        reason = "too few unflagged rows have a label" if rate.trials else "no row counts for it"
+        return None, f"{text} not tested: {reason}."
+    met, significant = _meets_bound(rate, estimate)
+    return met or not significant, _sentence(text, met=met, significant=significant)
+
+
+def _meets_bound(rate: BoundedRate, estimate: ExactEstimate) -> tuple[bool, bool]:
+    """Whether a rate meets its bound, and whether significantly."""
+    value = Fraction(rate.successes, rate.trials)
+    low, high = Fraction(estimate.low), Fraction(estimate.high)
+    if rate.upper:
+        return value <= rate.bound, high <= rate.bound or low > rate.bound
+    return value >= rate.bound, low >= rate.bound or high < rate.bound
 
 
 def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Outcome:

@@ -12,7 +12,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.class_counts import Matrix
 from uqcli.counts import Floats, bin_of
-from uqcli.document import Claim, Estimate, Metrics, p_text
+from uqcli.document import Claim, Estimate, Metrics, in_order, p_text
 from uqcli.engines.probabilities import label_indices, probabilities, require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
@@ -20,7 +20,7 @@ from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes, panels
 from uqcli.jobs.compare import AnyPairedCounts, compare, minus
 from uqcli.jobs.evaluate.columns import labelled_request
-from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation, in_order
+from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
 from uqcli.jobs.labelled import group_indices, read_labelled

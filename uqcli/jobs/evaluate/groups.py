@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli import defaults
 from uqcli.counts import Ints
-from uqcli.document import Estimate, Metrics
+from uqcli.document import Estimate, Metrics, in_order
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.multiple import holm
 from uqcli.reports.evaluate.groups import EvaluatedGroup, GroupEvaluation
@@ -34,21 +34,6 @@ class GroupTally:
         """Return the sums by name, without groups whose first column is 0."""
         sums = {name: self._sums[index].tolist() for name, index in levels.items() if index < len(self._sums)}
         return {name: sums[name] for name in in_order(sums) if sums[name][0]}
-
-
-def in_order(names: Iterable[str]) -> list[str]:
-    """Sort names as numbers if all are numbers, else as texts; dates are in order as texts.
-
-    Examples
-    --------
-    >>> in_order(["10", "9"]), in_order(["10", "9", "x"])
-    (['9', '10'], ['10', '9', 'x'])
-    """
-    listed = sorted(names)
-    try:
-        return sorted(listed, key=float)
-    except ValueError:
-        return listed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -66,16 +67,37 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     -------
     None if there is no boundary, too many samples have none, or the grid has over 100,000 cells.
     """
-    count, positives = cells.flat
-    if len(count) > _MAX_CELLS:
-        return None
-    tops = entry_of(algorithm).method(cells, constraint.goal(cells))
+    tops = None if _is_large(cells) else entry_of(algorithm).method(cells, constraint.goal(cells))
     if tops is None:
         return None
+    draws = partial(_tops_of_draws, cells, algorithm, constraint)
+    return expected_of(cells, tops, draws, algorithm, seed)
+
+
+def expected_of(
+    cells: Cells,
+    tops: Tops,
+    tops_of_draws: Callable[[Ints], Iterator[Tops | None]],
+    algorithm: Algorithm,
+    seed: int,
+) -> Expected | None:
+    """Estimate the results of a boundary on new data (see ``expected``).
+
+    Parameters
+    ----------
+    tops
+        The boundary.
+    tops_of_draws
+        Function from bootstrap samples, int64 of shape (2, draws, cells), to the boundary of each.
+    """
+    if _is_large(cells):
+        return None
+    count, positives = cells.flat
     samples, rests = resampled(cells, seed, DRAWS)
-    boundaries = enumerate(_tops_of_draws(cells, algorithm, constraint, samples))
     feasible = [
-        (draw, _selected_cells(cells, boundary)) for draw, boundary in boundaries if boundary is not None
+        (draw, _selected_cells(cells, boundary))
+        for draw, boundary in enumerate(tops_of_draws(samples))
+        if boundary is not None
     ]
     if not enough_draws(len(feasible)):
         return None
@@ -99,6 +121,11 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         (1 - _OUT_OF_BAG_WEIGHT) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHT * out_of_bag,
     )
     return _expected(rates, apparent, has_recall_range=False)
+
+
+def _is_large(cells: Cells) -> bool:
+    """Whether a grid has too many cells to estimate anything."""
+    return sum(len(row.count) for row in cells.rows) > _MAX_CELLS
 
 
 def enough_draws(feasible: int) -> bool:

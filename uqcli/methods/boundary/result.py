@@ -13,12 +13,19 @@ from uqcli.defaults import LOWEST
 
 @dataclass(frozen=True, kw_only=True)
 class FitCounts:
-    """Counts of a boundary on its calibration set, by weight."""
+    """Counts of a boundary on its calibration set, by weight.
+
+    Attributes
+    ----------
+    zones
+        Reviewed rows, and positives that are flagged or reviewed; None without a review.
+    """
 
     selected: int
     true_positives: int
     rows: int
     positives: int
+    zones: tuple[int, int] | None = None
 
     @property
     def precision(self) -> float | None:
@@ -40,11 +47,13 @@ class FittedBoundary:
     uncertainty_edges : float64, shape (K-1,)
     thresholds : K numbers; None never flags, the lowest finite double always flags
     fit : FitCounts
+    review_thresholds : K lowest reviewed scores, None in bins without review; or None for no review
     """
 
     uncertainty_edges: Floats
     thresholds: tuple[float | None, ...]
     fit: FitCounts
+    review_thresholds: tuple[float | None, ...] | None = None
 
 
 def _lowest_flagged(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:

@@ -11,8 +11,10 @@ from typing import Any
 import msgspec
 
 from uqcli.artifacts.boundary import (
+    ACCEPTED_PREDICTIONS,
     EXPECTED,
     EXPECTED_ON_TARGET,
+    FLAGGED_ROWS,
     RANGES,
     BoundaryParameters,
     boundary_card,
@@ -21,9 +23,11 @@ from uqcli.artifacts.boundary import (
     rule,
     threshold_table,
     verdict_on_calibration_set,
+    zone_rates,
+    zones_table,
 )
 from uqcli.artifacts.saved import Source
-from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
+from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind, GroupBound
 from uqcli.counts import Cells
 from uqcli.document import (
     Claim,
@@ -38,21 +42,25 @@ from uqcli.document import (
     count,
     head_of,
     plain,
+    printable,
     share,
     share_in_range,
 )
+from uqcli.engines.request import PREDICTED
 from uqcli.methods.boundary.bins import BinsTried
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.expected import Expected
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
+from uqcli.methods.boundary.zones import ReviewLimit
 from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.comparison import VERDICTS, UncertaintyComparison, gains_table
 from uqcli.reports.boundary.expected import expected_cells, expected_metrics
+from uqcli.reports.boundary.groups import GroupRules
 from uqcli.reports.boundary.operating_points import frontier_figure, points_for_page, settings_of
-from uqcli.reports.positivity import Drawn, positive_rate_figure
+from uqcli.reports.positivity import REVIEW, Drawn, positive_rate_figure
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
 JOINT_TARGET = "The thresholds meet the target together, not in each uncertainty bin."
@@ -121,6 +129,11 @@ class BoundaryReport(OneResult):
         The boundary with a margin of one standard error; None if the margin is already as large.
     without_margin
         The boundary without a margin, if the margin makes it infeasible.
+    review
+        Limit of the review; None without one.
+    groups
+        Boundaries of groups, of which ``chosen`` is the one for other rows, with the counts of all; None
+        without groups.
     """
 
     source: Source
@@ -141,6 +154,8 @@ class BoundaryReport(OneResult):
     compared: tuple[UncertaintyComparison, ...] = ()
     cells: Cells | None = None
     seed: int | None = None
+    review: ReviewLimit | None = None
+    groups: GroupRules | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -157,11 +172,13 @@ class BoundaryReport(OneResult):
             "true_positives": fit.true_positives if fit else 0,
             "rows": self.rows,
             "positives": self.positives,
+            **(zone_rates(fit) if self.review else {}),
             "expected": expected_metrics(self.chosen.expected, self.class_weights),
             "score_only_recall": single.fit.recall if single else None,
             "best_precision": closest.precision if closest else None,
             "recall_at_best_precision": closest.recall if closest else None,
             **(self.compared[0].metrics if self.compared else {}),
+            **(self.groups.metrics() if self.groups else {}),
         }
 
     def payload(self) -> dict[str, Any]:
@@ -176,6 +193,10 @@ class BoundaryReport(OneResult):
             "thresholds": list(boundary.thresholds) if boundary else None,
             "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
+        if self.review:
+            content["review_thresholds"] = boundary and list(boundary.review_thresholds or ())
+        if self.groups is not None:
+            content["groups"] = self.groups.payload()
         if self.certification is not None:
             content["certificate"] = msgspec.to_builtins(self.certification.certificate)
         if self.compared:
@@ -195,9 +216,13 @@ class BoundaryReport(OneResult):
             tables.append(gains_table(self.compared))
         if self.tried:
             tables.append(bins_tried_table(self.tried))
-        if boundary and not self._is_single_threshold:
-            edges = boundary.uncertainty_edges.tolist()
-            tables.append(threshold_table(edges, boundary.thresholds, raised=self._is_raised))
+        if boundary and self.groups:
+            tables.append(self.groups.table())
+        if boundary and boundary.fit.zones:
+            tables.append(zones_table(boundary.fit))
+        if boundary and not self.groups and (self.review or not self._is_single_threshold):
+            edges, below = boundary.uncertainty_edges.tolist(), boundary.review_thresholds
+            tables.append(threshold_table(edges, boundary.thresholds, below, raised=self._is_raised))
         return Document(
             title=self._title(),
             lead=self._lead(),
@@ -214,6 +239,9 @@ class BoundaryReport(OneResult):
 
     def _title(self) -> str:
         name = f"Boundary ({self.chosen.algorithm})"
+        if self.groups is not None:
+            several = f"{len(self.groups.boundaries)} groups of {printable(self.groups.name, 30)}"
+            name = f"Boundaries ({self.chosen.algorithm}) of {several}"
         if self.chosen.found is None:
             return f"{name} for {self.constraint.text()}: infeasible"
         if self.certification is not None:
@@ -221,7 +249,10 @@ class BoundaryReport(OneResult):
             return f"{name} for {self.constraint.text()}, certified at a risk of {risk}"
         margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
         data = " on target data" if self.class_weights is not None else ""
-        title = f"{name} for {self.constraint.target()}{data}{margin}"
+        if self.parameters.bound is GroupBound.EACH:
+            data = f"{data} in each"
+        review = f", {self.review.text()}" if self.review else ""
+        title = f"{name} for {self.constraint.target()}{data}{margin}{review}"
         if self.unsaved is not None or (self.compared and self._is_single_threshold):
             return f"{title}: single threshold"
         return f"{title}: no significant gain" if self._has_no_gain else title
@@ -252,6 +283,8 @@ class BoundaryReport(OneResult):
         boundaries = [
             Drawn(name=name, thresholds=boundary.thresholds) for name, boundary in named if boundary
         ]
+        if fitted and fitted.review_thresholds is not None:
+            boundaries = [boundaries[0], Drawn(name=REVIEW, thresholds=fitted.review_thresholds)]
         figure = positive_rate_figure(self.cells, boundaries)
         if self._has_no_gain:
             figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
@@ -295,12 +328,13 @@ class BoundaryReport(OneResult):
             )
         fit = boundary.fit
         expected = expected_metrics(self.chosen.expected, self.class_weights)
+        accepts = self.groups is not None and self.groups.by == PREDICTED
         return boundary_card(
-            self.constraint.kind,
-            self.constraint.value,
+            self.constraint,
             fit,
             (expected["precision"], expected["recall"]),
             self._verdict(),
+            ACCEPTED_PREDICTIONS if accepts else FLAGGED_ROWS,
         )
 
     def _verdict(self) -> Verdict:
@@ -341,7 +375,7 @@ class BoundaryReport(OneResult):
         boundary = self.chosen.found
         if boundary is None:
             return []  # the error states it
-        sentences = self.sentence()
+        sentences = [*self.sentence(), *(self.groups.lead() if self.groups else [])]
         if self._is_single_threshold:
             reason = (
                 ""
@@ -365,7 +399,9 @@ class BoundaryReport(OneResult):
     @property
     def _is_single_threshold(self) -> bool:
         """Whether the rule is a single threshold."""
-        return self.chosen.found is not None and len(self.chosen.found.thresholds) == 1
+        return (
+            self.groups is None and self.chosen.found is not None and len(self.chosen.found.thresholds) == 1
+        )
 
     def _cautions(self) -> list[str]:
         """Collect the cautions of this result."""
@@ -374,7 +410,8 @@ class BoundaryReport(OneResult):
         sentence = f"the calibration set has no row in {bins}; new rows there are never flagged."
         empty = [sentence] if self.empty_bins else []
         alerts = self._alert_cautions() if self.constraint.kind is ConstraintKind.MAX_SELECTED else []
-        return [*alerts, *self._better_single_threshold(), *empty, *self._often_missed()]
+        groups = self.groups.cautions() if self.groups else []
+        return [*groups, *alerts, *self._better_single_threshold(), *empty, *self._often_missed()]
 
     def _better_single_threshold(self) -> list[str]:
         """Caution that a single threshold does better."""
@@ -475,6 +512,8 @@ class BoundaryReport(OneResult):
     @property
     def has_several_thresholds(self) -> bool:
         """Whether the boundary has several thresholds."""
+        if self.groups is not None:
+            return False
         return self.chosen.found is not None and len(self.chosen.found.thresholds) > 1
 
     @property
@@ -504,6 +543,8 @@ class BoundaryReport(OneResult):
         notes.append(f"{hits} of {alerts} flagged rows of the calibration set are positive.")
         if single is not None and single is not boundary:
             notes.append(f"The single threshold flags when {rule(single.thresholds[0])}.")
+        if self.groups is not None:
+            notes += self.groups.notes()
         if self.certification is not None:
             notes += self.certification.notes(boundary)
         if self.is_untested:
@@ -560,7 +601,8 @@ class BoundaryReport(OneResult):
                 f"{share(fit.recall)}"
             )
         if self._closest is None:
-            return f"no boundary with {self.constraint.text()} has a positive result"
+            subject = "no boundary" if self.groups is None else "no boundary of a group"
+            return f"{subject} with {self.constraint.text()} has a positive result"
         if self.constraint.kind is ConstraintKind.PRECISION:
             return (
                 f"no boundary reaches precision {self.constraint.value}; the best is "

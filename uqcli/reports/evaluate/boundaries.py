@@ -12,7 +12,7 @@ import msgspec
 
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.saved import Source
-from uqcli.choices import ConstraintKind
+from uqcli.choices import ConstraintKind, ReviewKind
 from uqcli.document import (
     Claim,
     Document,
@@ -56,6 +56,28 @@ UNKNOWN: Final = Estimate(value=None, low=None, high=None)
 
 
 @dataclass(frozen=True, kw_only=True)
+class MeasuredZones:
+    """Rates of a rule with a review on a test set, by weight, with intervals.
+
+    Attributes
+    ----------
+    caught
+        Share of positives that are flagged or reviewed.
+    review_share
+        Share of rows that are reviewed.
+    miss
+        Share of positives that are cleared.
+    reviewed
+        Rows that are reviewed.
+    """
+
+    caught: Estimate
+    review_share: ExactEstimate
+    miss: Estimate
+    reviewed: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeasuredBoundary:
     """Counts and rates of a boundary on a test set, by weight, with intervals.
 
@@ -67,6 +89,8 @@ class MeasuredBoundary:
         Rows left out because they have no label.
     promise_broken
         1 if the target is missed significantly, 0 if not, None if not tested.
+    zones
+        None without a review.
     """
 
     precision: ExactEstimate
@@ -79,6 +103,7 @@ class MeasuredBoundary:
     unlabelled: int = 0
     target_precision: Estimate | None = None
     promise_broken: int | None = None
+    zones: MeasuredZones | None = None
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
@@ -88,7 +113,8 @@ class MeasuredBoundary:
     def metrics(self) -> Metrics:
         """By their contract names."""
         metrics = {**vars(self), "selected_share": self.selected / self.rows}
-        target = metrics.pop("target_precision")
+        zones, target = metrics.pop("zones"), metrics.pop("target_precision")
+        metrics |= {} if zones is None else vars(zones)
         return metrics if target is None else {"target_precision": target, **metrics}
 
 
@@ -216,15 +242,18 @@ class EvaluateReport(Evaluated):
     ----------
     claims
         Whether each rule misses its target on the test set.
+    review_claims
+        Whether each rule with a review misses its limit.
     """
 
     results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
     claims: tuple[Claim, ...]
+    review_claims: tuple[Claim, ...] = ()
     difference: BoundaryDifference | None = None
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form (see Evaluated)."""
-        sentences = [claim.sentence for claim in self.claims]
+        sentences = [claim.sentence for claim in (*self.claims, *self.review_claims)]
         return self.build_payload([*self._cautions(), *sentences, *self._notes(), *self._advice()])
 
     def document(self) -> Document:
@@ -240,20 +269,28 @@ class EvaluateReport(Evaluated):
         document = Document(
             title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
             tables=[table, self._rules_table()],
-            lead=self._advice(),
+            lead=[*(self._review_sentences()), *self._advice()],
             cautions=self._cautions(),
             notes=self._notes(),
             figures=self._figures(),
-            claims=self.claims,
+            claims=[*self.claims, *self.review_claims],
             card=self._card(),
         )
         return self.with_groups(document)
+
+    def _review_sentences(self) -> list[str]:
+        """State whether the limits of the reviews hold; without the name of a single rule."""
+        sentences = [claim.sentence for claim in self.review_claims]
+        if len(self.results) > 1:
+            return sentences
+        plain_sentences = [sentence.removeprefix(f"{self.results[0][0]}: ") for sentence in sentences]
+        return [f"{sentence[:1].upper()}{sentence[1:]}" for sentence in plain_sentences]
 
     def _card(self) -> HeadCard:
         """Build the head of the page."""
         if len(self.results) == 1:
             return self._card_of_one()
-        states = {claim.met for claim in self.claims}
+        states = {claim.met for claim in (*self.claims, *self.review_claims)}
         verdict = Verdict(text="a target is missed", tone="bad") if False in states else None
         if self.difference is None:
             numbers = [
@@ -293,8 +330,9 @@ class EvaluateReport(Evaluated):
 
     def _card_of_one(self) -> HeadCard:
         ((name, artifact, measured),) = self.results
-        met = self.claims[0].met
-        proven = "(significant)" in self.claims[0].sentence
+        claims = [*self.claims, *self.review_claims]
+        met = False if measured.promise_broken else self.claims[0].met
+        proven = all("(significant)" in claim.sentence for claim in claims)
         verdicts: dict[bool | None, Verdict] = {
             True: Verdict(text="target met", tone="good")
             if proven
@@ -309,6 +347,34 @@ class EvaluateReport(Evaluated):
         )
         flagged = f"{percent(measured.selected / measured.rows)} of new rows flagged at precision "
         result = f"{flagged}{percent(measured.precision.value)}"
+        numbers = [
+            key_rate(
+                f"precision (target {artifact.constraint.value})"
+                if artifact.constraint.kind == ConstraintKind.PRECISION
+                else "precision",
+                measured.precision,
+                self.parameters.confidence,
+            ),
+            key_rate("positives found", measured.recall, self.parameters.confidence),
+            KeyNumber(
+                label="flagged",
+                value=percent(measured.selected / measured.rows),
+                interval=f"{count(measured.selected)} of {rows_of(measured.rows)}",
+            ),
+        ]
+        if artifact.class_names:
+            accepted = f"{percent(measured.selected / measured.rows)} of predictions accepted"
+            result = f"{accepted}, {percent(measured.precision.value)} of them right"
+            found = ""
+            numbers[1] = replace(numbers[1], label="right predictions accepted")
+            numbers[2] = replace(numbers[2], label="accepted")
+        if (zones := measured.zones) is not None:
+            result = f"{result}, {percent(zones.review_share.value)} reviewed"
+            found = f"{percent(zones.caught.value)} of positives caught" if zones.caught.value else ""
+            numbers[1:] = [
+                key_rate("positives caught", zones.caught, self.parameters.confidence),
+                key_rate("reviewed", zones.review_share, self.parameters.confidence),
+            ]
         return HeadCard(
             title=f"{result}: {found}" if found else result,
             subject="{rules} tested on {inputs}: "
@@ -316,21 +382,7 @@ class EvaluateReport(Evaluated):
             verdict=verdicts[met],
             action=(self._advice() or [apply_command(name)])[0],
             states_lead=True,
-            numbers=[
-                key_rate(
-                    f"precision (target {artifact.constraint.value})"
-                    if artifact.constraint.kind == ConstraintKind.PRECISION
-                    else "precision",
-                    measured.precision,
-                    self.parameters.confidence,
-                ),
-                key_rate("positives found", measured.recall, self.parameters.confidence),
-                KeyNumber(
-                    label="flagged",
-                    value=percent(measured.selected / measured.rows),
-                    interval=f"{count(measured.selected)} of {rows_of(measured.rows)}",
-                ),
-            ],
+            numbers=numbers,
         )
 
     def _table(self, *, brief: bool) -> Table:
@@ -345,7 +397,16 @@ class EvaluateReport(Evaluated):
         targets = [measured.target_precision for _, _, measured in self.results]
         if any(targets):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
+        if any(measured.zones for _, _, measured in self.results):
+            rows += self._zone_rows(brief=brief)
         return Table(title="", header=header, rows=rows)
+
+    def _zone_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
+        """Build the rows of the review; empty cells for rules without one."""
+        columns = [_zone_cells(measured) for _, _, measured in self.results]
+        if self.difference is not None:
+            columns.append((self.difference.caught_cell(brief=brief), "", ""))
+        return list(zip(_ZONE_ROWS, *columns, strict=True))
 
     def _rules_table(self) -> Table:
         """Build the table of the rules."""
@@ -399,7 +460,8 @@ class EvaluateReport(Evaluated):
     def _advice(self) -> list[str]:
         """State which rule to use, if the test set can decide."""
         named = names_of(self.results)
-        broken = [name for name, claim in zip(named, self.claims, strict=True) if claim.met is False]
+        missed = [measured.promise_broken == 1 for _, _, measured in self.results]
+        broken = [name for name, is_missed in zip(named, missed, strict=True) if is_missed]
         if broken == named:
             return ["Fit the rule again on current data."]
         if broken:
@@ -428,6 +490,13 @@ class EvaluateReport(Evaluated):
                 for name, artifact, evaluated in self.results
             ]
             panels.append((str(kind).capitalize(), measured))
+        zones = [
+            NamedRate(name=name, rate=evaluated.zones.caught, target=_least_caught(artifact))
+            for name, artifact, evaluated in self.results
+            if evaluated.zones is not None
+        ]
+        if len(zones) == len(self.results):
+            panels[1:] = [("Positives flagged or reviewed", zones)]
         return [rates_figure(panels, self.parameters.confidence)]
 
     def _notes(self) -> list[str]:
@@ -437,6 +506,14 @@ class EvaluateReport(Evaluated):
 def _target(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
     constraint = artifact.constraint
     return float(constraint.value) if constraint.kind == kind else None
+
+
+def _least_caught(artifact: BoundaryArtifact) -> float | None:
+    """Return the share of positives that a rule must flag or review; None if it has no such target."""
+    review = artifact.review
+    if review is None or review.kind is not ReviewKind.MISS:
+        return None
+    return float(1 - review.limit.number)
 
 
 def apply_command(name: str) -> str:
@@ -455,6 +532,16 @@ def group_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
 
 
 _ROWS = ("precision", "recall", "FPR", "flagged", "true positives")
+_ZONE_ROWS = ("caught", "missed", "reviewed")
+
+
+def _zone_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
+    """Format the cells of a rule's review, in the order of _ZONE_ROWS."""
+    zones = measured.zones
+    if zones is None:
+        return ("", "", "")
+    reviewed = f"{count(zones.reviewed)} ({100 * zones.reviewed / measured.rows:.2f} %)"
+    return interval(zones.caught), interval(zones.miss), reviewed
 
 
 def _column(measured: MeasuredBoundary) -> tuple[str, ...]:

@@ -28,6 +28,9 @@ class BoundaryDifference:
         P-values of exact McNemar tests: on positive rows (None without any), and on all rows.
     disagreements, disagreements_positive
         Rows that only one of the two flags, and the positive rows among them.
+    caught, caught_p
+        Difference of the shares of positives that are flagged or reviewed; None unless both rules have a
+        review.
     """
 
     recall: Estimate
@@ -37,10 +40,17 @@ class BoundaryDifference:
     selected_p: float
     disagreements: int
     disagreements_positive: int
+    caught: Estimate | None = None
+    caught_p: float | None = None
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        return dict(vars(self))
+        metrics = dict(vars(self))
+        return metrics if self.caught else {k: v for k, v in metrics.items() if not k.startswith("caught")}
+
+    def caught_cell(self, *, brief: bool) -> str:
+        """Format the difference of the positives caught."""
+        return "" if self.caught is None else _format(self.caught, "+.3f", self.caught_p, brief=brief)
 
     def column(self, *, brief: bool) -> tuple[str, str, str]:
         """Format the differences of precision, recall and flagged rows."""
