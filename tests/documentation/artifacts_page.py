@@ -67,4 +67,6 @@ def _type(field, definitions):
         return f"list of {_type(field.get('items', {}), definitions)}"
     if "const" in field:
         return f"`{field['const']}`"
+    if "enum" in field:
+        return " or ".join(f"`{choice}`" for choice in field["enum"])
     return field.get("type", "any")

@@ -102,6 +102,14 @@ def class_rows(
     return DataRequest(inputs=(), frame=frame, roles=roles)
 
 
+def is_by_class(values: Column | Classes) -> bool:
+    """Whether values are class probabilities: a data frame, or an array of several columns."""
+    if _frame_of(values) is not None:
+        return True
+    shape = np.shape(values)
+    return len(shape) > 1 and shape[1] > 1
+
+
 def by_name(columns: Mapping[Any, Column] | None) -> dict[str, Column]:
     """Return the columns of a mapping or a data frame, by name as text; names may be numbers.
 

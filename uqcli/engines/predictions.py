@@ -41,13 +41,12 @@ def most_probable(probabilities: Sequence[Floats]) -> tuple[Floats, Ints]:
 
 
 def predictions(rows: Rows, roles: Roles) -> Rows:
-    """Convert labelled rows of class probabilities to predictions (see ``Roles.predicted``)."""
-    assert rows.label_class is not None
+    """Convert rows of class probabilities to predictions (see ``Roles.predicted``); a label is optional."""
     score, class_index = most_probable([rows.numbers[PROBA + name] for name in roles.classes])
     return replace(
         rows,
         numbers={"score": score, **{role: rows.numbers[role] for role in roles.numbers}},
-        positive=rows.label_class == class_index,
+        positive=None if rows.label_class is None else rows.label_class == class_index,
         label_class=None,
         groups={**rows.groups, PREDICTED: class_index},
     )

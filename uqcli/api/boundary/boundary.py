@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli import defaults
-from uqcli.api.columns import GROUP, Classes, Column, Labelled, class_rows, in_order
+from uqcli.api.columns import GROUP, Classes, Column, Labelled, class_rows, in_order, is_by_class
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice
@@ -248,8 +248,8 @@ def find_boundary(
     precision, recall, max_selected, max_fpr, gain, cost
         Decimal as text, an int, a Fraction with a finite decimal expansion, or a float, read as it prints.
     review, miss
-        Limit of the review of rows below the boundary: on its rows (or a share such as ``"5%"``), or on the
-        share of positives that are neither flagged nor reviewed. With ``precision`` only.
+        Maximum number of reviewed rows, or share such as ``"5%"``; or maximum share of positives that are
+        neither flagged nor reviewed. Either needs ``precision``.
     bound
         Rows in which the constraint holds: of all groups together (overall), or of each.
     min_group
@@ -293,13 +293,13 @@ def find_boundary(
     bins = None if uncertainty_bins == "auto" else uncertainty_bins
     uncertainties = {} if uncertainty is None else {UNCERTAINTY: uncertainty}
     groups = {} if group is None else {GROUP: group}
-    data = class_rows(score, label, classes=classes, weight=weight, more={**uncertainties, **groups})
-    by = None if group is None else GROUP
-    if data.roles.class_columns is not None:
+    if is_by_class(score):
         if group is not None:
             raise UsageError("group with class probabilities", expected="one of them")
+        data = class_rows(score, label, classes=classes, weight=weight, more=uncertainties)
         data, by = data.as_predictions(None if uncertainty is None else UNCERTAINTY), PREDICTED
     else:
+        by = None if group is None else GROUP
         data = Labelled(
             score=score, label=label, uncertainty=uncertainty, weight=weight, more=groups
         ).request()

@@ -45,9 +45,10 @@ class FittedBoundary:
     Attributes
     ----------
     uncertainty_edges : float64, shape (K-1,)
-    thresholds : K numbers; None never flags, the lowest finite double always flags
-    fit : FitCounts
-    review_thresholds : K lowest reviewed scores, None in bins without review; or None for no review
+    thresholds
+        Threshold of each bin: None never flags, the lowest finite double always flags.
+    review_thresholds
+        Lowest reviewed score of each bin, None for no review there; None without a review.
     """
 
     uncertainty_edges: Floats
