@@ -15,8 +15,9 @@ from uqcli.engines import refusals
 from uqcli.engines.amounts import LARGEST_SUM, UNITS, refuse_decimals, refuse_sum
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.protocol import SourceSummary
-from uqcli.engines.request import PROBA, DataRequest, Roles
+from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
 from uqcli.engines.spark.expressions import pairwise, sum_in_order
+from uqcli.engines.spark.predictions import CLASS, SCORE, with_predictions
 from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
@@ -59,7 +60,7 @@ class CheckedFrame:
     frame
         Columns ``n0``, ``n1``, ... (double) for numbers, ``y`` (long: 1 or 0, or the class index; 0 without a
         label), ``w`` (long), ``g0``, ... (string) for keys, and ``a0``, ... (long) for amounts, in units
-        times weight.
+        times weight. For predictions, also ``score`` (double) and ``class`` (string).
     roles
         Roles with expanded patterns.
     names, keys
@@ -104,7 +105,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         raise UsageError("features with --engine spark", expected="--engine polars")
     check = Check(request=request, roles=roles)
     with spark_errors("check the rows"):
-        frame = check.frame(inputs)
+        frame = check.converted(check.frame(inputs))
         answers = frame.agg(*check.aggregations()).toArrow().to_pylist()[0]
     check.judge(answers)
     result = check.result(frame, answers)
@@ -158,7 +159,8 @@ class Check:
 
     def __post_init__(self) -> None:
         self.names = {role: f"n{index}" for index, role in enumerate(self.roles.all_numbers())}
-        self.keys = {key: f"g{index}" for index, key in enumerate(self.roles.keys)}
+        read_keys = [key for key in self.roles.keys if key != PREDICTED]
+        self.keys = {key: f"g{index}" for index, key in enumerate(read_keys)}
         self.amounts = {self.names[role]: f"a{index}" for index, role in enumerate(self.roles.amounts)}
 
     def frame(self, inputs: Sequence[ClusterInput], kept_columns: Sequence[str] = ()) -> Frame:
@@ -195,6 +197,19 @@ class Check:
             for index, name in enumerate(kept_columns)
         ]
         return source.frame.select(*first, *columns)
+
+    def converted(self, frame: Frame) -> Frame:
+        """Turn rows that were read into predictions if they are requested."""
+        if not self.roles.predicted:
+            return frame
+        probabilities = [_clipped(name) for name in self._probabilities()]
+        return with_predictions(frame, probabilities, list(self.roles.classes))
+
+    def _counted(self) -> dict[str, str]:
+        """Return the column of each role that is counted; predictions have one score."""
+        if not self.roles.predicted:
+            return self.names
+        return {"score": SCORE, **{role: self.names[role] for role in self.roles.numbers}}
 
     def _numbers(self) -> dict[str, str]:
         """Return the user's column name by internal name, for numeric columns."""
@@ -260,7 +275,7 @@ class Check:
         conditions["there"] = present
         unreadable_texts = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
         spans: dict[str, Column] = {}
-        for name in [] if self.roles.classes else self.names.values():
+        for name in [name for role, name in self._counted().items() if not role.startswith(PROBA)]:
             value = F.when(present, F.col(name))
             spans |= {
                 f"low_{name}": F.percentile_approx(value, _TAIL_SHARE),
@@ -374,12 +389,7 @@ class Check:
         from pyspark.sql import functions as F  # noqa: N812
 
         inside = self._probabilities()
-        return [
-            F.greatest(F.least(F.col(name), F.lit(1.0)), F.lit(0.0)).alias(name)
-            if name in inside
-            else F.col(name)
-            for name in self.names.values()
-        ]
+        return [_clipped(name).alias(name) if name in inside else F.col(name) for name in self.names.values()]
 
     def result(self, frame: Frame, answers: Mapping[str, Any]) -> CheckedFrame:
         """Return the usable rows of positive weight."""
@@ -387,21 +397,24 @@ class Check:
 
         weight = F.lit(1) if self.roles.weight is None else F.col("w")
         present = F.col("ok") if self.roles.weight is None else F.col("ok") & (weight > 0)
-        others = [F.col(name) for name in ("y", *self.keys.values())]
+        names, numbers, keys = self._counted(), self.clipped(), self.keys
+        if self.roles.predicted:
+            numbers, keys = [F.col(name) for name in names.values()], {**self.keys, PREDICTED: CLASS}
+        others = [F.col(name) for name in ("y", *keys.values())]
         weight = weight.cast("long")
         amounts = [
             (F.rint(F.col(name) * UNITS).cast("long") * weight).alias(alias)
             for name, alias in self.amounts.items()
         ]
         return CheckedFrame(
-            frame=frame.filter(present).select(*self.clipped(), *others, weight.alias("w"), *amounts),
+            frame=frame.filter(present).select(*numbers, *others, weight.alias("w"), *amounts),
             roles=self.roles,
-            names=self.names,
-            keys=self.keys,
+            names=names,
+            keys=keys,
             unnormalised=answers.get("unnormalised") or 0.0,
             summary=SourceSummary(
                 rows=answers["usable"],
-                positives=None if self.roles.label is None or self.roles.classes else answers["positives"],
+                positives=answers["positives"] if self.roles.is_binary else None,
                 dropped=answers["rows"] - answers["usable"],
                 columns=self.roles.column_by_role(),
                 unlabelled=answers["null_y"] if self.roles.label else 0,
@@ -412,13 +425,20 @@ class Check:
                     high=answers[f"high_{name}"],
                     distinct=answers[f"distinct_{name}"],
                 )
-                for role, name in self.names.items()
+                for role, name in names.items()
                 if f"low_{name}" in answers
             },
             rows=answers["there"],
             size=answers["there"] if self.roles.weight is None else int(answers["size"]),
             amounts=tuple(self.amounts.values()),
         )
+
+
+def _clipped(name: str) -> Column:
+    """Clip a class probability to [0, 1]."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.greatest(F.least(F.col(name), F.lit(1.0)), F.lit(0.0))
 
 
 def _is_finite(name: str) -> Column:

@@ -58,8 +58,8 @@ def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str
     order = np.lexsort(keys)
     return Rows(
         numbers={role: columns[name].astype(np.float64) for role, name in checked.names.items()},
-        positive=None if roles.label is None or roles.classes else label == 1,
-        label_class=label if roles.label is not None and roles.classes else None,
+        positive=label == 1 if roles.is_binary else None,
+        label_class=None if roles.label is None or roles.is_binary else label,
         weight=columns["w"].astype(np.int64),
         groups=groups,
     ).select(order)

@@ -43,7 +43,7 @@ def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
     if len(by.edges):
         uncertainty = F.col(checked.names["uncertainty"])
         part_index = part_index * F.lit(len(by.edges) + 1) + _bin_of(uncertainty, by.edges)
-    positive = F.lit(0).cast("long") if checked.roles.classes else F.col("y")
+    positive = F.col("y") if checked.roles.is_binary else F.lit(0).cast("long")
     return frame.select(
         F.col(checked.names[role]).alias("v"),
         positive.alias("y"),
