@@ -17,6 +17,10 @@ from uqcli.errors import UsageError
 BINARY = (
     "boundary --precision 0.5 --weight w",
     "boundary --precision 0.5 --algorithm all",
+    "boundary --precision 0.5 --review 5% --weight w",
+    "boundary --precision 0.5 --miss 0.2 --algorithm vw-dpmt",
+    "boundary --precision 0.5 --by region --weight w",
+    "boundary --precision 0.5 --by region --bound each --algorithm vw-dpmt --min-group 400",
     "bin --uncertainty-bins 3 --weight w",
     "calibrate --score p --method platt",
     "calibrate --score p --method isotonic --weight w",
@@ -24,6 +28,8 @@ BINARY = (
     "calibrate --score p --method mist",
 )
 CLASSES = (
+    "boundary --proba p_* --precision 0.5 --uncertainty uncertainty --weight w",
+    "boundary --proba p_* --precision 0.5 --bound each --algorithm vw-dpmt",
     "conformal --proba p_* --method lac --weight w",
     "conformal --proba p_* --method aps --no-randomize",
     "shift --proba p_* --target {folder}/1.parquet",
@@ -77,6 +83,9 @@ def test_rule_files_are_byte_identical_on_both_engines(folder, tmp_path, line):
         "boundary --precision 0.5 --weight w",
         "calibrate --score p --method platt --weight w",
         "conformal --proba p_* --method aps --no-randomize --label class",
+        "boundary --precision 0.5 --by region --bound each",
+        "boundary --precision 0.5 --review 5%",
+        "boundary --proba p_* --precision 0.5 --label class --uncertainty uncertainty",
     ],
 )
 def test_results_by_group_are_equal_on_both_engines(folder, tmp_path, line):
@@ -92,17 +101,27 @@ def test_results_by_group_are_equal_on_both_engines(folder, tmp_path, line):
     assert b'"groups"' in reports[0]
 
 
-def test_decisions_are_equal_in_any_order_of_rows(folder, tmp_path):
+@pytest.mark.parametrize(
+    "line",
+    [
+        "boundary --precision 0.5",
+        "boundary --precision 0.5 --miss 0.2",
+        "boundary --precision 0.5 --by region --min-group 400",
+        "boundary --proba p_* --precision 0.5 --label class --uncertainty uncertainty",
+    ],
+)
+def test_decisions_are_equal_in_any_order_of_rows(folder, tmp_path, line):
     rule_file, output = str(tmp_path / "b.json"), str(tmp_path / "there")
-    assert run(["boundary", *inputs(folder), "--precision", "0.5", "-q", "-o", rule_file]) == 0
-    assert run(["apply", rule_file, *inputs(folder), "-q", "-o", str(tmp_path / "here.parquet")]) == 0
-    assert run(["apply", rule_file, *inputs(folder), "-q", "-o", output, "--engine", "spark"]) == 0
+    assert run([*line.split(), *inputs(folder), "-q", "-o", rule_file]) == 0
+    options = ["-q", "--prefix", "x_"]
+    assert run(["apply", rule_file, *inputs(folder), *options, "-o", str(tmp_path / "here.parquet")]) == 0
+    assert run(["apply", rule_file, *inputs(folder), *options, "-o", output, "--engine", "spark"]) == 0
     local = pl.read_parquet(tmp_path / "here.parquet")
     on_spark = pl.read_parquet(sorted(Path(output).glob("*.parquet")))
     assert (Path(output) / "_SUCCESS").exists()
     assert not list(tmp_path.glob(".*.tmp"))
     assert on_spark.sort(on_spark.columns).equals(local.sort(local.columns))
-    assert run(["apply", rule_file, *inputs(folder), "-q", "-o", output, "--engine", "spark"]) == 3
+    assert run(["apply", rule_file, *inputs(folder), *options, "-o", output, "--engine", "spark"]) == 3
 
 
 @pytest.mark.parametrize(

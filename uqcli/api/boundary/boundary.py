@@ -293,13 +293,13 @@ def find_boundary(
     bins = None if uncertainty_bins == "auto" else uncertainty_bins
     uncertainties = {} if uncertainty is None else {UNCERTAINTY: uncertainty}
     groups = {} if group is None else {GROUP: group}
+    by = None if group is None else GROUP
     if is_by_class(score):
         if group is not None:
             raise UsageError("group with class probabilities", expected="one of them")
         data = class_rows(score, label, classes=classes, weight=weight, more=uncertainties)
         data, by = data.as_predictions(None if uncertainty is None else UNCERTAINTY), PREDICTED
     else:
-        by = None if group is None else GROUP
         data = Labelled(
             score=score, label=label, uncertainty=uncertainty, weight=weight, more=groups
         ).request()

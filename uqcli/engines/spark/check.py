@@ -58,13 +58,14 @@ class CheckedFrame:
     Attributes
     ----------
     frame
-        Columns ``n0``, ``n1``, ... (double) for numbers, ``y`` (long: 1 or 0, or the class index; 0 without a
-        label), ``w`` (long), ``g0``, ... (string) for keys, and ``a0``, ... (long) for amounts, in units
-        times weight. For predictions, also ``score`` (double) and ``class`` (string).
+        Columns ``n0``, ``n1``, ... (double) for numbers, ``f0``, ... (double) for features, ``y`` (long: 1
+        or 0, or the class index; 0 without a label), ``w`` (long), ``g0``, ... (string) for keys, and
+        ``a0``, ... (long) for amounts, in units times weight. For predictions, also ``score`` (double) and
+        ``class`` (string).
     roles
         Roles with expanded patterns.
-    names, keys
-        Column of each role, or key.
+    names, keys, features
+        Column of each role, key, or feature of known levels.
     unnormalised
         See uqcli.engines.protocol.ReadRows.
     rows
@@ -81,6 +82,7 @@ class CheckedFrame:
     roles: Roles
     names: Mapping[str, str]
     keys: Mapping[str, str]
+    features: Mapping[str, str]
     unnormalised: float
     summary: SourceSummary
     spans: Mapping[str, Span]
@@ -101,8 +103,6 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         An input or a value is unusable, or no row is left.
     """
     inputs, roles = opened(session, request)
-    if roles.features:
-        raise UsageError("features with --engine spark", expected="--engine polars")
     check = Check(request=request, roles=roles)
     with spark_errors("check the rows"):
         frame = check.converted(check.frame(inputs))
@@ -156,8 +156,12 @@ class Check:
     names: dict[str, str] = field(init=False)
     keys: dict[str, str] = field(init=False)
     amounts: dict[str, str] = field(init=False)
+    features: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
+        if any(feature.text is not True or feature.levels is None for feature in self.roles.features):
+            raise UsageError("features with --engine spark", expected="--engine polars")
+        self.features = {feature.name: f"f{index}" for index, feature in enumerate(self.roles.features)}
         self.names = {role: f"n{index}" for index, role in enumerate(self.roles.all_numbers())}
         read_keys = [key for key in self.roles.keys if key != PREDICTED]
         self.keys = {key: f"g{index}" for index, key in enumerate(read_keys)}
@@ -192,6 +196,10 @@ class Check:
             weight = number_of(source, self.roles.weight)
             columns += [weight.value.alias("w"), weight.wrong.alias("bw")]
         columns += [text_of(source, key).alias(name) for key, name in self.keys.items()]
+        columns += [
+            level_of(text_of(source, feature.name), feature.levels or ()).alias(self.features[feature.name])
+            for feature in self.roles.features
+        ]
         first = [
             (F.col(quoted(name)) if name in source.columns else F.lit(None)).alias(f"c{index}")
             for index, name in enumerate(kept_columns)
@@ -400,7 +408,7 @@ class Check:
         names, numbers, keys = self._counted(), self.clipped(), self.keys
         if self.roles.predicted:
             numbers, keys = [F.col(name) for name in names.values()], {**self.keys, PREDICTED: CLASS}
-        others = [F.col(name) for name in ("y", *keys.values())]
+        others = [F.col(name) for name in ("y", *keys.values(), *self.features.values())]
         weight = weight.cast("long")
         amounts = [
             (F.rint(F.col(name) * UNITS).cast("long") * weight).alias(alias)
@@ -411,6 +419,7 @@ class Check:
             roles=self.roles,
             names=names,
             keys=keys,
+            features=self.features,
             unnormalised=answers.get("unnormalised") or 0.0,
             summary=SourceSummary(
                 rows=answers["usable"],
@@ -432,6 +441,15 @@ class Check:
             size=answers["there"] if self.roles.weight is None else int(answers["size"]),
             amounts=tuple(self.amounts.values()),
         )
+
+
+def level_of(text: Column, levels: Sequence[str]) -> Column:
+    """Return the index of a text among known levels, their number for other texts, -1 if missing; double."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    position = F.array_position(F.array(*map(F.lit, levels)), text)  # counted from 1, 0 for other texts
+    level = F.when(text.isNull(), -1).when(position > 0, position - 1).otherwise(len(levels))
+    return level.cast("double")
 
 
 def _clipped(name: str) -> Column:

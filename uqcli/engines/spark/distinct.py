@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from uqcli.counts import Ints
+from uqcli.counts import Feature, Ints
 from uqcli.defaults import ROWS_PER_PART
 from uqcli.engines.protocol import ReadRows, SourceSummary
 from uqcli.engines.request import DataRequest, Roles
@@ -31,7 +31,8 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    names = [*checked.names.values(), "y", *checked.keys.values()]
+    numbers = [*checked.names.values(), *checked.features.values()]
+    names = [*numbers, "y", *checked.keys.values()]
     grouped = checked.frame.groupBy(*names).agg(F.sum("w").alias("w"))
     max_rows = MAX_NUMBERS // (len(names) + 1)
     with spark_errors("bring rows together"):
@@ -39,7 +40,7 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
             size = int(grouped.agg(F.count(F.lit(1)).alias("rows")).toArrow().to_pylist()[0]["rows"])
             _refuse_many(size, max_rows)
         table = grouped.toArrow()
-    columns = {name: table.column(name).to_numpy() for name in (*checked.names.values(), "y", "w")}
+    columns = {name: table.column(name).to_numpy() for name in (*numbers, "y", "w")}
     levels: dict[str, dict[str, int]] = {}
     groups: dict[str, Ints] = {}
     for key, name in checked.keys.items():
@@ -54,7 +55,12 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
 def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str, Ints]) -> Rows:
     """Return the rows in an order that depends only on their content."""
     roles, label = checked.roles, columns["y"].astype(np.int64)
-    keys = [*groups.values(), label, *(columns[name] for name in checked.names.values())]
+    features = {
+        feature.name: Feature(levels=feature.levels, value=columns[checked.features[feature.name]])
+        for feature in roles.features
+    }
+    numbers = [columns[name] for name in checked.names.values()]
+    keys = [*(feature.value for feature in features.values()), *groups.values(), label, *numbers]
     order = np.lexsort(keys)
     return Rows(
         numbers={role: columns[name].astype(np.float64) for role, name in checked.names.items()},
@@ -62,6 +68,7 @@ def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str
         label_class=None if roles.label is None or roles.is_binary else label,
         weight=columns["w"].astype(np.int64),
         groups=groups,
+        features=features,
     ).select(order)
 
 

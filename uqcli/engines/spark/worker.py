@@ -125,6 +125,7 @@ def columns_added(
     pickled_rule: tuple[bytes, bytes, str],
     *,
     roles: dict[str, str],
+    features: dict[str, tuple[str, tuple[str, ...]]],
     added: dict[str, str],
     texts: dict[str, tuple[str, ...]],
     kept_columns: int,
@@ -137,6 +138,8 @@ def columns_added(
         Pickled function, zipped sources that it needs, and their version.
     roles
         Column of each role's numbers; ``ok`` is whether a row is usable.
+    features
+        Column and levels of each feature.
     added
         Type of each added column, in the order a0, a1, ...
     texts
@@ -149,7 +152,7 @@ def columns_added(
         compute = _loaded(*pickled_rule)
         for batch in batches:
             if len(batch):
-                computed = compute(_rows(batch, roles))
+                computed = compute(_rows(batch, roles, features))
                 unusable = ~batch.column(batch.schema.get_field_index("ok")).to_numpy(zero_copy_only=False)
                 columns = [
                     _added(computed[name], kind, texts[name], unusable) for name, kind in added.items()
@@ -192,7 +195,10 @@ def _installed() -> str | None:
     return defaults.VERSION
 
 
-def _rows(batch: pa.RecordBatch, roles: dict[str, str]) -> Any:
+def _rows(
+    batch: pa.RecordBatch, roles: dict[str, str], features: dict[str, tuple[str, tuple[str, ...]]]
+) -> Any:
+    from uqcli.counts import Feature
     from uqcli.rows import Rows
 
     def column(name: str) -> Any:
@@ -201,6 +207,10 @@ def _rows(batch: pa.RecordBatch, roles: dict[str, str]) -> Any:
     valid = column("ok").astype(bool)
     return Rows(
         numbers={role: np.asarray(column(name), dtype=np.float64) for role, name in roles.items()},
+        features={
+            name: Feature(levels=levels, value=np.asarray(column(feature), dtype=np.float64))
+            for name, (feature, levels) in features.items()
+        },
         valid=None if valid.all() else valid,
     )
 

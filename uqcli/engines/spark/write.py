@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from uqcli.choices import FileFormat, OnInvalid
+from uqcli.counts import Feature
 from uqcli.defaults import VERSION
 from uqcli.engines.inputs import format_of
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
+from uqcli.engines.request import Roles
 from uqcli.engines.spark.check import Check
 from uqcli.engines.spark.package import function_bytes, package_bytes
 from uqcli.engines.spark.read import ClusterInput, Frame, opened, quoted
@@ -46,9 +48,9 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     target = _target(request)
     session = session_of(request.data.spark)
     inputs, roles = opened(session, request.data)
-    _refuse_early(request.added, list(roles.all_numbers()))
-    columns = _columns(inputs, union=request.union)
     check = Check(request=request.data, roles=roles)
+    _refuse_early(request.added, roles)
+    columns = _columns(inputs, union=request.union)
     with spark_errors("check the rows"):
         frame = check.frame(inputs, kept_columns=columns)
         answers = frame.agg(*check.aggregations()).toArrow().to_pylist()[0]
@@ -77,9 +79,16 @@ def _target(request: StreamRequest) -> str:
     return target
 
 
-def _refuse_early(added: AddedColumns, roles: Sequence[str]) -> None:
+def _refuse_early(added: AddedColumns, roles: Roles) -> None:
     """Raise here instead of on a worker if the rule needs more than a cluster's rows have."""
-    added.compute(Rows(numbers={role: np.full(1, 0.5) for role in roles}, valid=np.zeros(1, dtype=np.bool_)))
+    row = Rows(
+        numbers={role: np.full(1, 0.5) for role in roles.all_numbers()},
+        features={
+            feature.name: Feature(levels=feature.levels, value=np.zeros(1)) for feature in roles.features
+        },
+        valid=np.zeros(1, dtype=np.bool_),
+    )
+    added.compute(row)
 
 
 def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
@@ -109,7 +118,7 @@ def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> F
     from pyspark.sql import functions as F  # noqa: N812
 
     columns = [F.col(f"c{index}") for index in range(kept_columns)]
-    prepared = frame.select(*columns, *check.clipped(), "ok")
+    prepared = frame.select(*columns, *check.clipped(), *check.features.values(), "ok")
     return prepared.filter("ok") if drop else prepared
 
 
@@ -129,6 +138,10 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
     work = worker.columns_added(
         (function_bytes(added.compute), package_bytes(), VERSION),
         roles=dict(check.names),
+        features={
+            feature.name: (check.features[feature.name], feature.levels or ())
+            for feature in check.roles.features
+        },
         added=dict(added.types),
         texts={name: added.texts.get(name, added.labels) for name in added.types},
         kept_columns=len(columns),
