@@ -341,8 +341,9 @@ def indices_by_bin(bin_index: NarrowInts, bins: int) -> Iterator[Ints]:
         for bin_number in range(bins):
             yield np.flatnonzero(bin_index == bin_number)
         return
-    order = np.argsort(bin_index, kind="stable")
-    cuts = np.searchsorted(bin_index[order], np.arange(bins + 1))
+    narrow = bin_index.astype(np.min_scalar_type(bins), copy=False)  # numpy sorts 16-bit integers by radix
+    order = np.argsort(narrow, kind="stable")
+    cuts = np.searchsorted(narrow[order], np.arange(bins + 1, dtype=narrow.dtype))
     for start, stop in pairwise(cuts.tolist()):
         yield order[start:stop]
 

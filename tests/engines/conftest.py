@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 
 from uqcli.choices import EngineName
-from uqcli.engines.local.count import cached, isotonic, ranges
+from uqcli.engines.local.count import cached, group, isotonic, ranges
 from uqcli.engines.open import open_engine
 from uqcli.engines.spark import ranges as spark_ranges
 from uqcli.engines.spark.engine import SparkEngine
@@ -76,7 +76,7 @@ def engine(variant, monkeypatch):
     if variant in ON_SPARK:
         monkeypatch.setattr("pyspark.errors.utils._enable_debugging_cache", False, raising=False)
     if variant in (SMALL_PARTS, REREAD_PARTS):
-        for module in (cached, ranges):
+        for module in (cached, group, ranges):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
         monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)

@@ -232,6 +232,17 @@ class Table(Protocol):
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column among rows of positive weight."""
 
+    def only(self, column: str, name: str) -> Table:
+        """Return the table of the rows of one group of a key column.
+
+        It answers as a table of the same request on inputs that hold only these rows, none of them dropped.
+
+        Parameters
+        ----------
+        name
+            One of ``groups(column)``.
+        """
+
     def edges(
         self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
     ) -> tuple[ValueCounts, ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.labelled import all_rows
+from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.digest import digest_of
 from uqcli.engines.protocol import Expected, ReadRows, StreamRequest, StreamSummary
@@ -26,7 +27,7 @@ class LocalEngine:
 
     def table(self, request: DataRequest) -> LocalTable:
         """Return the table of the request's rows."""
-        return LocalTable(request)
+        return LocalTable(CachedRows(request))
 
     def rows(self, request: DataRequest) -> ReadRows:
         """Read all requested columns of every row.

@@ -52,6 +52,26 @@ class Span:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GroupSize:
+    """Rows of a group.
+
+    Attributes
+    ----------
+    rows, positives
+        Usable rows and the positive ones among them, unweighted.
+    counted
+        Usable rows of positive weight, unweighted.
+    size
+        Total weight.
+    """
+
+    rows: int
+    positives: int
+    counted: int
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckedFrame:
     """Usable rows of positive weight on the cluster.
 
@@ -72,10 +92,14 @@ class CheckedFrame:
         Number of rows, unweighted.
     size
         Total weight.
+    usable
+        Columns ``y``, ``w``, ``g0``, ... of all usable rows, whatever their weight.
     amounts
         Columns of amounts.
     levels
         Sorted group texts of the keys queried so far.
+    sizes
+        Rows of each group, for the keys queried so far.
     """
 
     frame: Frame
@@ -88,8 +112,10 @@ class CheckedFrame:
     spans: Mapping[str, Span]
     rows: int
     size: int
+    usable: Frame
     amounts: tuple[str, ...] = ()
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sizes: dict[str, Mapping[str, GroupSize]] = field(default_factory=dict)
 
 
 def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
@@ -416,6 +442,7 @@ class Check:
         ]
         return CheckedFrame(
             frame=frame.filter(present).select(*numbers, *others, weight.alias("w"), *amounts),
+            usable=frame.filter("ok").select(*others, weight.alias("w")),
             roles=self.roles,
             names=names,
             keys=keys,

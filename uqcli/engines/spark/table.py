@@ -10,6 +10,7 @@ from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummar
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.distinct import distinct_rows
+from uqcli.engines.spark.group import group_of
 from uqcli.engines.spark.pooling import groups_of, pooled_by
 from uqcli.engines.spark.ranges import count_ranges
 from uqcli.engines.spark.session import runs_functions, session_of
@@ -18,15 +19,26 @@ from uqcli.rows import Rows
 
 
 class SparkTable:
-    """Counts of rows that stay on the cluster (see uqcli.engines.protocol.Table)."""
+    """Counts of rows that stay on the cluster (see uqcli.engines.protocol.Table).
 
-    def __init__(self, request: DataRequest, *, expressions: bool | None) -> None:
+    Parameters
+    ----------
+    expressions
+        See uqcli.engines.spark.engine.SparkEngine.
+    rows
+        The rows to count; None to check those of the request at the first query.
+    """
+
+    def __init__(
+        self, request: DataRequest, *, expressions: bool | None, rows: CheckedFrame | None = None
+    ) -> None:
         self._request = request
         self._expressions_option = expressions
+        self._rows = rows
 
     @cached_property
     def _checked(self) -> CheckedFrame:
-        return checked(session_of(self._request.spark), self._request)
+        return self._rows or checked(session_of(self._request.spark), self._request)
 
     @cached_property
     def _expressions(self) -> bool:
@@ -42,6 +54,11 @@ class SparkTable:
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column among rows of positive weight."""
         return groups_of(self._checked, column)
+
+    def only(self, column: str, name: str) -> SparkTable:
+        """Return the table of the rows of one group of a key column."""
+        rows = group_of(self._checked, column, name)
+        return SparkTable(self._request, expressions=self._expressions_option, rows=rows)
 
     def edges(
         self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS

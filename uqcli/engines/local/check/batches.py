@@ -17,6 +17,7 @@ from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.rows import RowChecker
+from uqcli.engines.local.check.tally import GroupSize, GroupTally
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
@@ -51,6 +52,7 @@ class LocalBatches:
         self._max_rows = max_rows
         self._rows_by_input: list[int] = []
         self._used = self._positives = 0
+        self._tally = GroupTally()
         self.roles = request.roles
         self.dropped = self._unlabelled = 0
         self.repeatable = True
@@ -67,6 +69,26 @@ class LocalBatches:
             columns=self.roles.column_by_role(),
             unlabelled=self._unlabelled,
         )
+
+    def summary_of(self, only: Mapping[str, str]) -> SourceSummary:
+        """Return the summary of the rows of some groups, given by key column; of all rows for none."""
+        if not only:
+            return self.summary
+        size, summary = self.size_of(only), self.summary
+        positives = None if summary.positives is None else size.positives
+        return replace(summary, rows=size.rows, positives=positives, dropped=0, unlabelled=0)
+
+    def size_of(self, only: Mapping[str, str]) -> GroupSize:
+        """Return the numbers of rows of some groups, given by key column."""
+        return self._tally.of(self._codes(only))
+
+    def groups(self, column: str, only: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the sorted texts of a key column among the rows of positive weight of some groups."""
+        used = set(self._tally.counted_codes(column, self._codes(only)))
+        return tuple(sorted(text for text, code in self.levels[column].items() if code in used))
+
+    def _codes(self, only: Mapping[str, str]) -> dict[str, int]:
+        return {column: self.levels[column][name] for column, name in only.items()}
 
     def __iter__(self) -> Iterator[Rows]:
         """Iterate over batches (see with_ends)."""
@@ -95,6 +117,7 @@ class LocalBatches:
                     positive = checked.rows.positive
                     self._used += len(checked.rows)
                     self._positives += 0 if positive is None else int(np.count_nonzero(positive))
+                    self._tally.add(checked.rows)
                     if weights is not None:
                         weights.add_rows(checked.rows)
                     report_reading(sources, input_index, checker.rows)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, TypeVar
 
 import numpy as np
 
-from uqcli.counts import Floats, Ints
 from uqcli.defaults import KEPT_BYTES, ROWS_PER_PART
 from uqcli.engines import refusals
 from uqcli.engines.local.ahead import parallel_map
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
-from uqcli.engines.local.count.keys import Keys, keys_of, least_keys, values_of, widened
-from uqcli.engines.local.count.part import Division, Part, joined, part_of
+from uqcli.engines.local.count.columns import ColumnSummary
+from uqcli.engines.local.count.keys import widened
+from uqcli.engines.local.count.part import Part, joined, part_of
+from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
 
@@ -25,44 +25,6 @@ R = TypeVar("R")
 
 _CHUNK_VALUES = 1 << 24
 """Values per allocated chunk."""
-
-_SAMPLE_SIZE = 512
-"""Values sampled per part to estimate a column's distribution."""
-
-
-@dataclass
-class ColumnSummary:
-    """Range, key width and sample of a column, from the first pass.
-
-    Attributes
-    ----------
-    low, high
-        Minimum and maximum.
-    width
-        Key type in all parts.
-    """
-
-    low: float = math.inf
-    high: float = -math.inf
-    width: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.int32))
-    _samples: list[Floats] = field(default_factory=list)
-
-    @property
-    def sample(self) -> Floats:
-        """Sample of the column's values."""
-        return np.concatenate(self._samples)
-
-    def keys_of(self, value: Floats) -> Keys:
-        """Convert values to keys of the column's width."""
-        return keys_of(value.astype(np.float32) if self.width == np.int32 else value)
-
-    def note(self, keys: Keys) -> None:
-        """Update the summary with the keys of another part."""
-        low, high = values_of(np.array([keys.min(), keys.max()], dtype=keys.dtype)).tolist()
-        self.low, self.high = min(self.low, low), max(self.high, high)
-        self.width = max(self.width, keys.dtype)
-        # a view would keep the part in memory
-        self._samples.append(values_of(keys[:: max(1, len(keys) // _SAMPLE_SIZE)].copy()))
 
 
 class _Store:
@@ -86,7 +48,7 @@ class _Store:
 
 
 @dataclass
-class CachedRows:
+class CachedRows(CountedRows):
     """Rows of a request with positive weight.
 
     Columns are cached up to a number of bytes; inputs that can be read only once are cached whatever their
@@ -94,117 +56,65 @@ class CachedRows:
     """
 
     request: DataRequest
+    only: Mapping[str, str] = field(default_factory=dict, init=False)
     _parts: list[Part] = field(default_factory=list)
     _columns: dict[str, ColumnSummary] = field(default_factory=dict)
     _batches: LocalBatches | None = None
     _cached: int = 0
     _beyond: int = 0
     _by: Partition = ALL_ROWS
-    _dropped_uncertainty: bool = False
     _summary: SourceSummary | None = None
-    _used: dict[str | None, set[int]] = field(default_factory=dict)
 
     @property
-    def summary(self) -> SourceSummary:
-        """Summary of the rows read."""
-        return self._read().summary
+    def beyond(self) -> int:
+        """Number of rows beyond the memory limit."""
+        return self._beyond
 
     @property
-    def size(self) -> int:
-        """Number of rows, unweighted."""
-        self._read()
-        return self._beyond + sum(part.rows for part in self._parts)
+    def keeps_uncertainty(self) -> bool:
+        """Whether the uncertainty cannot be read again; otherwise, dropping it saves memory."""
+        return not self.read().repeatable
 
     def column(self, role: str) -> ColumnSummary:
         """Return the summary of a column's values."""
-        self._read()
+        self.read()
         return self._columns[role]
 
-    def groups(self, column: str) -> tuple[str, ...]:
-        """Return the sorted group texts of a key column that occur in the rows."""
-        levels, used = self._read().levels[column], self._used[column]
-        return tuple(sorted(text for text, code in levels.items() if code in used))
-
-    def parts(self, by: Partition) -> int:
-        """Return the number of parts of a partition."""
-        return self._division(by, keep=True).groups
+    def kept(self) -> Iterator[Part]:
+        """Iterate over the cached parts, undivided and with all columns."""
+        if self._lacks_uncertainty:
+            self._forget()
+        self.read()
+        return (part.undivided() for part in self._parts)
 
     def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = ALL_ROWS) -> Iterator[R]:
-        """Map a function over all parts, in row order.
-
-        Parameters
-        ----------
-        roles
-            Columns that the function uses; parts may hold others.
-        by
-            Partition of each part's rows.
-
-        Raises
-        ------
-        DataError
-            The rows are unusable, or changed since they were first read.
-        """
-        if self._dropped_uncertainty and ("uncertainty" in roles or (len(by.edges) and by != self._by)):
+        """Map a function over all parts, in row order (see CountedRows)."""
+        if self._lacks_uncertainty and ("uncertainty" in roles or (len(by.edges) and by != self._by)):
             self._forget()
-        self._read()
-        if by.divides:
-            self._divide(by)
-        parts = self._all(by)
-        return parallel_map(work, parts) if self._beyond or len(self._parts) > 1 else map(work, parts)
+        return super().each(work, roles, by)
 
-    def _divide(self, by: Partition) -> None:
-        """Partition the cached rows; drop the uncertainty to save memory if it can be read again."""
-        if by == self._by:
-            return
-        undivided, self._parts = [part.undivided() for part in reversed(self._parts)], []
-
-        def each() -> Iterator[Part]:
-            while undivided:
-                yield undivided.pop()
-
-        division = self._division(by, keep=not self._read().repeatable)
-        self._parts += parallel_map(division.sort, each())
-        self._by = by
-        self._dropped_uncertainty = self._dropped_uncertainty or (len(by.edges) > 0 and not division.keep)
-
-    def _division(self, by: Partition, *, keep: bool) -> Division:
-        """Resolve a partition to keys and group ranks, groups sorted by text."""
-        batches = self._read()
-        ranks: dict[str | None, tuple[Ints, int]] = {}
-        for column in by.groups:
-            names = self.groups(column)
-            rank = np.zeros(len(batches.levels[column]), dtype=np.int64)
-            rank[[batches.levels[column][name] for name in names]] = np.arange(len(names))
-            ranks[column] = rank, len(names)
-        if by.classes:
-            ranks[None] = np.arange(len(batches.roles.classes)), len(batches.roles.classes)
-        edges = by.edges
-        keys = least_keys(edges, self._columns["uncertainty"].width) if len(edges) else keys_of(edges)
-        return Division(edges=keys, ranks=ranks, keep=keep)
+    @property
+    def _lacks_uncertainty(self) -> bool:
+        """Whether the cached rows lost their uncertainty when they were divided by it."""
+        return "uncertainty" in self._columns and any("uncertainty" not in part.keys for part in self._parts)
 
     def _forget(self) -> None:
         """Drop the cache, but keep the summary of the first pass."""
-        self._summary = self._read().summary
+        self._summary = self.read().summary
         self._parts, self._columns, self._batches = [], {}, None
         self._cached = self._beyond = 0
-        self._by, self._dropped_uncertainty, self._used = ALL_ROWS, False, {}
+        self._by = ALL_ROWS
 
-    def _all(self, by: Partition) -> Iterator[Part]:
-        """Iterate over all parts, in row order."""
-        yield from self._parts if by.divides else (part.undivided() for part in self._parts)
-        if not self._beyond:
-            return
+    def remaining(self) -> Iterator[Part]:
+        """Read the rows beyond the memory limit again (see CountedRows)."""
         rows_read = 0
-        batches = self._read()
-        division = self._division(by, keep=False)
-        for part, _ in self._parts_of(batches.remaining(self._cached)):
+        for part, _ in self._parts_of(self.read().remaining(self._cached)):
             rows_read += part.rows
-            aligned = self._aligned(part)
-            yield division.sort(aligned) if by.divides else aligned
+            yield self._aligned(part)
         if rows_read != self._beyond:
             raise refusals.inputs_changed()
 
-    def _read(self) -> LocalBatches:
+    def read(self) -> LocalBatches:
         """Read and check all rows once, and cache what fits."""
         if self._batches is not None:
             return self._batches
@@ -213,8 +123,6 @@ class CachedRows:
         for part, end_position in self._parts_of(batches.with_ends()):
             for role, keys in part.keys.items():
                 self._columns.setdefault(role, ColumnSummary()).note(keys)
-            for key, codes in part.codes.items():
-                self._used.setdefault(key, set()).update(np.flatnonzero(np.bincount(codes)).tolist())
             used += part.bytes
             if not self._beyond and (used <= KEPT_BYTES or not batches.repeatable):
                 self._parts.append(store.part(part))

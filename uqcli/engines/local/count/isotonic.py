@@ -7,6 +7,7 @@ therefore gives the exact blocks of all rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,15 +15,15 @@ import numpy as np
 from uqcli.counts import ValueCounts, run_starts
 from uqcli.defaults import SORTED_ROWS
 from uqcli.engines.local.ahead import parallel_map
-from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.keys import least_keys
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_part, merged, pooled
+from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
 from uqcli.kernels.pava import isotonic_sums
 
 
-def isotonic_by(rows: CachedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
+def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Return the isotonic blocks of a column in each group, then of all rows; each at its first value."""
     width, groups = rows.column(role).width, rows.parts(by)
     blocks: list[list[KeyCounts]] = [[] for _ in range(groups + (groups > 1))]
@@ -43,7 +44,7 @@ def isotonic_by(rows: CachedRows, role: str, by: Partition) -> tuple[ValueCounts
     return (*parts, total) if groups > 1 else (total, total)
 
 
-def _slices(rows: CachedRows, role: str) -> list[int | None]:
+def _slices(rows: CountedRows, role: str) -> list[int | None]:
     """Return the keys that cut the column into slices of about equal size; None at either end."""
     column = rows.column(role)
     parts = -(-rows.size // SORTED_ROWS)
@@ -82,7 +83,8 @@ def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyC
 
 
 def _fitted(counts: KeyCounts) -> KeyCounts:
+    """Return the isotonic blocks of counts, without sums of amounts."""
     if len(counts.key) == 0:
-        return counts
+        return replace(counts, sums=None)
     first, count, positives = isotonic_sums(counts.positives, counts.count)
     return KeyCounts(key=counts.key[first], count=count, positives=positives)

@@ -185,20 +185,32 @@ class Division:
 
     def sort(self, part: Part) -> Part:
         """Sort an unpartitioned part by group, in place."""
-        group_index = self._group_index(part)
-        indices, cuts = [], [0]
-        for start, stop in pairwise(part.cuts.tolist()):
-            for rows in indices_by_bin(group_index[start:stop], self.groups):
-                indices.append(start + rows)
-                cuts.append(cuts[-1] + len(rows))
-        order = np.concatenate(indices)
+        indices = self._indices(part)
+        order, cuts = np.concatenate(indices), np.cumsum([0, *map(len, indices)])
         drops_uncertainty = bool(len(self.edges)) and not self.keep
         keys = {
             role: values
             for role, values in part.keys.items()
             if not (drops_uncertainty and role == "uncertainty")
         }
-        grouped = replace(part, keys=keys, cuts=np.array(cuts))
+        grouped = replace(part, keys=keys, cuts=cuts)
         for column in grouped.columns():
             column[:] = column[order]
         return grouped
+
+    def split(self, part: Part) -> list[Part]:
+        """Copy the rows of each group of an unpartitioned part."""
+        indices = self._indices(part)
+        return [
+            part.select(np.concatenate(sides))
+            for sides in zip(indices[: self.groups], indices[self.groups :], strict=True)
+        ]
+
+    def _indices(self, part: Part) -> list[Ints]:
+        """Return the ascending rows of each group of an unpartitioned part: negative, then positive ones."""
+        group_index = self._group_index(part)
+        return [
+            start + rows
+            for start, stop in pairwise(part.cuts.tolist())
+            for rows in indices_by_bin(group_index[start:stop], self.groups)
+        ]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqcli.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
-from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.keys import Keys, values_of
 from uqcli.engines.local.count.part import Part
+from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
 
 _KEYS_PER_STEP = 1 << 17
@@ -83,7 +83,7 @@ def keys_by_part(part: Part, role: str) -> list[KeyRows]:
     ]
 
 
-def pooled_by(rows: CachedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
+def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Compute the exact tie-pooled counts of a column in each group."""
     width = rows.column(role).width
     collected = list(rows.each(lambda part: keys_by_part(part, role), (role,), by))

@@ -17,10 +17,11 @@ import numpy as np
 
 from uqcli.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
-from uqcli.engines.local.count.cached import CachedRows, ColumnSummary
+from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import Keys, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
+from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition, RangeQuery
 
 CELLS = 1 << 20
@@ -321,7 +322,7 @@ class _Table:
         return self.with_open(more, inside)
 
 
-def count_ranges(rows: CachedRows, role: str, by: Partition, query: RangeQuery) -> tuple[RangeCounts, ...]:
+def count_ranges(rows: CountedRows, role: str, by: Partition, query: RangeQuery) -> tuple[RangeCounts, ...]:
     """Return the counts of a column in each group, then of all rows, exact wherever a query needs it.
 
     Parameters
@@ -398,7 +399,7 @@ class _Counter:
         return inside
 
 
-def _first(rows: CachedRows, counter: _Counter) -> list[_Table]:
+def _first(rows: CountedRows, counter: _Counter) -> list[_Table]:
     """Count all ranges, none opened."""
     amounts = len(rows.request.roles.amounts)
     shape = 1 + amounts, 2, counter.parts, counter.ranges.size
@@ -439,7 +440,7 @@ def _first(rows: CachedRows, counter: _Counter) -> list[_Table]:
 
 
 def _opened(
-    rows: CachedRows, counter: _Counter, tables: Sequence[_Table], selected: Sequence[Bools]
+    rows: CountedRows, counter: _Counter, tables: Sequence[_Table], selected: Sequence[Bools]
 ) -> tuple[_Counter, list[_Table]]:
     """Open ranges, or split the largest if their rows exceed the memory limit."""
     size, flags = _ranges_to_open(tables, selected)
@@ -466,7 +467,7 @@ def _opened(
 
 
 def _refined(
-    rows: CachedRows, counter: _Counter, tables: Sequence[_Table], large: Bools
+    rows: CountedRows, counter: _Counter, tables: Sequence[_Table], large: Bools
 ) -> tuple[_Counter, list[_Table]]:
     """Split ranges, and count their rows again."""
     split = _Split.from_ranges(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.parts))
@@ -488,7 +489,7 @@ def _ranges_to_open(tables: Sequence[_Table], selected: Sequence[Bools]) -> tupl
     return np.where(flags, np.stack([table.count for table in bins]), 0).sum(axis=0), flags
 
 
-def _single_keys(rows: CachedRows, counter: _Counter) -> tuple[Bools, Keys]:
+def _single_keys(rows: CountedRows, counter: _Counter) -> tuple[Bools, Keys]:
     """Return the mask of ranges with a single key, and that key; shapes (ranges,)."""
     ranges = counter.ranges
     if ranges.splits:  # after splits, a range may be one key wide

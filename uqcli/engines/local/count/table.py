@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
 
 from uqcli.counts import Ints, RangeCounts, ValueCounts, containing_ranks
-from uqcli.engines.local.count.cached import CachedRows
+from uqcli.engines.local.count.group import GroupRows, rows_by_group
 from uqcli.engines.local.count.isotonic import isotonic_by
 from uqcli.engines.local.count.keys import values_of
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
+from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary
-from uqcli.engines.request import DataRequest
 from uqcli.rows import Rows
 
 
 class LocalTable:
     """Counts of rows, in memory that does not grow with the files (see uqcli.engines.protocol.Table)."""
 
-    def __init__(self, request: DataRequest) -> None:
-        self._rows = CachedRows(request)
+    def __init__(self, rows: CountedRows) -> None:
+        self._rows = rows
+        self._split: tuple[str, Mapping[str, GroupRows]] | None = None
 
     @property
     def summary(self) -> SourceSummary:
@@ -32,6 +33,12 @@ class LocalTable:
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column among rows of positive weight."""
         return self._rows.groups(column)
+
+    def only(self, column: str, name: str) -> LocalTable:
+        """Return the table of the rows of one group of a key column."""
+        if self._split is None or self._split[0] != column:
+            self._split = column, rows_by_group(self._rows, column)
+        return LocalTable(self._split[1][name])
 
     def edges(
         self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS

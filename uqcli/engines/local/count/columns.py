@@ -1,0 +1,50 @@
+"""Summaries of columns from the first pass over the rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from uqcli.counts import Floats
+from uqcli.engines.local.count.keys import Keys, keys_of, values_of
+
+_SAMPLE_SIZE = 512
+"""Values sampled per part to estimate a column's distribution."""
+
+
+@dataclass
+class ColumnSummary:
+    """Range, key width and sample of a column, from the first pass.
+
+    Attributes
+    ----------
+    low, high
+        Minimum and maximum.
+    width
+        Key type in all parts.
+    """
+
+    low: float = math.inf
+    high: float = -math.inf
+    width: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.int32))
+    _samples: list[Floats] = field(default_factory=list)
+
+    @property
+    def sample(self) -> Floats:
+        """Sample of the column's values."""
+        return np.concatenate(self._samples)
+
+    def keys_of(self, value: Floats) -> Keys:
+        """Convert values to keys of the column's width."""
+        return keys_of(value.astype(np.float32) if self.width == np.int32 else value)
+
+    def note(self, keys: Keys) -> None:
+        """Update the summary with the keys of another part."""
+        low, high = values_of(np.array([keys.min(), keys.max()], dtype=keys.dtype)).tolist()
+        self.low, self.high = min(self.low, low), max(self.high, high)
+        self.width = max(self.width, keys.dtype)
+        # a view would keep the part in memory
+        self._samples.append(values_of(keys[:: max(1, len(keys) // _SAMPLE_SIZE)].copy()))

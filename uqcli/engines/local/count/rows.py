@@ -1,0 +1,147 @@
+"""Rows to count: parts in memory, and rows beyond them that every pass reads again."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from uqcli.counts import Ints
+from uqcli.engines.local.ahead import parallel_map
+from uqcli.engines.local.check.batches import LocalBatches
+from uqcli.engines.local.count.columns import ColumnSummary
+from uqcli.engines.local.count.keys import keys_of, least_keys
+from uqcli.engines.local.count.part import Division, Part
+from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
+from uqcli.engines.request import DataRequest
+
+R = TypeVar("R")
+
+
+class CountedRows(ABC):
+    """Rows of positive weight of a request, or of some of its groups.
+
+    Attributes
+    ----------
+    request
+        Request of all rows.
+    only
+        Group text of each key column that the rows are limited to.
+    """
+
+    request: DataRequest
+    only: Mapping[str, str]
+    _parts: list[Part]
+    _by: Partition
+
+    @property
+    def summary(self) -> SourceSummary:
+        """Summary of the rows read."""
+        return self.read().summary_of(self.only)
+
+    @property
+    def size(self) -> int:
+        """Number of rows, unweighted."""
+        self.read()
+        return self.beyond + sum(part.rows for part in self._parts)
+
+    @property
+    @abstractmethod
+    def beyond(self) -> int:
+        """Number of rows that are not in memory."""
+
+    @property
+    @abstractmethod
+    def keeps_uncertainty(self) -> bool:
+        """Whether parts keep the uncertainty after they are divided by it."""
+
+    @abstractmethod
+    def read(self) -> LocalBatches:
+        """Read and check all rows, once."""
+
+    @abstractmethod
+    def column(self, role: str) -> ColumnSummary:
+        """Return the summary of a column's values."""
+
+    @abstractmethod
+    def kept(self) -> Iterator[Part]:
+        """Iterate over the parts in memory, undivided and with all columns."""
+
+    @abstractmethod
+    def remaining(self) -> Iterator[Part]:
+        """Read the other rows again, in undivided parts.
+
+        Raises
+        ------
+        DataError
+            The rows changed since they were first read.
+        """
+
+    def groups(self, column: str) -> tuple[str, ...]:
+        """Return the sorted group texts of a key column that occur in the rows."""
+        return self.read().groups(column, self.only)
+
+    def parts(self, by: Partition) -> int:
+        """Return the number of parts of a partition."""
+        return self.division(by, keep=True).groups
+
+    def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = ALL_ROWS) -> Iterator[R]:
+        """Map a function over all parts, in row order.
+
+        Parameters
+        ----------
+        roles
+            Columns that the function uses; parts may hold others.
+        by
+            Partition of each part's rows.
+
+        Raises
+        ------
+        DataError
+            The rows are unusable, or changed since they were first read.
+        """
+        del roles
+        self.read()
+        if by.divides:
+            self._divide(by)
+        parts = self._all(by)
+        return parallel_map(work, parts) if self.beyond or len(self._parts) > 1 else map(work, parts)
+
+    def division(self, by: Partition, *, keep: bool) -> Division:
+        """Resolve a partition to keys and group ranks, groups sorted by text."""
+        batches = self.read()
+        ranks: dict[str | None, tuple[Ints, int]] = {}
+        for column in by.groups:
+            names = self.groups(column)
+            rank = np.zeros(len(batches.levels[column]), dtype=np.int64)
+            rank[[batches.levels[column][name] for name in names]] = np.arange(len(names))
+            ranks[column] = rank, len(names)
+        if by.classes:
+            ranks[None] = np.arange(len(batches.roles.classes)), len(batches.roles.classes)
+        edges = by.edges
+        keys = least_keys(edges, self.column("uncertainty").width) if len(edges) else keys_of(edges)
+        return Division(edges=keys, ranks=ranks, keep=keep)
+
+    def _divide(self, by: Partition) -> None:
+        """Partition the rows in memory."""
+        if by == self._by:
+            return
+        undivided, self._parts = [part.undivided() for part in reversed(self._parts)], []
+
+        def each() -> Iterator[Part]:
+            while undivided:
+                yield undivided.pop()
+
+        division = self.division(by, keep=self.keeps_uncertainty)
+        self._parts += parallel_map(division.sort, each())
+        self._by = by
+
+    def _all(self, by: Partition) -> Iterator[Part]:
+        """Iterate over all parts, in row order."""
+        yield from self._parts if by.divides else (part.undivided() for part in self._parts)
+        if self.beyond:
+            division = self.division(by, keep=False)
+            for part in self.remaining():
+                yield division.sort(part) if by.divides else part
