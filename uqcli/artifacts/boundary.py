@@ -64,6 +64,7 @@ ZONES: Final = ("flag", "review", "clear")
 NEW_FORMAT: Final = 2
 """Format version of rules that an earlier version would apply differently."""
 
+ROWS_ARE_PREDICTIONS: Final = "Rows are predictions: a flagged one is accepted, a positive one is right."
 PREDICTED_CLASS: Final = "predicted class"
 """Name of the groups of rules of classes."""
 

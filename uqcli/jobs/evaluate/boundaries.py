@@ -144,9 +144,8 @@ def _own_key(rule: BoundaryArtifact) -> str | None:
 def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
     """Replace the claim about all rows by that about each group."""
     tested = any(group.p_value is not None for group in groups.groups)
-    sentence = f"{claim.name}, in each group: {'missed' if groups.broken else 'not missed significantly'}."
-    if not tested:
-        sentence = f"{claim.name}, in each group: no group is large enough to test."
+    reason = "" if tested else ", but none is large enough"
+    sentence = f"{claim.name} is tested in each group{reason}."
     return replace(claim, met=not groups.broken if tested else None, sentence=sentence)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from uqcli.artifacts.boundary import GROUP_HEADER, PREDICTED_CLASS, group_line
+from uqcli.artifacts.boundary import GROUP_HEADER, PREDICTED_CLASS, ROWS_ARE_PREDICTIONS, group_line
 from uqcli.choices import GroupBound
 from uqcli.document import Metrics, Table, count, first_of, in_order, printable, rows_of
 from uqcli.engines.request import PREDICTED
@@ -79,7 +79,7 @@ class GroupRules:
         """State what the words mean for predicted classes."""
         if self.by != PREDICTED:
             return []
-        return ["Rows are predictions: a flagged one is accepted, a positive one is right."]
+        return [ROWS_ARE_PREDICTIONS]
 
     def table(self) -> Table:
         """Build the table of the groups."""

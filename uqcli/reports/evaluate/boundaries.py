@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from uqcli.artifacts.boundary import BoundaryArtifact
+from uqcli.artifacts.boundary import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ConstraintKind, ReviewKind
 from uqcli.document import (
@@ -269,7 +269,7 @@ class EvaluateReport(Evaluated):
         document = Document(
             title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
             tables=[table, self._rules_table()],
-            lead=[*(self._review_sentences()), *self._advice()],
+            lead=[*self._of_predictions(), *self._review_sentences(), *self._advice()],
             cautions=self._cautions(),
             notes=self._notes(),
             figures=self._figures(),
@@ -277,6 +277,10 @@ class EvaluateReport(Evaluated):
             card=self._card(),
         )
         return self.with_groups(document)
+
+    def _of_predictions(self) -> list[str]:
+        """State what the words mean for predicted classes."""
+        return [ROWS_ARE_PREDICTIONS] if self.results[0][1].class_names else []
 
     def _review_sentences(self) -> list[str]:
         """State whether the limits of the reviews hold; without the name of a single rule."""
