@@ -68,8 +68,12 @@ class ReadRows:
     unnormalised: float = 0.0
 
 
-ColumnType = Literal["bool", "int64", "float64", "labels"]
-"""``labels`` is a list of texts: computed as a mask of shape (rows, number of ``AddedColumns.labels``)."""
+ColumnType = Literal["bool", "int64", "float64", "labels", "text"]
+"""Type of an added column; two are computed in a numeric form.
+
+``labels`` is a list of texts, computed as a mask of shape (rows, number of ``AddedColumns.labels``). ``text``
+is computed as int64 indices into the column's ``AddedColumns.texts``, of shape (rows,); -1 is null.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +86,8 @@ class AddedColumns:
         Type by name (with prefix), in output order.
     labels
         Texts of the lists.
+    texts
+        Texts of each ``text`` column, by its name.
     compute
         Function from rows, with positions and with features of known levels, to arrays of shape (rows,) by
         name. Values in invalid rows are undefined.
@@ -91,6 +97,7 @@ class AddedColumns:
 
     types: Mapping[str, ColumnType]
     labels: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     compute: Callable[[Rows], Mapping[str, Bools | Ints | Floats]]
     made_by: str = ""
 

@@ -122,7 +122,11 @@ def _cells(value: Any, table: pa.Table, cell_range: tuple[int, int, int]) -> Any
 
 
 def columns_added(
-    pickled_rule: tuple[bytes, bytes, str], *, roles: dict[str, str], added: dict[str, str], kept_columns: int
+    pickled_rule: tuple[bytes, bytes, str],
+    *,
+    roles: dict[str, str],
+    added: dict[str, tuple[str, tuple[str, ...]]],
+    kept_columns: int,
 ) -> Work:
     """Add a rule's columns to rows.
 
@@ -133,7 +137,7 @@ def columns_added(
     roles
         Column of each role's numbers; ``ok`` is whether a row is usable.
     added
-        Type of each added column, in the order a0, a1, ...; for lists, their texts separated by newlines.
+        Type of each added column, in the order a0, a1, ..., and the texts that it may hold.
     kept_columns
         Number of leading columns to keep.
     """
@@ -144,7 +148,7 @@ def columns_added(
             if len(batch):
                 computed = compute(_rows(batch, roles))
                 unusable = ~batch.column(batch.schema.get_field_index("ok")).to_numpy(zero_copy_only=False)
-                columns = [_added(computed[name], kind, unusable) for name, kind in added.items()]
+                columns = [_added(computed[name], *form, unusable) for name, form in added.items()]
                 yield pa.RecordBatch.from_arrays(
                     [*batch.columns[:kept_columns], *columns],
                     names=[*batch.schema.names[:kept_columns], *(f"a{index}" for index in range(len(added)))],
@@ -196,10 +200,13 @@ def _rows(batch: pa.RecordBatch, roles: dict[str, str]) -> Any:
     )
 
 
-def _added(values: Any, kind: str, unusable: Any) -> Any:
+def _added(values: Any, kind: str, texts: tuple[str, ...], unusable: Any) -> Any:
     """Return the Arrow array, null in unusable rows."""
-    if kind in ("bool", "int64", "float64"):
+    if kind == "text":
+        text = np.array([*texts, None], dtype=object)[np.where(unusable, -1, values)]  # -1 is the last, null
+        return pa.array(text, type=pa.string())
+    if kind != "labels":
         return pa.array(values, mask=unusable)
-    labels = np.array(kind.split("\n"), dtype=object)
+    labels = np.array(texts, dtype=object)
     lists = [None if out else labels[row].tolist() for row, out in zip(values, unusable, strict=True)]
     return pa.array(lists, type=pa.list_(pa.string()))

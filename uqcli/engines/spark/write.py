@@ -129,7 +129,7 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
     work = worker.columns_added(
         (function_bytes(added.compute), package_bytes(), VERSION),
         roles=dict(check.names),
-        added={name: _kind(added, name) for name in added.types},
+        added={name: (kind, _texts(added, name)) for name, kind in added.types.items()},
         kept_columns=len(columns),
     )
     computed = frame.mapInArrow(work, _schema(frame, len(columns), added))
@@ -138,8 +138,9 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
     return computed.select(*(F.col(column).alias(name) for name, column in temporary_names.items()))
 
 
-def _kind(added: AddedColumns, name: str) -> str:
-    return "\n".join(added.labels) if added.types[name] == "labels" else added.types[name]
+def _texts(added: AddedColumns, name: str) -> tuple[str, ...]:
+    """Return the texts that a column may hold, alone or in lists."""
+    return added.labels if added.types[name] == "labels" else added.texts.get(name, ())
 
 
 def _schema(frame: Frame, kept_columns: int, added: AddedColumns) -> StructType:
@@ -150,6 +151,7 @@ def _schema(frame: Frame, kept_columns: int, added: AddedColumns) -> StructType:
         "int64": T.LongType(),
         "float64": T.DoubleType(),
         "labels": T.ArrayType(T.StringType()),
+        "text": T.StringType(),
     }
     added_fields = [
         T.StructField(f"a{index}", kinds[kind]) for index, kind in enumerate(added.types.values())

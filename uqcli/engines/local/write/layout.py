@@ -29,6 +29,7 @@ _TYPES: Final = {
     "int64": pa.int64(),
     "float64": pa.float64(),
     "labels": pa.large_list(pa.large_string()),
+    "text": pa.large_string(),
 }
 
 

@@ -88,7 +88,7 @@ class CsvSink:
         kept_rows : bool, shape (rows,), or None
             Records to write; None for all.
         """
-        new = {name: _as_bytes(added[name]) for name in added.columns}
+        new = {name: _as_bytes(added[name], self.delimiter) for name in added.columns}
         if block.short is None and (*block.dialect.columns, *new) == self._names:
             fields = [block.records(), *new.values()]
         else:
@@ -105,8 +105,17 @@ class CsvSink:
         return text.getvalue().encode() + self._form.line_end
 
 
-def _as_bytes(column: pl.Series) -> pa.LargeBinaryArray:
-    return column.cast(pl.String).fill_null("").to_arrow().cast(pa.large_binary())
+def _as_bytes(column: pl.Series, delimiter: str) -> pa.LargeBinaryArray:
+    """Return the fields of a column, empty for null; texts are quoted as polars does."""
+    text = _quoted(column, delimiter) if column.dtype == pl.String else column.cast(pl.String)
+    return text.fill_null("").to_arrow().cast(pa.large_binary())
+
+
+def _quoted(text: pl.Series, delimiter: str) -> pl.Series:
+    """Quote the texts that would not be read back as they are."""
+    needed = text.str.contains_any([delimiter, '"', "\n", "\r"]) | (text == "")
+    quoted = '"' + text.str.replace_all('"', '""', literal=True) + '"'
+    return quoted.zip_with(needed.fill_null(value=False), text)
 
 
 def _write_bytes(stream: BinaryIO, values: pa.LargeBinaryArray) -> None:
