@@ -82,6 +82,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         *,
         uncertainty: Column | None = None,
         weight: Column | None = None,
+        by: Column | None = None,
         shift: Shift | None = None,
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
@@ -95,6 +96,9 @@ class Boundary(Fitted[BoundaryArtifact]):
         score, uncertainty : finite numbers, shape (n,)
         label : 0 and 1, or bool, shape (n,)
         weight : non-negative integers, shape (n,), optional
+            Multiplicity of each row.
+        by : texts or integers, shape (n,), optional
+            Groups to measure and test separately; see ``Evaluation.groups``.
         shift
             Class weights of target data, to measure the precision there also.
 
@@ -107,6 +111,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             self._input_columns(score, uncertainty),
             label,
             weight,
+            by,
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
             seed=seed,
