@@ -22,6 +22,7 @@ def rows():
         "group": random.choice(["x", "y"], size),
         "alpha1": 1 + 9 * score,
         "alpha0": 10 - 9 * score,
+        "by": random.choice(["10", "9", "é"], size, p=[0.6, 0.3, 0.1]),
     }
 
 
@@ -32,7 +33,12 @@ def classes():
     probability = random.dirichlet(np.ones(4), 800)
     label_number = (probability.cumsum(axis=1) < random.random((800, 1))).sum(axis=1).clip(0, 3)
     columns = {f"p_{name}": probability[:, index] for index, name in enumerate("abcd")}
-    return {**columns, "label": np.array(list("abcd"))[label_number], "group": random.choice(["x", "y"], 800)}
+    return {
+        **columns,
+        "label": np.array(list("abcd"))[label_number],
+        "group": random.choice(["x", "y"], 800),
+        "by": random.integers(8, 11, 800),
+    }
 
 
 @pytest.fixture(scope="session")

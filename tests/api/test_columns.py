@@ -298,3 +298,31 @@ def test_one_column_can_be_score_and_uncertainty(tmp_path, rows):
 def test_class_names_that_lists_cannot_contain_are_refused(name):
     with pytest.raises(DataError, match="rename"):
         uqcli.conformal_sets(pd.DataFrame({name: SCORE, "c": SCORE}), LABEL)
+
+
+def test_groups_of_an_evaluation_are_one_column_of_texts(rows):
+    boundary = find_boundary(rows["score"], rows["label"], precision="0.6")
+    columns = rows["score"], rows["label"]
+    expected = boundary.evaluate(*columns, by=rows["by"]).groups
+    assert [group.name for group in expected] == ["10", "9", "é"]
+    assert sum(group.rows for group in expected) == len(rows["score"])
+    for column_type in (list, pl.Series, pd.Series, pa.array):
+        assert boundary.evaluate(*columns, by=column_type(rows["by"])).groups == expected
+    numbers = boundary.evaluate(*columns, by=rows["age"].astype(int) // 40).groups
+    assert [group.name for group in numbers] == ["0", "1"]
+    assert boundary.evaluate(*columns).groups == ()
+    with pytest.raises(DataError, match=f"by has 3 values; expected {len(rows['score'])}, as score has"):
+        boundary.evaluate(*columns, by=["a", "b", "c"])
+    with pytest.raises(DataError, match="column 'by' has 1 without a text"):
+        boundary.evaluate(*columns, by=[None, *rows["by"][1:]])
+    with pytest.raises(DataError, match=r"by has shape \(900, 1\)"):
+        boundary.evaluate(*columns, by=rows["by"][:, None])
+
+
+def test_a_feature_may_have_the_name_of_the_groups(rows):
+    fitted = Calibrator.fit(
+        rows["score"], rows["label"], features={"by": rows["age"]}, method="heterogeneous", min_leaf=80
+    )
+    evaluation = fitted.evaluate(rows["score"], rows["label"], features={"by": rows["age"]}, by=rows["city"])
+    assert [group.name for group in evaluation.groups] == ["A", "B", "é"]
+    assert all(group.p_value is None for group in evaluation.groups)

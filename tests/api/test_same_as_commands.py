@@ -208,6 +208,43 @@ RULE_CASES = {
 }
 
 
+def group_cases(kind, evaluated):
+    """Make the case of a rule that is evaluated by groups."""
+    fit, inputs, applied, _ = RULE_CASES[kind]
+    return fit, f"{inputs} --by by", applied, evaluated
+
+
+RULE_CASES |= {
+    "boundary by groups": group_cases(
+        "boundary",
+        lambda m, g: m.evaluate(*g.labelled, uncertainty=g.rows["uncertainty"], by=g.rows["by"]),
+    ),
+    "boundary with weights by groups": group_cases(
+        "boundary with weights",
+        lambda m, g: m.evaluate(
+            *g.labelled, uncertainty=g.rows["uncertainty"], weight=g.rows["weight"], by=g.rows["by"]
+        ),
+    ),
+    "calibrator by groups": group_cases(
+        "calibrator",
+        lambda m, g: m.evaluate(*g.labelled, uncertainty=g.rows["uncertainty"], by=g.rows["by"]),
+    ),
+    "heterogeneous calibrator by groups": group_cases(
+        "heterogeneous calibrator",
+        lambda m, g: m.evaluate(*g.labelled, features=features(g), by=g.rows["by"]),
+    ),
+    "conformal by groups": group_cases(
+        "conformal",
+        lambda m, g: m.evaluate(
+            g.probability, g.classes["label"], group=g.classes["group"], by=g.classes["by"]
+        ),
+    ),
+    "conformal of one score by groups": group_cases(
+        "conformal of one score", lambda m, g: m.evaluate(*g.labelled, by=g.rows["by"])
+    ),
+}
+
+
 def features(given):
     return {name: given.rows[name] for name in ("age", "city")}
 
@@ -276,16 +313,19 @@ def test_rules_do_what_apply_evaluate_and_show_do(given, capfd, kind):
     fit, inputs, applied, evaluated = RULE_CASES[kind]
     command(f"{fit} -q -o model.json", capfd)
     rule = uqcli.load("model.json")
-    command(f"apply model.json {inputs} -q -o out.parquet", capfd)
+    command(f"apply model.json {inputs.split()[0]} -q -o out.parquet", capfd)
     assert_same_columns(applied(rule, given), pl.read_parquet("out.parquet"))
     if evaluated is not None:
         expected = json.loads(command(f"evaluate model.json {inputs} --json", capfd))
-        report = evaluated(rule, given).report.payload()
+        evaluation = evaluated(rule, given)
+        report = evaluation.report.payload()
         for result in (*expected["results"], *report["results"]):
             result.pop("artifact")
         expected["notes"] = [note.partition(": ")[2] for note in expected["notes"]]
         report["notes"] = [note.partition(": ")[2] for note in report["notes"]]
         assert json.loads(json.dumps(report)) == expected
+        groups = [(group.name, group.rows, group.p_value) for group in evaluation.groups]
+        assert groups == [(group["name"], group["rows"], group["p"]) for group in expected.get("groups", [])]
     command("show model.json -q --report shown.md", capfd)
     shown, _ = Path("shown.md").read_text("utf-8").split("\n## Made from\n")  # the API has no input files
     assert rule.describe() == shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -22,6 +22,7 @@ Classes: TypeAlias = Any
 
 WEIGHT: Final = "weight"
 GROUP: Final = "group"
+BY: Final = "by"
 PREFIX: Final = "p_"
 """Prefix of the column names given to an array of class probabilities."""
 
@@ -199,6 +200,18 @@ def table_of(columns: Mapping[str, Column]) -> pl.DataFrame:
                 expected=f"{len(series[0])}, as {series[0].name} has",
             )
     return pl.DataFrame(series)
+
+
+def unused(name: str, used: Collection[str]) -> str:
+    """Return the name, with a number after it if a column uses it.
+
+    Examples
+    --------
+    >>> unused("weight", ["score"]), unused("weight", ["weight"])
+    ('weight', 'weight_0')
+    """
+    numbered = (f"{name}_{index}" for index in range(len(used)))
+    return next(candidate for candidate in (name, *numbered) if candidate not in used)
 
 
 def series_of(name: str, values: Column) -> pl.Series:

@@ -8,17 +8,18 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from uqcli.api.columns import WEIGHT, Column, table_of
+from uqcli.api.columns import BY, WEIGHT, Column, table_of, unused
 from uqcli.artifacts.codec import encode, load_kind
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import LABEL
-from uqcli.document import Metrics, Report
+from uqcli.document import Metrics
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
+from uqcli.reports.evaluate.groups import EvaluatedGroup, ReportByGroup
 from uqcli.reports.render import to_markdown
 from uqcli.reports.show import ShowReport
 from uqcli.stores.output import write_bytes
@@ -102,7 +103,12 @@ class Fitted(Generic[ModelT]):
         return {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in added.types}
 
     def _measured(
-        self, inputs: Mapping[str, Column | None], label: Column, weight: Column | None, **options: Any
+        self,
+        inputs: Mapping[str, Column | None],
+        label: Column,
+        weight: Column | None,
+        by: Column | None,
+        **options: Any,
     ) -> Evaluation:
         """Evaluate the rule on labelled rows.
 
@@ -114,13 +120,12 @@ class Fitted(Generic[ModelT]):
             Attributes of ``EvaluateRequest``.
         """
         columns = self.artifact.source.columns
-        free = next(
-            name
-            for name in (WEIGHT, *(f"{WEIGHT}_{index}" for index in range(len(inputs) + 1)))
-            if name not in inputs
-        )
-        labelled = {columns.get("label", LABEL): label, columns.get("weight", free): weight}
-        present = {name: values for name, values in ({**inputs, **labelled}).items() if values is not None}
+        labelled = {**inputs, columns.get("label", LABEL): label}
+        free = unused(WEIGHT, labelled)
+        weighted_rows = {**labelled, columns.get("weight", free): weight}
+        group_name = unused(BY, weighted_rows)
+        all_columns = {**weighted_rows, group_name: by}
+        present = {name: values for name, values in all_columns.items() if values is not None}
         weighted = weight is not None
         overrides = ColumnOverrides(
             weight=free if weighted and "weight" not in columns else None, weighted=weighted
@@ -130,6 +135,7 @@ class Fitted(Generic[ModelT]):
             artifacts=(str(self.artifact.kind),),
             rules=(self.artifact,),
             columns=overrides,
+            by=None if by is None else group_name,
             **options,
         )
         return Evaluation(report=run(request).report)
@@ -145,13 +151,22 @@ class Evaluation:
         Report of ``uqcli evaluate``; ``payload()`` is its JSON.
     """
 
-    report: Report
+    report: ReportByGroup
 
     @property
     def metrics(self) -> Metrics:
         """Metrics by the keys of ``uqcli evaluate --json``."""
         (metrics,) = self.report.checked_metrics.values()
         return metrics
+
+    @property
+    def groups(self) -> tuple[EvaluatedGroup, ...]:
+        """Results of each group, in the order of the names; empty without ``by``.
+
+        Each has ``name``, ``rows``, ``metrics`` and ``p_value``. The p-value is of the test whether the group
+        misses the target, corrected for all groups; None if the group is not tested.
+        """
+        return () if self.report.by_group is None else self.report.by_group.groups
 
     @property
     def notes(self) -> tuple[str, ...]:

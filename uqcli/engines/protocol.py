@@ -68,11 +68,11 @@ class ReadRows:
     unnormalised: float = 0.0
 
 
-ColumnType = Literal["bool", "int64", "float64", "text", "labels"]
-"""Type of an added column.
+ColumnType = Literal["bool", "int64", "float64", "labels", "text"]
+"""Type of an added column; two are computed in a numeric form.
 
-``text`` is computed as the index of one of ``AddedColumns.texts``, or -1 for null. ``labels`` is a list of
-texts: computed as a mask of shape (rows, number of ``AddedColumns.labels``).
+``labels`` is a list of texts, computed as a mask of shape (rows, number of ``AddedColumns.labels``). ``text``
+is computed as int64 indices into the column's ``AddedColumns.texts``, of shape (rows,); -1 is null.
 """
 
 
@@ -87,7 +87,7 @@ class AddedColumns:
     labels
         Texts of the lists.
     texts
-        Texts of each text column.
+        Texts of each ``text`` column, by its name.
     compute
         Function from rows, with positions and with features of known levels, to arrays of shape (rows,) by
         name. Values in invalid rows are undefined.

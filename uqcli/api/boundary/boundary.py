@@ -166,6 +166,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         uncertainty: Column | None = None,
         group: Column | None = None,
         weight: Column | None = None,
+        by: Column | None = None,
         shift: Shift | None = None,
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
@@ -181,6 +182,9 @@ class Boundary(Fitted[BoundaryArtifact]):
         label : 0 and 1, or bool, shape (n,)
             For a boundary of predicted classes, class names or class indices.
         weight : non-negative integers, shape (n,), optional
+            Multiplicity of each row.
+        by : texts or integers, shape (n,), optional
+            Groups to measure and test separately; see ``Evaluation.groups``.
         shift
             Class weights of target data, to measure the precision there also.
 
@@ -193,6 +197,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             self._rule_columns(score, uncertainty, group),
             label,
             weight,
+            by,
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
             seed=seed,

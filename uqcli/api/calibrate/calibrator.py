@@ -154,6 +154,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         uncertainty: Column | None = None,
         features: Mapping[str, Column] | None = None,
         weight: Column | None = None,
+        by: Column | None = None,
         bootstrap: int = 0,
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
@@ -168,6 +169,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
             As in ``predict``.
         label : 0 and 1, or bool, shape (n,)
         weight : non-negative integers, shape (n,), optional
+        by : texts or integers, shape (n,), optional
+            Groups to measure separately; see ``Evaluation.groups``.
         bootstrap
             Bootstrap resamples for the intervals; 0 for none.
 
@@ -178,4 +181,4 @@ class Calibrator(Fitted[CalibratorArtifact]):
         """
         columns = {**self._input_columns(score, uncertainty), **by_name(features)}
         options = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
-        return self._measured(columns, label, weight, **options)
+        return self._measured(columns, label, weight, by, **options)

@@ -72,6 +72,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         *,
         group: Column | None = None,
         weight: Column | None = None,
+        by: Column | None = None,
         shift: Shift | None = None,
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
@@ -87,6 +88,8 @@ class ConformalSets(Fitted[ConformalArtifact]):
         label : shape (n,)
             Class names or class indices.
         weight : non-negative integers, shape (n,), optional
+        by : texts or integers, shape (n,), optional
+            Groups to measure and test separately; see ``Evaluation.groups``.
         shift
             Class weights of target data, to measure the coverage there also.
 
@@ -99,6 +102,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             self._input_columns(probability, group),
             label,
             weight,
+            by,
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
             seed=seed,

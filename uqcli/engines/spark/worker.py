@@ -126,8 +126,7 @@ def columns_added(
     *,
     roles: dict[str, str],
     features: dict[str, tuple[str, tuple[str, ...]]],
-    added: dict[str, str],
-    texts: dict[str, tuple[str, ...]],
+    added: dict[str, tuple[str, tuple[str, ...]]],
     kept_columns: int,
 ) -> Work:
     """Add a rule's columns to rows.
@@ -141,9 +140,7 @@ def columns_added(
     features
         Column and levels of each feature.
     added
-        Type of each added column, in the order a0, a1, ...
-    texts
-        Texts of text columns and of lists.
+        Type of each added column, in the order a0, a1, ..., and the texts that it may hold.
     kept_columns
         Number of leading columns to keep.
     """
@@ -154,9 +151,7 @@ def columns_added(
             if len(batch):
                 computed = compute(_rows(batch, roles, features))
                 unusable = ~batch.column(batch.schema.get_field_index("ok")).to_numpy(zero_copy_only=False)
-                columns = [
-                    _added(computed[name], kind, texts[name], unusable) for name, kind in added.items()
-                ]
+                columns = [_added(computed[name], *form, unusable) for name, form in added.items()]
                 yield pa.RecordBatch.from_arrays(
                     [*batch.columns[:kept_columns], *columns],
                     names=[*batch.schema.names[:kept_columns], *(f"a{index}" for index in range(len(added)))],
@@ -218,7 +213,8 @@ def _rows(
 def _added(values: Any, kind: str, texts: tuple[str, ...], unusable: Any) -> Any:
     """Return the Arrow array, null in unusable rows."""
     if kind == "text":
-        return pa.array(texts, type=pa.string()).take(pa.array(values, mask=unusable | (values < 0)))
+        text = np.array([*texts, None], dtype=object)[np.where(unusable, -1, values)]  # -1 is the last, null
+        return pa.array(text, type=pa.string())
     if kind != "labels":
         return pa.array(values, mask=unusable)
     labels = np.array(texts, dtype=object)

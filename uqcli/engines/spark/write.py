@@ -142,14 +142,18 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
             feature.name: (check.features[feature.name], feature.levels or ())
             for feature in check.roles.features
         },
-        added=dict(added.types),
-        texts={name: added.texts.get(name, added.labels) for name in added.types},
+        added={name: (kind, _texts(added, name)) for name, kind in added.types.items()},
         kept_columns=len(columns),
     )
     computed = frame.mapInArrow(work, _schema(frame, len(columns), added))
     temporary_names: dict[str, Any] = {name: f"c{index}" for index, name in enumerate(columns)}
     temporary_names |= {name: f"a{index}" for index, name in enumerate(added.types)}
     return computed.select(*(F.col(column).alias(name) for name, column in temporary_names.items()))
+
+
+def _texts(added: AddedColumns, name: str) -> tuple[str, ...]:
+    """Return the texts that a column may hold, alone or in lists."""
+    return added.labels if added.types[name] == "labels" else added.texts.get(name, ())
 
 
 def _schema(frame: Frame, kept_columns: int, added: AddedColumns) -> StructType:
@@ -159,8 +163,8 @@ def _schema(frame: Frame, kept_columns: int, added: AddedColumns) -> StructType:
         "bool": T.BooleanType(),
         "int64": T.LongType(),
         "float64": T.DoubleType(),
-        "text": T.StringType(),
         "labels": T.ArrayType(T.StringType()),
+        "text": T.StringType(),
     }
     added_fields = [
         T.StructField(f"a{index}", kinds[kind]) for index, kind in enumerate(added.types.values())

@@ -12,7 +12,6 @@ from typing import Any, Final
 from uqcli.artifacts.codec import load
 from uqcli.artifacts.saved import Saved
 from uqcli.choices import ArtifactKind
-from uqcli.document import Report
 from uqcli.engines.open import reusable_streams
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.jobs.evaluate.request import EvaluateRequest
@@ -20,6 +19,7 @@ from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.result import Result
 from uqcli.jobs.target_weights import load_shift
+from uqcli.reports.evaluate.groups import ReportByGroup
 from uqcli.stores.address import safe_address
 
 EVALUATION_MODULES: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
@@ -32,7 +32,7 @@ EVALUATION_MODULES: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
 """Kinds that can be evaluated, with the module of this package whose function ``evaluate`` does it."""
 
 
-def run(request: EvaluateRequest) -> Result[Report, None]:
+def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     """Evaluate rules of one kind.
 
     Raises

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from uqcli.document import (
     Claim,
     Estimate,
     Figure,
     Metrics,
+    Report,
     Table,
     count,
     first_of,
@@ -188,3 +189,11 @@ class GroupEvaluation:
             for group in self.groups
             if group.p_value is not None
         ]
+
+
+class ReportByGroup(Report, Protocol):
+    """Report of an evaluation, with results by group if they were requested."""
+
+    @property
+    def by_group(self) -> GroupEvaluation | None:
+        """Results of a single rule by group, if requested."""

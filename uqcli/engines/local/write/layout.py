@@ -28,8 +28,8 @@ _TYPES: Final = {
     "bool": pa.bool_(),
     "int64": pa.int64(),
     "float64": pa.float64(),
-    "text": pa.large_string(),
     "labels": pa.large_list(pa.large_string()),
+    "text": pa.large_string(),
 }
 
 

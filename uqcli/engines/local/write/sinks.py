@@ -106,13 +106,16 @@ class CsvSink:
 
 
 def _as_bytes(column: pl.Series, delimiter: str) -> pa.LargeBinaryArray:
-    """Return the CSV fields of a column; texts are quoted where needed."""
-    text = column.cast(pl.String).fill_null("")
-    if column.dtype == pl.String:
-        needs_quotes = text.str.contains_any([delimiter, '"', "\n", "\r"])
-        quoted = '"' + text.str.replace_all('"', '""', literal=True) + '"'
-        text = quoted.zip_with(needs_quotes, text)
-    return text.to_arrow().cast(pa.large_binary())
+    """Return the fields of a column, empty for null; texts are quoted as polars does."""
+    text = _quoted(column, delimiter) if column.dtype == pl.String else column.cast(pl.String)
+    return text.fill_null("").to_arrow().cast(pa.large_binary())
+
+
+def _quoted(text: pl.Series, delimiter: str) -> pl.Series:
+    """Quote the texts that would not be read back as they are."""
+    needed = text.str.contains_any([delimiter, '"', "\n", "\r"]) | (text == "")
+    quoted = '"' + text.str.replace_all('"', '""', literal=True) + '"'
+    return quoted.zip_with(needed.fill_null(value=False), text)
 
 
 def _write_bytes(stream: BinaryIO, values: pa.LargeBinaryArray) -> None:

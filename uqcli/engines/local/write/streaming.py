@@ -24,7 +24,7 @@ from uqcli.engines.local.read.json_source import JsonSource
 from uqcli.engines.local.read.source import Batch, Block, OpenedInput, report_reading
 from uqcli.engines.local.write.layout import Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, open_sink
-from uqcli.engines.protocol import ColumnType, StreamRequest, StreamSummary
+from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.files import STDIO
 from uqcli.rows import Rows
 from uqcli.running.rows_read import rows_read
@@ -91,10 +91,7 @@ def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Compu
         checker.finish()
     computed = request.added.compute(rows)
     added = pl.DataFrame(
-        {
-            name: _column(computed[name], kind, request.added.texts.get(name, request.added.labels))
-            for name, kind in request.added.types.items()
-        }
+        {name: _column(name, computed[name], rows, request.added) for name in request.added.types}
     )
     if rows.valid is None:
         return _Computed(rows=rows, added=added, kept_rows=None)
@@ -104,16 +101,18 @@ def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Compu
     return _Computed(rows=rows, added=added, kept_rows=kept)
 
 
-def _column(values: np.ndarray, kind: ColumnType, texts: Sequence[str]) -> pl.Series | np.ndarray:
-    if kind not in ("text", "labels"):
-        return values
-    choices = arrow_of(pl.Series(texts, dtype=pl.String))
+def _column(name: str, values: np.ndarray, rows: Rows, added: AddedColumns) -> pl.Series | np.ndarray:
+    """Return a computed column in the form of its type; values in unusable rows are undefined."""
+    kind = added.types[name]
     if kind == "text":
-        return cast(pl.Series, pl.from_arrow(choices.take(pa.array(values, mask=values < 0))))
+        texts = pl.Series([*added.texts[name], None], dtype=pl.String)
+        return texts.gather(rows.filled(values, -1))  # -1 is the last, null
+    if kind != "labels":
+        return values
     _, label_index = np.nonzero(values)
-    texts_of_rows = choices.take(arrow_of(label_index))
+    texts = arrow_of(pl.Series(added.labels, dtype=pl.String)).take(arrow_of(label_index))
     offsets = np.concatenate([[0], np.cumsum(values.sum(axis=1))])
-    return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(arrow_of(offsets), texts_of_rows)))
+    return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(arrow_of(offsets), texts)))
 
 
 def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest) -> Batch:
