@@ -210,7 +210,7 @@ BAD_ARTIFACTS = {
     "binary": (lambda valid_file: "\x00\x01", "not JSON"),
     "no object": (lambda valid_file: "[1, 2]", "not a uqcli rule file"),
     "not ours": (lambda valid_file: '{"a": 1}', "not a uqcli rule file"),
-    "newer format": (lambda valid_file: rule_file_with(valid_file, format_version=2), "format version 2"),
+    "newer format": (lambda valid_file: rule_file_with(valid_file, format_version=9), "format version 9"),
     "wrong kind": (lambda valid_file: rule_file_with(valid_file, kind="forest"), "'forest'"),
     "kind of another type": (lambda valid_file: rule_file_with(valid_file, kind=[1]), "kind"),
     "missing key": (lambda valid_file: rule_file_with(valid_file, thresholds=...), "thresholds"),

@@ -36,9 +36,7 @@ class InputOptions:
 
     panel: ClassVar = _INPUT
 
-    format: FileFormat | None = choice(
-        "Format where the file name has none: csv, parquet, arrow or jsonl. (default: csv)", metavar="FORMAT"
-    )
+    format: FileFormat | None = choice("csv, parquet, arrow or jsonl. (default: by name)", metavar="FORMAT")
     delimiter: str | None = option("CHAR", "CSV delimiter, or 'tab'. (default: by name)")
     null_value: list[str] | None = option("TEXT", "Another CSV text that means null (repeatable).")
     on_invalid: OnInvalid = option(
@@ -77,7 +75,7 @@ class ClassProbabilities:
 
     panel: ClassVar = _COLUMNS
 
-    proba: str | None = option("PATTERN", "Class probabilities: 'p_*', where * is the class, or a,b,c.")
+    proba: str | None = option("PATTERN", "Class probabilities, 'p_*' or a,b,c.")
     classes: str | None = option("NAME,...", "Names of the classes, in column order.")
 
 
@@ -219,13 +217,9 @@ class ReportOptions:
     json: bool = flag("Print the report as one JSON object.")
     quiet: bool = flag("Print no table and no message; errors stay.", also="-q")
     verbose: bool = flag("Print details, every caution and whole tables.")
-    report: list[str] | None = option(
-        "FILE", "Also write the report: .html, .md, .json, .xml (JUnit) or .prom (Prometheus) (repeatable)."
-    )
+    report: list[str] | None = option("FILE", "Also .html, .md, .json, .xml or .prom (repeatable).")
     title: str | None = option("TEXT", "Title of .html and .md reports. (default: the result)")
-    fail_if: list[str] | None = option(
-        "GATE", "Exit 6 if 'METRIC OP VALUE' holds, such as 'precision.low < 0.7' (repeatable)."
-    )
+    fail_if: list[str] | None = option("GATE", "Exit 6 if it holds, such as 'tce > 5' (repeatable).")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,6 +235,4 @@ class RunOptions:
     spark: str | None = option("URL", "Spark cluster, sc://host:port. (default: local)")
     debug: bool = flag("Show a traceback on errors.")
     no_config: bool = flag("Read no configuration file.")
-    config: str | None = option(
-        "FILE", "Configuration file. (default: nearest uqcli.toml or pyproject.toml upwards)"
-    )
+    config: str | None = option("FILE", "Configuration file. (default: nearest upwards)")

@@ -57,16 +57,21 @@ class MethodOptions:
     panel: ClassVar = "Boundary"
 
     algorithm: AlgorithmChoice | None = choice(
-        "smooth, vw-dpmt (exact optimum), ew-dpmt (equal cells), mist (isotonic), gmt (each bin alone), "
-        "hr (score plus uncertainty), st (single threshold), all (saves the best). "
+        "smooth, vw-dpmt (exact optimum), st (single threshold), ew-dpmt, mist, gmt, hr, or all (saves the "
+        "best). "
         f"(default: {defaults.ALGORITHM})",
         metavar="NAME",
     )
-    compare: bool = flag("Test by cross-validation if uncertainty helps; of several (A,B) keep the best.")
+    compare: bool = flag("Test if uncertainty helps; keep the best.")
     certify: str | None = option("DELTA", "Certify --precision, at risk DELTA.")
     margin: str | None = option("Z", "Exceed --precision by Z standard errors.")
-    review: str | None = option("M|P%", "Leave M rows or P% for review: those with most positives.")
-    miss: str | None = option("F", "Review as few rows as possible; miss at most F of positives.")
+    review: str | None = option("M|P%", "Leave M rows or P% for review.")
+    miss: str | None = option("F", "Review few; miss at most F of positives.")
+    by: str | None = option("COL", "Thresholds for each group of this column.")
+    bound: GroupBound | None = choice(
+        f"Bound overall or each. (default: {defaults.GROUP_BOUND})", metavar="NAME"
+    )
+    min_group: int = option("N", "Minimum rows of a group.", defaults.MIN_GROUP_ROWS, min=1)
     shift: str | None = option("SHIFT.json", "Meet the bound under these class weights.")
     uncertainty_bins: str | None = option(
         "K|auto",
@@ -80,19 +85,6 @@ class MethodOptions:
     grid: str | None = option("GRID.json", "Use a saved grid instead of rows.")
     frontier: str | None = option("FILE", "Save recall by alerts (.csv, .parquet).")
     seed: int = option("S", "Seed of the splits.", defaults.SEED, min=0, max=defaults.MAX_SEED)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupOptions:
-    """Groups with thresholds of their own."""
-
-    panel: ClassVar = "Groups"
-
-    by: str | None = option("COL", "Thresholds for each group of this column; one rule for all others.")
-    bound: GroupBound = choice(
-        "The constraint holds in all groups together (overall), or in each.", defaults.GROUP_BOUND
-    )
-    min_group: int = option("N", "Minimum rows of a group.", defaults.MIN_GROUP_ROWS, min=1)
 
 
 def boundary(
@@ -110,7 +102,6 @@ def boundary(
     plotting: PlotOutput,
     reporting: ReportOptions,
     method: MethodOptions,
-    groups: GroupOptions,
     reading: InputOptions,
     running: RunOptions,
 ) -> None:
@@ -131,7 +122,7 @@ def boundary(
 
     _refuse_row_options(inputs, method)
     data = labelled_data(inputs, columns, reading, running, probabilities=probabilities)
-    by = _key(groups, data)
+    by = _key(method, data)
     if data.roles.class_columns is not None:
         data = data.as_predictions(columns.uncertainty if is_typed("uncertainty") else None)
     grid = _grid(method)
@@ -143,8 +134,8 @@ def boundary(
         constraint=constraints[0],
         review=review_limit(review=method.review, miss=method.miss),
         by=by,
-        bound=groups.bound,
-        min_group=groups.min_group,
+        bound=method.bound or defaults.GROUP_BOUND,
+        min_group=method.min_group,
         algorithm=_algorithm(method),
         grid=grid,
         saved_grid=method.grid,
@@ -168,7 +159,7 @@ def boundary(
         )
 
 
-def _key(groups: GroupOptions, data: DataRequest) -> str | None:
+def _key(method: MethodOptions, data: DataRequest) -> str | None:
     """Return the key of the groups: a column, the predicted class, or None.
 
     Raises
@@ -181,9 +172,9 @@ def _key(groups: GroupOptions, data: DataRequest) -> str | None:
     if data.roles.class_columns is not None:
         refuse_typed(("by",), "with --proba", "one of them: predicted classes are the groups")
         return PREDICTED
-    if groups.by is None:
+    if method.by is None:
         refuse_typed(("bound", "min_group"), "without --by or --proba", "one of them")
-    return groups.by
+    return method.by
 
 
 def _frontier_file(name: str | None) -> str | None:
