@@ -33,6 +33,10 @@ PAGES = {
     "boundary of alerts": "boundary digits_holdout.csv --max-selected 100 --title 'Whom to ask first'",
     "boundary of money": "boundary digits_holdout.csv --gain 10 --cost 3",
     "boundary of a grid": "boundary --grid grid.json --precision 0.9",
+    "boundary with review": "boundary digits_holdout.csv --precision 0.7 --miss 0.1 -o review.json",
+    "boundaries of groups": "boundary hostile.parquet --precision 0.7 --by group --bound each -o groups.json",
+    "boundaries of classes": "boundary digits_proba_holdout.csv --proba p_* --precision 0.9 --min-group 50 "
+    "-o classes.json",
     "certified boundary": "boundary digits_holdout.csv --precision 0.7 --certify 0.1",
     "bin of one row": "bin digits_holdout.csv --binning pava",
     "calibrate": "calibrate digits_holdout.csv --method all -o c.json",
@@ -43,6 +47,9 @@ PAGES = {
     "tce of hostile groups": "tce hostile.parquet --by group",
     "evaluate": "evaluate b.json digits_new.csv",
     "evaluate two": "evaluate b.json st.json digits_new.csv",
+    "evaluate a review": "evaluate review.json digits_new.csv",
+    "evaluate groups": "evaluate groups.json hostile.parquet",
+    "evaluate classes": "evaluate classes.json digits_proba_new.csv",
     "evaluate calibrators": "evaluate c.json m.json p.json digits_new.csv",
     "shift": "shift digits_proba_holdout.csv --target digits_proba_new.csv --proba p_*",
     "conformal": "conformal digits_proba_holdout.csv --proba p_* --mode label-conditional -o sets.json",
@@ -51,6 +58,7 @@ PAGES = {
     "uncertainty": "uncertainty digits_proba_new.csv --members p_* -o rows.csv",
     "simulate": "simulate posterior --rows 500 -o drawn.csv",
     "show": "show b.json",
+    "show groups": "show groups.json",
     "show a calibrator": "show c.json",
     "show two": "show b.json st.json --on digits_new.csv",
 }
