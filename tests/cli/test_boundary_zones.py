@@ -44,11 +44,13 @@ def test_apply_and_evaluate_count_what_the_rule_says(uqcli, files, tmp_path, lim
     assert outcome.json["review_thresholds"] == rule["review_thresholds"]
     applied = {}
     for name in ("fit", "test"):
-        assert uqcli("apply", "rule.json", f"{name}.csv", "-q", "-o", "applied.csv").code == 0
+        report = uqcli("apply", "rule.json", f"{name}.csv", "--json", "-o", "applied.csv").json
         applied[name] = pl.read_csv(tmp_path / "applied.csv")
         frame = applied[name]
         assert frame.columns == ["score", "uncertainty", "label", "decision", "zone"]
         assert (frame["decision"] == (frame["zone"] == "flag")).all()
+        assert report["metrics"]["selected"] == frame["decision"].sum()
+        assert report["metrics"]["reviewed"] == (frame["zone"] == "review").sum()
     on_fit = counts(applied["fit"])
     fit = rule["fit"]
     assert on_fit == (fit["selected"], fit["true_positives"], fit["reviewed"], fit["caught"])

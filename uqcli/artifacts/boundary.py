@@ -58,7 +58,8 @@ from uqcli.rows import Rows
 EXPECTED: Final = "expected on new data"
 EXPECTED_ON_TARGET: Final = "expected on target data"
 _RANGE: Final = 0.9
-ZONES: Final = ("flag", "review", "clear")
+REVIEWED: Final = "review"
+ZONES: Final = ("flag", REVIEWED, "clear")
 """Zones of a rule with a review, in descending order of the score."""
 
 NEW_FORMAT: Final = 2

@@ -146,12 +146,16 @@ class StreamRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamSummary:
-    """Counts of rows written, true values added, rows dropped, and rows kept with nulls."""
+    """Counts of rows written, true values added, rows dropped, and rows kept with nulls.
+
+    ``texts`` counts the rows of each added text.
+    """
 
     rows: int
     selected: int
     dropped: int
     undecided: int
+    texts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

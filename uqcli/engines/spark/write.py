@@ -60,11 +60,16 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     usable = _prepared(frame, check, len(columns), drop=request.data.on_invalid is OnInvalid.DROP)
     with _appearing(target, local=is_local(request.data.spark)) as path, spark_errors(f"write '{target}'"):
         _computed(usable, columns, check, request).write.mode("error").parquet(path)
-        selected = _selected(session.read.parquet(path), request.added)
+        written = session.read.parquet(path)
+        selected, texts = _selected(written, request.added), _count_texts(written, request.added)
     unusable = answers["rows"] - answers["usable"]
     dropped = unusable if request.data.on_invalid is OnInvalid.DROP else 0
     return StreamSummary(
-        rows=answers["rows"] - dropped, selected=selected, dropped=dropped, undecided=unusable - dropped
+        rows=answers["rows"] - dropped,
+        selected=selected,
+        dropped=dropped,
+        undecided=unusable - dropped,
+        texts=texts,
     )
 
 
@@ -181,6 +186,17 @@ def _selected(frame: Frame, added: AddedColumns) -> int:
         return 0
     sums = [F.sum(F.col(quoted(name)).cast("long")).alias(f"s{index}") for index, name in enumerate(truths)]
     return sum(count or 0 for count in frame.agg(*sums).toArrow().to_pylist()[0].values())
+
+
+def _count_texts(frame: Frame, added: AddedColumns) -> dict[str, int]:
+    """Count the added texts, as written."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    texts: dict[str, int] = {}
+    for name in (name for name, kind in added.types.items() if kind == "text"):
+        counts = frame.groupBy(F.col(quoted(name)).alias("text")).count().toArrow().to_pylist()
+        texts |= {row["text"]: row["count"] for row in counts if row["text"] is not None}
+    return texts
 
 
 @contextmanager

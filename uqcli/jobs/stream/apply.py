@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from uqcli.artifacts.boundary import REVIEWED, ZONES
 from uqcli.artifacts.codec import content_of, load_unedited
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.engines.request import DataRequest
@@ -47,12 +48,15 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     """
     rule, output = load_unedited(request.artifact), request.output
     selected = 0 if rule.decides else None
-    apply_checks(request.checks, {"": metrics_of(rows=0, selected=selected, undecided=0)})
     if not rule.has_sets:
         request.columns.refuse(("no_empty",), f"with a rule file of kind {rule.kind}")
     form = NewColumns(prefix=output.prefix, lists=output.supports_lists, no_empty=request.no_empty)
     roles = rule.reads(request.columns)
     added = replace(rule.adds(roles, form), made_by=content_of(rule)["digest"])
+    has_zones = ZONES in added.texts.values()
+    reviewed = 0 if has_zones else None
+    empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed)
+    apply_checks(request.checks, {"": empty})
     summary = stream(replace(request.data, roles=roles), added, output)
     report = ApplyReport(
         source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=roles.column_by_role()),
@@ -62,5 +66,6 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
         rule=rule,
         selected=summary.selected if rule.decides else None,
         undecided=summary.undecided,
+        reviewed=summary.texts.get(REVIEWED, 0) if has_zones else None,
     )
     return Result(report=report, artifact=None)

@@ -59,11 +59,20 @@ _MAX_RATE_RATIO: Final = 2
 """Rows from which an alert rate is compared, and the factor at which it is far from the usual one."""
 
 
-def metrics_of(*, rows: int, selected: int | None, undecided: int) -> Metrics:
-    """Return the counts of the output by key; ``selected`` is None if the rule makes no decisions."""
+def metrics_of(*, rows: int, selected: int | None, undecided: int, reviewed: int | None = None) -> Metrics:
+    """Return the counts of the output by key.
+
+    Parameters
+    ----------
+    selected, reviewed
+        None if the rule makes no decisions, or has no review.
+    """
     if selected is None:
         return {"rows": rows, "undecided": undecided}
+    share = reviewed / rows if reviewed is not None and rows else None
+    zones = {} if reviewed is None else {"reviewed": reviewed, "review_share": share}
     return {
+        **zones,
         "rows": rows,
         "selected": selected,
         "undecided": undecided,
@@ -91,11 +100,17 @@ class ApplyReport(OneResult):
     parameters: ApplyParameters
     selected: int | None
     undecided: int
+    reviewed: int | None = None
 
     @property
     def metrics(self) -> Metrics:
         """Counts of the output."""
-        return metrics_of(rows=self.source.rows, selected=self.selected, undecided=self.undecided)
+        return metrics_of(
+            rows=self.source.rows,
+            selected=self.selected,
+            undecided=self.undecided,
+            reviewed=self.reviewed,
+        )
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -112,6 +127,9 @@ class ApplyReport(OneResult):
         if self.selected is not None:
             rate = f" ({100 * self.selected / rows:.2f} %)" if rows else ""
             title = f"{count(self.selected)} of {rows_of(rows)} flagged{rate}"
+        if self.reviewed is not None:
+            rate = f" ({100 * self.reviewed / rows:.2f} %)" if rows else ""
+            title = f"{title}, {count(self.reviewed)} for review{rate}"
         cautions = []
         if self.undecided:
             cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
@@ -143,7 +161,10 @@ class ApplyReport(OneResult):
             usual = None if self.rule is None else self.rule.alert_rate
             beside = "" if usual is None else f"{percent(usual)} on the calibration set"
             numbers.append(KeyNumber(label="flagged", value=percent(self.selected / rows), interval=beside))
-        numbers.append(KeyNumber(label="undecided", value=count(self.undecided)))
+        if self.reviewed is not None and rows:
+            numbers.append(KeyNumber(label="for review", value=percent(self.reviewed / rows)))
+        else:
+            numbers.append(KeyNumber(label="undecided", value=count(self.undecided)))
         action = "When labels arrive, check the rule with uqcli evaluate."
         if self.selected is not None:
             action = f"Handle the rows whose {self.parameters.columns[0]} is true. {action}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -167,11 +168,21 @@ def _add(summary: StreamSummary, computed: _Computed) -> StreamSummary:
         selected=summary.selected + _count_true(computed.added),
         dropped=summary.dropped + dropped,
         undecided=summary.undecided + invalid - dropped,
+        texts=Counter(summary.texts) + _count_texts(computed.added),
     )
 
 
 def _count_true(added: pl.DataFrame) -> int:
     return sum(int(column.sum()) for column in added if column.dtype == pl.Boolean)
+
+
+def _count_texts(added: pl.DataFrame) -> Counter[str]:
+    """Count the added texts; those of unusable rows are null."""
+    texts: Counter[str] = Counter()
+    for column in added:
+        if column.dtype == pl.String:
+            texts.update(dict(column.drop_nulls().value_counts().iter_rows()))
+    return texts
 
 
 def _csv_form(sources: Sequence[OpenedInput], request: StreamRequest, layout: Layout) -> CsvForm:
