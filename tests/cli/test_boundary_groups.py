@@ -141,7 +141,9 @@ def test_each_group_is_tested_without_being_asked(uqcli, files, tmp_path):
     assert uqcli(*common, "-o", "overall.json").code == 0
     report = uqcli("evaluate", "each.json", "test.csv", "--json").json
     tested = {group["name"]: group["tested"] for group in report["groups"]}
-    assert tested == {"10": True, "9": True, "north, east": True, "tiny": False, "new": False}
+    assert tested == {"10": True, "9": True, "north, east": True, "(any other)": False}
+    assert sum(group["rows"] for group in report["groups"]) == report["metrics"]["rows"]
+    assert "without a rule of their own, not tested: (any other) (360)." in report["notes"]
     assert report["metrics"]["promise_broken"] == int(report["metrics"]["groups_below"] > 0)
     assert "groups" not in uqcli("evaluate", "overall.json", "test.csv", "--json").json
     by_other = uqcli("evaluate", "overall.json", "test.csv", "--by", "region", "--json").json
@@ -233,3 +235,26 @@ def test_predictions_refuse_what_they_cannot_use(uqcli, tmp_path):
     common = ("boundary", "fit.csv", "--proba", "q0,q1", "--precision", "0.6")
     for options in (("--by", "u"), ("--score", "u"), ("--uncertainty-bins", "4"), ("--positive", "a")):
         assert uqcli(*common, *options).code == 2
+
+
+def test_rows_without_a_group_are_measured_under_the_rule_of_all_rows(uqcli, files, tmp_path):
+    options = ("--precision", "0.7", "--by", "region", "--bound", "each", "-q", "-o", "rule.json")
+    assert uqcli("boundary", "fit.csv", *options).code == 0
+    test = rows(2).with_columns(pl.when(pl.int_range(pl.len()) % 4 > 0).then("region").alias("region"))
+    test.write_csv(tmp_path / "missing.csv")
+    report = uqcli("evaluate", "rule.json", "missing.csv", "--json").json
+    assert uqcli("apply", "rule.json", "missing.csv", "-q", "-o", "applied.csv").code == 0
+    applied = pl.read_csv(tmp_path / "applied.csv")
+    others = applied.filter(~pl.col("region").is_in(["10", "9", "north, east"]) | pl.col("region").is_null())
+    (other,) = (group for group in report["groups"] if group["name"] == "(any other)")
+    assert (other["metrics"]["selected"], other["metrics"]["true_positives"]) == counts(others)[:2]
+    assert other["rows"] == others.height
+
+
+def test_the_worst_of_groups_that_all_keep_the_bound_has_the_lowest_rate(uqcli, files, tmp_path):
+    assert uqcli("boundary", "fit.csv", "--precision", "0.3", "-q", "-o", "rule.json").code == 0
+    report = uqcli("evaluate", "rule.json", "test.csv", "--by", "region", "--json").json
+    tested = [group for group in report["groups"] if group["tested"]]
+    assert {group["p"] for group in tested} == {1.0}
+    lowest = min(tested, key=lambda group: group["metrics"]["precision"]["value"])
+    assert report["worst_group"] == lowest["name"] != tested[0]["name"]

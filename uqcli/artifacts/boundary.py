@@ -51,11 +51,12 @@ from uqcli.errors import DataError, UsageError
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.boundary.decide import decide
-from uqcli.methods.boundary.result import FitCounts
+from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.zones import ReviewLimit, review_limit
 from uqcli.rows import Rows
 
 EXPECTED: Final = "expected on new data"
+EXPECTED_IN_GROUPS: Final = "expected in these groups"
 EXPECTED_ON_TARGET: Final = "expected on target data"
 _RANGE: Final = 0.9
 REVIEWED: Final = "review"
@@ -66,6 +67,9 @@ NEW_FORMAT: Final = 2
 """Format version of rules that an earlier version would apply differently."""
 
 ROWS_ARE_PREDICTIONS: Final = "Rows are predictions: a flagged one is accepted, a positive one is right."
+OTHER_GROUPS: Final = "(any other)"
+"""Name of the rows whose group has no rule of its own."""
+
 PREDICTED_CLASS: Final = "predicted class"
 """Name of the groups of rules of classes."""
 
@@ -257,6 +261,11 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def has_zones(self) -> bool:
         """Whether rows are flagged, reviewed or cleared."""
         return not isinstance(self.review_thresholds, msgspec.UnsetType)
+
+    @property
+    def newer_fields(self) -> bool:
+        """Whether it has a review or groups."""
+        return self.has_zones or bool(self.group_rules)
 
     @property
     def group_rules(self) -> Mapping[str, SavedGroup]:
@@ -466,7 +475,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if self.group_rules:
             by = PREDICTED_CLASS if self.class_names else printable(self.by or "", 30)
             name = f"Boundaries ({self.algorithm}) of {len(self.group_rules)} groups of {by}"
-            tables = [results, self._groups_table(by)]
+            tables = [results, self._groups_table(by), *group_thresholds(by, self.group_rules)]
         return Document(
             title=f"{name} for {self._target_text(certified)}",
             lead=self._scores_in_words() if self.is_raised else (),
@@ -486,7 +495,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             group_line(name, saved.fit, saved.thresholds)
             for name, saved in ((name, self.group_rules[name]) for name in in_order(self.group_rules))
         ]
-        others = ("any other", "", "", "", "", rule_in_short(self.thresholds))
+        others = (OTHER_GROUPS, "", "", "", "", rule_in_short(self.thresholds))
         return Table(title="", header=(by, *GROUP_HEADER), rows=[*rows, others], text_last=True)
 
     def _card(self) -> HeadCard:
@@ -513,6 +522,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             return []
         estimates = (self.expected.recall, self.expected.precision)
         name = EXPECTED if isinstance(self.target, msgspec.UnsetType) else EXPECTED_ON_TARGET
+        if self.group_rules and sum(group.fit.rows for group in self.group_rules.values()) < self.fit.rows:
+            name = EXPECTED_IN_GROUPS
         return [
             (
                 name,
@@ -686,9 +697,25 @@ def group_line(name: str, fit: FitCounts | GroupFit, thresholds: Sequence[float 
     return printable(name, 30), *counts, rule_in_short(thresholds)
 
 
+def group_thresholds(by: str, groups: Mapping[str, SavedGroup | FittedBoundary]) -> list[Table]:
+    """Tabulate the thresholds of groups with several uncertainty bins; empty if there are none."""
+    rows = [
+        (printable(group, 30), uncertainty, rule(threshold))
+        for group in in_order(groups)
+        if len(set(groups[group].thresholds)) > 1
+        for uncertainty, threshold in zip(
+            ranges(list(groups[group].uncertainty_edges)), groups[group].thresholds, strict=True
+        )
+    ]
+    header = (by, "uncertainty", "flag when")
+    return [Table(title="", header=header, rows=rows, left=3, detail=True)] if rows else []
+
+
 def rule_in_short(thresholds: Sequence[float | None]) -> str:
     """State a single threshold, or the number of thresholds."""
-    return rule(thresholds[0]) if len(thresholds) == 1 else f"{len(thresholds)} thresholds"
+    if len(set(thresholds)) == 1:
+        return rule(thresholds[0])
+    return f"{len(thresholds)} thresholds"
 
 
 def zone_rates(fit: Fit | FitCounts | None) -> dict[str, float | int | None]:

@@ -89,7 +89,7 @@ def load_unedited(name: str) -> Saved:
         raise ArtifactError(
             f"'{name}' was edited after it was written",
             expected="contents that match its digest",
-            remedy="fit the rule again, or remove its key digest (its target is then not tested)",
+            remedy="fit the rule again",
         )
     return artifact
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
 import msgspec
 
-from uqcli.artifacts.boundary import BoundaryArtifact, rule
+from uqcli.artifacts.boundary import BoundaryArtifact, rule, rule_in_short
 from uqcli.artifacts.codec import content_of
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import VERSION
@@ -20,6 +20,7 @@ from uqcli.document import (
     OneResult,
     Table,
     count,
+    in_order,
     printable,
     ranges,
     rows_of,
@@ -145,7 +146,14 @@ class ShowTwoReport(OneResult):
                 [_rule_at(saved, start, review=bool(title)) for start in starts] for saved in (first, second)
             ]
             rows = list(zip(ranges(edges), *columns, strict=True))
-            tables.append(Table(title=title, header=("uncertainty", *names), rows=rows, left=3))
+            if columns[0] != columns[1] or not (first.newer_fields or second.newer_fields):
+                tables.append(Table(title=title, header=("uncertainty", *names), rows=rows, left=3))
+        groups = in_order({*first.group_rules, *second.group_rules})
+        lines = [(printable(name, 30), _of_group(first, name), _of_group(second, name)) for name in groups]
+        changed = [line for line in lines if line[1] != line[2]]
+        if changed:
+            tables.insert(0, Table(title="", header=("group", *names), rows=changed, left=3))
+            tables[1:] = [replace(table, title=table.title or "Other groups") for table in tables[1:]]
         return tables
 
     def _fields(self) -> Table:
@@ -186,6 +194,12 @@ def _rule_at(saved: BoundaryArtifact, uncertainty: float, *, review: bool) -> st
     if isinstance(saved.review_thresholds, msgspec.UnsetType):
         return "never"
     return rule(saved.review_thresholds[bin_number])
+
+
+def _of_group(saved: BoundaryArtifact, name: str) -> str:
+    """The rule of a boundary in a group, in short."""
+    group = saved.group_rules.get(name)
+    return "as all rows" if group is None else rule_in_short(group.thresholds)
 
 
 def _text(value: Any) -> str:

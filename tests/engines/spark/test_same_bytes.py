@@ -86,6 +86,7 @@ def test_rule_files_are_byte_identical_on_both_engines(folder, tmp_path, line):
         "boundary --precision 0.5 --by region --bound each",
         "boundary --precision 0.5 --review 5%",
         "boundary --proba p_* --precision 0.5 --label class --uncertainty uncertainty",
+        "boundary --proba p_c,p_a,p_b --classes c,a,b --precision 0.5 --label class --bound each",
     ],
 )
 def test_results_by_group_are_equal_on_both_engines(folder, tmp_path, line):

@@ -135,13 +135,15 @@ class Boundary(Fitted[BoundaryArtifact]):
         """Uncertainty edges, thresholds and counts of each group; empty without groups."""
         return self.artifact.group_rules
 
-    def zones(self, score: Column, uncertainty: Column | None = None) -> NDArray[np.str_]:
+    def zones(
+        self, score: Column | Classes, uncertainty: Column | None = None, *, group: Column | None = None
+    ) -> NDArray[np.str_]:
         """Return the zone of each row of new data: flag, review or clear.
 
         Parameters
         ----------
-        score, uncertainty : finite numbers, shape (n,)
-            Uncertainty is required if the boundary uses it.
+        score, uncertainty, group
+            As in ``decide``.
 
         Returns
         -------
@@ -153,7 +155,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         DataError
             A value is not finite, or uncertainty is missing.
         """
-        added = self._added(self._input_columns(score, uncertainty))
+        added = self._added(self._rule_columns(score, uncertainty, group))
         flagged = np.where(added["decision"], ZONES.index("flag"), ZONES.index("clear"))
         zones: NDArray[np.str_] = np.array(ZONES)[added.get("zone", flagged)]
         return zones
@@ -298,6 +300,8 @@ def find_boundary(
     bins = None if uncertainty_bins == "auto" else uncertainty_bins
     uncertainties = {} if uncertainty is None else {UNCERTAINTY: uncertainty}
     groups = {} if group is None else {GROUP: group}
+    if not isinstance(min_group, int):
+        raise UsageError(f"min_group {min_group!r}", expected="a whole number of rows")
     by = None if group is None else GROUP
     if is_by_class(score):
         if group is not None:

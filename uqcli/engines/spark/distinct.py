@@ -9,8 +9,9 @@ import numpy as np
 
 from uqcli.counts import Feature, Ints
 from uqcli.defaults import ROWS_PER_PART
+from uqcli.engines.predictions import levels_of
 from uqcli.engines.protocol import ReadRows, SourceSummary
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.pooling import require_same
 from uqcli.engines.spark.session import session_of, spark_errors
@@ -45,8 +46,9 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
     groups: dict[str, Ints] = {}
     for key, name in checked.keys.items():
         texts, codes = np.unique(np.array(table.column(name).to_pylist(), dtype=object), return_inverse=True)
-        levels[key] = {text: code for code, text in enumerate(texts.tolist())}
-        groups[key] = codes.astype(np.int64)
+        known = levels_of(checked.roles) if key == PREDICTED else {}  # rules number classes in their order
+        levels[key] = known or {text: code for code, text in enumerate(texts.tolist())}
+        groups[key] = np.array([levels[key][text] for text in texts.tolist()], dtype=np.int64)[codes]
     rows = _rows(checked, columns, groups)
     require_same(checked, rows.size)
     return rows, levels

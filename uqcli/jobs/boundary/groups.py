@@ -103,6 +103,7 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
         bound=request.bound,
         min_group=request.min_group,
         boundaries=found,
+        searched=len(names),
         small={name: rows for name, rows in weights.items() if name not in parts},
         rest=rest,
     )

@@ -9,10 +9,10 @@ from fractions import Fraction
 import msgspec
 import numpy as np
 
-from uqcli.artifacts.boundary import PREDICTED_CLASS, ZONES, BoundaryArtifact, SavedCertificate
+from uqcli.artifacts.boundary import OTHER_GROUPS, PREDICTED_CLASS, ZONES, BoundaryArtifact, SavedCertificate
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind, GroupBound, ReviewKind
-from uqcli.counts import Bools
+from uqcli.counts import Bools, Ints
 from uqcli.defaults import CONFIDENCE
 from uqcli.document import Claim, Estimate, ExactEstimate, p_text
 from uqcli.draws import Purpose, generator
@@ -80,9 +80,9 @@ def evaluate(
         Columns differ, the rows cannot be read, or every weight is 0.
     """
     _refuse_different_classes(rules)
-    if request.by is None and len(rules) == 1:
-        request = replace(request, by=_own_key(rules[0]))
-    data, by = labelled_request(request, rules).grouped_by(request.by), request.by
+    by = request.by or (_own_key(rules[0]) if len(rules) == 1 else None)
+    # rows without a group have the rule of all rows, so that the rule's own groups are no key
+    data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
     if rules[0].class_names:
         data = data.as_predictions(data.roles.numbers.get("uncertainty"))
     target = None if shift is None else target_weights_of(shift, data.positive_value)
@@ -94,10 +94,10 @@ def evaluate(
     found = list(zip(request.artifacts, rules, measured, strict=True))
     groups = None
     if by_group is not None and by is not None:
-        counts = by_group[1].of_names(levels[by])
-        groups = _by_group(rules[0], counts, summary.unlabelled, request, target)
+        counts = by_group[1].of_names(levels.get(by) or _own_levels(rules[0]))
+        groups = _by_group(rules[0], counts, summary.unlabelled, replace(request, by=by), target)
     claims = tuple(_claim(*result, request.confidence) for result in found)
-    if _own_key(rules[0]) and groups is not None:
+    if groups is not None and by == _own_key(rules[0]):
         claims = tuple(_in_each(claim, groups) for claim in claims)
     reviews = tuple(_review_claim(*result) for result in found)
     results = tuple(
@@ -141,6 +141,20 @@ def _own_key(rule: BoundaryArtifact) -> str | None:
     return PREDICTED if rule.class_names else rule.by
 
 
+def _own_levels(rule: BoundaryArtifact) -> dict[str, int]:
+    """Return the index of each group of a rule, and of other rows."""
+    return {name: index for index, name in enumerate((*rule.group_rules, OTHER_GROUPS))}
+
+
+def _groups(rows: Rows, by: str) -> Ints:
+    """Return the group of each row: of a key column, or of the rule's own column."""
+    if by in rows.groups:
+        return rows.groups[by]
+    feature = rows.features[by]
+    others = len(feature.levels or ())
+    return np.where(feature.value < 0, others, feature.value).astype(np.int64)
+
+
 def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
     """Replace the claim about all rows by that about each group."""
     tested = any(group.p_value is not None for group in groups.groups)
@@ -174,10 +188,14 @@ def _by_group(
             handled=((handled, caught),),
         )
         (measured,) = _measured(tally, [artifact], unlabelled, request, target)
-        is_promised = request.by != _own_key(artifact) or name in artifact.group_rules
-        rate = _bounded_rate(constraint, measured, request.confidence) if is_tested and is_promised else None
+        has_target = request.by != _own_key(artifact) or name in artifact.group_rules
+        rate = _bounded_rate(constraint, measured, request.confidence) if is_tested and has_target else None
         results[name] = GroupResult(
-            rows=rows, metrics=measured.metrics(), cells=group_cells(measured), rate=rate
+            rows=rows,
+            metrics=measured.metrics(),
+            cells=group_cells(measured),
+            rate=rate,
+            has_target=has_target,
         )
     bound = constraint.text() if any(result.rate for result in results.values()) else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
@@ -230,7 +248,7 @@ def _count(
             weight = rows.weights()
             masks = (positive, flagged[0], flagged[0] & positive, handled[0], handled[0] & positive)
             by, sums = by_group
-            sums.add(rows.groups[by], weight, *(weight * mask for mask in masks))
+            sums.add(_groups(rows, by), weight, *(weight * mask for mask in masks))
     return tally, batches.summary, batches.levels
 
 

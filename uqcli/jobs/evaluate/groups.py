@@ -44,12 +44,23 @@ class GroupResult:
     ----------
     rate
         Rate that is tested, and its estimate; None if there is none.
+    has_target
+        Whether the rule has a target for the group.
     """
 
     rows: int
     metrics: Metrics
     cells: tuple[str, ...]
     rate: tuple[BoundedRate, Estimate] | None = None
+    has_target: bool = True
+
+    def untested(self) -> str:
+        """Return the reason why the group is not tested."""
+        if not self.has_target:
+            return "without a rule of their own, not tested"
+        if self.rows < defaults.MIN_GROUP_ROWS:
+            return f"too small to test (below {defaults.MIN_GROUP_ROWS} rows)"
+        return "not tested, since no row counts for the target"
 
 
 def group_evaluation(
@@ -70,6 +81,8 @@ def group_evaluation(
             cells=result.cells,
             rate=None if result.rate is None else result.rate[1],
             p_value=adjusted.get(name),
+            unadjusted=p_values.get(name),
+            untested="" if name in adjusted else result.untested(),
             detectable=result.rate[0].detectable(level / len(adjusted))
             if result.rate is not None and name in adjusted
             else None,

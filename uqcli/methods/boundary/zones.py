@@ -16,7 +16,7 @@ import numpy as np
 from uqcli.choices import Algorithm, ReviewKind
 from uqcli.counts import CellRow, Cells, bin_of
 from uqcli.errors import UsageError
-from uqcli.exact import decimal
+from uqcli.exact import MAX_DIGITS, decimal
 from uqcli.methods.boundary.goals import KeepBudget, Tops
 from uqcli.methods.boundary.knapsack import Options, solve
 from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
@@ -46,8 +46,8 @@ class ReviewLimit:
     def text(self) -> str:
         """Describe the limit."""
         if self.kind is ReviewKind.MISS:
-            return f"at most {self.value} of positives missed"
-        return f"at most {self.value.replace('%', ' %')} {'of rows ' if self.relative else ''}reviewed"
+            return f"at most {float(100 * self.number):g} % of positives missed"
+        return f"at most {self.value.replace('%', ' % of')} rows reviewed"
 
     def budget(self, rows: int) -> int:
         """Return the maximum number of reviewed rows."""
@@ -74,16 +74,23 @@ def review_limit(*, review: str | None, miss: str | None) -> ReviewLimit | None:
     if review is not None and miss is not None:
         raise UsageError("--review with --miss", expected="one of them")
     if miss is not None:
-        return ReviewLimit(kind=ReviewKind.MISS, value=miss, number=decimal("miss", miss, at_most=1))
+        return ReviewLimit(kind=ReviewKind.MISS, value=miss, number=_share("--miss", miss))
     if review is None:
         return None
     if review.endswith("%"):
-        share = decimal("review %", review.removesuffix("%").rstrip(), above=0, at_most=100) / 100
+        share = decimal("--review %", review.removesuffix("%").rstrip(), above=0, at_most=100) / 100
         return ReviewLimit(kind=ReviewKind.REVIEW, value=review, number=share, relative=True)
-    rows = decimal("review", review, above=0)
-    if rows.denominator != 1:
-        raise UsageError(f"review '{review}'", expected="a whole number of rows, or a share such as 5%")
-    return ReviewLimit(kind=ReviewKind.REVIEW, value=review, number=rows)
+    if not (review.isascii() and review.isdigit() and 0 < int(review[:MAX_DIGITS]) < 10**MAX_DIGITS):
+        expected = "a whole number of rows above 0, or a share such as 5%"
+        raise UsageError(f"--review '{review[:MAX_DIGITS]}'", expected=expected)
+    return ReviewLimit(kind=ReviewKind.REVIEW, value=review, number=Fraction(review[:MAX_DIGITS]))
+
+
+def _share(option: str, text: str) -> Fraction:
+    """Parse a share of at most 1; a percentage gets its own remedy."""
+    if text.endswith("%"):
+        raise UsageError(f"{option} '{text}'", expected="a share such as 0.1")
+    return decimal(option, text, at_most=1)
 
 
 def with_review(

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from uqcli.artifacts.boundary import GROUP_HEADER, PREDICTED_CLASS, ROWS_ARE_PREDICTIONS, group_line
+from uqcli.artifacts.boundary import (
+    GROUP_HEADER,
+    PREDICTED_CLASS,
+    ROWS_ARE_PREDICTIONS,
+    group_line,
+    group_thresholds,
+)
 from uqcli.choices import GroupBound
 from uqcli.document import Metrics, Table, count, first_of, in_order, printable, rows_of
 from uqcli.engines.request import PREDICTED
@@ -27,6 +33,8 @@ class GroupRules:
         Minimum rows of a group with a boundary of its own, by weight.
     boundaries
         By group; empty if the constraint cannot be met.
+    searched
+        Number of groups that are large enough.
     small
         Rows of each smaller group, by weight.
     rest
@@ -37,6 +45,7 @@ class GroupRules:
     bound: GroupBound
     min_group: int
     boundaries: Mapping[str, FittedBoundary]
+    searched: int
     small: Mapping[str, int]
     rest: FitCounts
 
@@ -92,14 +101,18 @@ class GroupRules:
             rows.append((*smaller[:-1], "rule of all rows"))
         return Table(title="", header=(self.name, *GROUP_HEADER), rows=rows, text_last=True)
 
+    def details(self) -> list[Table]:
+        """Build the table of thresholds of groups with several."""
+        return group_thresholds(self.name, self.boundaries)
+
     def cautions(self) -> list[str]:
         """Name the groups that flag nothing."""
         if not self.without_rule:
             return []
         names = first_of([printable(name, 40) for name in in_order(self.without_rule)], _MAX_NAMED)
-        reason = (
-            "no rule reaches the target there" if self.bound is GroupBound.EACH else "others use the bound"
-        )
+        reason = "no rule reaches the target there"
+        if self.bound is GroupBound.OVERALL:
+            reason = "alerts in other groups find more"
         return [f"nothing is flagged in {names}: {reason}."]
 
     def notes(self) -> list[str]:

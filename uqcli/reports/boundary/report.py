@@ -13,6 +13,7 @@ import msgspec
 from uqcli.artifacts.boundary import (
     ACCEPTED_PREDICTIONS,
     EXPECTED,
+    EXPECTED_IN_GROUPS,
     EXPECTED_ON_TARGET,
     FLAGGED_ROWS,
     RANGES,
@@ -217,7 +218,7 @@ class BoundaryReport(OneResult):
         if self.tried:
             tables.append(bins_tried_table(self.tried))
         if boundary and self.groups:
-            tables.append(self.groups.table())
+            tables += [self.groups.table(), *self.groups.details()]
         if boundary and boundary.fit.zones:
             tables.append(zones_table(boundary.fit))
         if boundary and not self.groups and (self.review or not self._is_single_threshold):
@@ -240,7 +241,7 @@ class BoundaryReport(OneResult):
     def _title(self) -> str:
         name = f"Boundary ({self.chosen.algorithm})"
         if self.groups is not None:
-            several = f"{len(self.groups.boundaries)} groups of {printable(self.groups.name, 30)}"
+            several = f"{self.groups.searched} groups of {printable(self.groups.name, 30)}"
             name = f"Boundaries ({self.chosen.algorithm}) of {several}"
         if self.chosen.found is None:
             return f"{name} for {self.constraint.text()}: infeasible"
@@ -329,6 +330,8 @@ class BoundaryReport(OneResult):
         fit = boundary.fit
         expected = expected_metrics(self.chosen.expected, self.class_weights)
         accepts = self.groups is not None and self.groups.by == PREDICTED
+        if self.groups is not None and self.groups.rest.rows:
+            expected = expected_metrics(None)  # those of the groups are not those of all rows
         return boundary_card(
             self.constraint,
             fit,
@@ -484,7 +487,10 @@ class BoundaryReport(OneResult):
                 for estimate in estimates
                 if estimate
             )
-            rows.append((EXPECTED if self.class_weights is None else EXPECTED_ON_TARGET, *cells, ""))
+            name = EXPECTED if self.class_weights is None else EXPECTED_ON_TARGET
+            if self.groups is not None and self.groups.rest.rows:
+                name = EXPECTED_IN_GROUPS
+            rows.append((name, *cells, ""))
         if self.unsaved is not None:
             rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
         if self.score_only and self.score_only.found:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from uqcli.artifacts.boundary import rule
+from uqcli.artifacts.boundary import rule, rule_in_short
 from uqcli.defaults import VERSION
 from uqcli.document import (
     Document,
@@ -17,7 +17,10 @@ from uqcli.document import (
     Table,
     Verdict,
     count,
+    in_order,
+    printable,
     ranges,
+    share,
 )
 from uqcli.reports.boundary.expected import expected_cells
 from uqcli.reports.boundary.report import JOINT_TARGET, UNTESTED, BoundaryReport, fit_cells
@@ -49,7 +52,7 @@ class SeveralBoundariesReport:
     def document(self) -> Document:
         """Return the readable form, with one line per bound."""
         algorithms = ", ".join(dict.fromkeys(str(report.chosen.algorithm) for report in self.reports))
-        header = (
+        header: tuple[str, ...] = (
             "calibration set",
             "recall",
             "precision",
@@ -57,6 +60,8 @@ class SeveralBoundariesReport:
             "expected recall",
             "expected precision",
         )
+        if self.reports[0].review is not None:
+            header = (*header, "reviewed", "caught")
         table = Table(title="", header=header, rows=[_line(report) for report in self.reports])
         return Document(
             title=f"Boundaries ({algorithms}) for several targets",
@@ -130,11 +135,26 @@ class SeveralBoundariesReport:
 
     def _decisions(self) -> list[Table]:
         """Build tables of the thresholds, with bounds side by side that have the same uncertainty edges."""
+        if any(report.groups is not None for report in self.reports):
+            return self._group_rules()
         by_edges: dict[tuple[float, ...], list[BoundaryReport]] = {}
         for report in self.reports:
             if report.chosen.found is not None:
                 by_edges.setdefault(tuple(report.chosen.found.uncertainty_edges.tolist()), []).append(report)
         return [_decision(edges, reports) for edges, reports in by_edges.items()]
+
+    def _group_rules(self) -> list[Table]:
+        """Build the table of the rules by group, with bounds side by side."""
+        found = [report for report in self.reports if report.groups is not None and report.groups.boundaries]
+        rules = [report.groups for report in found if report.groups is not None]
+        if not rules:
+            return []
+        rows = [
+            (printable(name, 30), *(rule_in_short(each.boundaries[name].thresholds) for each in rules))
+            for name in in_order(rules[0].boundaries)
+        ]
+        header = (rules[0].name, *(report.constraint.text() for report in found))
+        return [Table(title="", header=header, rows=rows, left=len(header))]
 
     def _notes(self) -> list[str]:
         first = self.reports[0]
@@ -157,9 +177,13 @@ class SeveralBoundariesReport:
 
 def _line(report: BoundaryReport) -> tuple[str, ...]:
     boundary, bound = report.chosen.found, report.constraint.text()
+    zones = ("", "") if report.review else ()
     if boundary is None:
-        return (bound, "infeasible", *[""] * 4)
-    return (bound, *fit_cells(boundary.fit), *expected_cells(report.chosen.expected))
+        return (bound, "infeasible", *[""] * 4, *zones)
+    if boundary.fit.zones:
+        reviewed, caught = boundary.fit.zones
+        zones = count(reviewed), share(caught / boundary.fit.positives)
+    return (bound, *fit_cells(boundary.fit), *expected_cells(report.chosen.expected), *zones)
 
 
 def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Table:

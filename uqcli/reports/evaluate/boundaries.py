@@ -202,18 +202,18 @@ class Evaluated:
             Further parameters.
         """
         head = head_of("evaluate", self.source, {**msgspec.to_builtins(self.parameters), **more})
+        groups = {} if self.by_group is None else self.by_group.metrics()
         listed = [
-            {"artifact": name, "metrics": plain(measured.metrics())} for name, _, measured in self.results
+            {"artifact": name, "metrics": plain({**measured.metrics(), **groups})}
+            for name, _, measured in self.results
         ]
         single = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
         if self.difference is not None:
             single = {"metrics": {"difference": plain(self.difference.metrics())}}
         if self.by_group is None:
             return {**head, **single, "results": listed, "notes": list(notes)}
-        groups = self.by_group
-        metrics = plain({**self.results[0][2].metrics(), **groups.metrics()})
-        notes = [*groups.lead(), *groups.cautions(), *notes]
-        return {**head, "metrics": metrics, "results": listed, **groups.payload(), "notes": notes}
+        notes = [*self.by_group.lead(), *self.by_group.cautions(), *notes]
+        return {**head, **single, "results": listed, **self.by_group.payload(), "notes": notes}
 
     def with_groups(self, document: Document) -> Document:
         """Add the results by group to the readable form: their verdict, table and figure."""
@@ -385,7 +385,7 @@ class EvaluateReport(Evaluated):
             + f"{rows_of(measured.rows)}, {count(measured.positives)} positive.",
             verdict=verdicts[met],
             action=(self._advice() or [apply_command(name)])[0],
-            states_lead=True,
+            states_lead=not self.review_claims,
             numbers=numbers,
         )
 
@@ -472,8 +472,26 @@ class EvaluateReport(Evaluated):
             return [f"Use {' or '.join(name for name in named if name not in broken)}."]
         return [] if self.difference is None else self._advice_for_two(self.difference)
 
+    def _advice_for_reviews(self, difference: BoundaryDifference) -> list[str]:
+        """State what the additional work of one of two rules with a review finds."""
+        named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
+        work = [
+            (measured.selected + (measured.zones.reviewed if measured.zones else 0), name, measured)
+            for name, measured in named
+        ]
+        (few, less, first), (many, more, second) = sorted(work, key=lambda item: item[0])
+        if difference.caught is None or not direction(difference.caught):
+            return ["No significant difference in the positives caught: use the rule with less work."]
+        shares = [measured.zones.caught.value or 0 for measured in (first, second) if measured.zones]
+        gain = 100 * (shares[1] - shares[0])
+        points = f"{abs(gain):.3g} points {'more' if gain > 0 else 'less'}"
+        rows = f"{more} flags or reviews {count(many - few)} rows more and catches {points} of the positives."
+        return [rows, f"Use {more} if that is worth the work, else {less}."]
+
     def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
         """State how many of the additional alerts of one rule are positive, and when to use it."""
+        if difference.caught is not None:
+            return self._advice_for_reviews(difference)
         if not direction(difference.selected) and not direction(difference.recall):
             return ["No significant difference: use the simpler rule."]
         named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)

@@ -35,10 +35,12 @@ class EvaluatedGroup:
         Of the table, without name, rows and p-value.
     rate
         Rate that is tested; None if there is none.
-    p_value
-        P-value that the rate breaks its bound, adjusted for all groups (Holm); None if not tested.
+    p_value, unadjusted
+        P-value that the rate breaks its bound, adjusted for all groups (Holm) and not; None if not tested.
     detectable
         Rate that the test would detect with a probability of 80 %; None if there is none.
+    untested
+        Why it is not tested; empty if it is.
     """
 
     name: str
@@ -48,6 +50,8 @@ class EvaluatedGroup:
     rate: Estimate | None = None
     p_value: float | None = None
     detectable: float | None = None
+    unadjusted: float | None = None
+    untested: str = ""
 
     @property
     def label(self) -> str:
@@ -89,7 +93,9 @@ class GroupEvaluation:
     def worst(self) -> EvaluatedGroup | None:
         """The group with the lowest p-value; None if none was tested."""
         tested = [group for group in self.groups if group.p_value is not None]
-        return min(tested, key=lambda group: (group.p_value or 0, group.name), default=None)
+        return min(
+            tested, key=lambda group: (group.p_value or 0, group.unadjusted or 0, group.name), default=None
+        )
 
     @property
     def broken(self) -> list[EvaluatedGroup]:
@@ -131,9 +137,11 @@ class GroupEvaluation:
         worst = self.worst
         if worst is None:
             return []
-        name, tested = worst.label, sum(group.p_value is not None for group in self.groups)
+        name = f"{self.by} = {worst.label}"
+        tested = sum(group.p_value is not None for group in self.groups)
         rate = "" if worst.rate is None or worst.rate.value is None else f"{worst.rate.value:.3f}, "
-        test = f"{rate}{p_text(worst.p_value)}, corrected for {tested} groups"
+        corrected = f", corrected for {tested} groups" if tested > 1 else ""
+        test = f"{rate}{p_text(worst.p_value)}{corrected}"
         if self.broken:
             missing = len(self.broken)
             groups = "1 group misses" if missing == 1 else f"{missing} groups miss"
@@ -144,12 +152,12 @@ class GroupEvaluation:
         return [f"No group misses {self.bound} significantly; the worst is {name} ({test}).{detectable}"]
 
     def cautions(self) -> list[str]:
-        """Name the groups that are too small to be tested."""
-        small = [group for group in self.groups if self.bound and group.p_value is None]
-        if not small:
-            return []
-        names = first_of([f"{group.label} ({count(group.rows)})" for group in small], _MAX_NAMED)
-        return [f"too small to test ({self.min_rows} rows, and one that counts): {names}."]
+        """Name the groups that are not tested, by reason."""
+        by_reason: dict[str, list[str]] = {}
+        for group in self.groups:
+            if self.bound and group.p_value is None:
+                by_reason.setdefault(group.untested, []).append(f"{group.label} ({count(group.rows)})")
+        return [f"{reason}: {first_of(names, _MAX_NAMED)}." for reason, names in by_reason.items()]
 
     def table(self) -> Table:
         """Build the table of the groups."""
