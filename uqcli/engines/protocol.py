@@ -135,6 +135,8 @@ class StreamRequest:
         Whether to replace existing columns of these names.
     union
         Whether inputs may differ in their other columns.
+    only
+        Added column of type bool: only rows in which it is true are written. None to write all.
     """
 
     data: DataRequest
@@ -142,13 +144,15 @@ class StreamRequest:
     output: Destination
     overwrite: bool = False
     union: bool = False
+    only: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class StreamSummary:
-    """Counts of rows written, true values added, rows dropped, and rows kept with nulls.
+    """Counts of rows, true values added, rows dropped, and rows with nulls.
 
-    ``texts`` counts the rows of each added text.
+    Rows are counted whether they are written or not (``StreamRequest.only``), except dropped ones. ``texts``
+    counts the rows of each added text.
     """
 
     rows: int

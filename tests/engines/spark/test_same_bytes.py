@@ -111,10 +111,11 @@ def test_results_by_group_are_equal_on_both_engines(folder, tmp_path, line):
         "boundary --proba p_* --precision 0.5 --label class --uncertainty uncertainty",
     ],
 )
-def test_decisions_are_equal_in_any_order_of_rows(folder, tmp_path, line):
+@pytest.mark.parametrize("only", [[], ["--only-selected"]], ids=["all rows", "flagged rows"])
+def test_decisions_are_equal_in_any_order_of_rows(folder, tmp_path, line, only):
     rule_file, output = str(tmp_path / "b.json"), str(tmp_path / "there")
     assert run([*line.split(), *inputs(folder), "-q", "-o", rule_file]) == 0
-    options = ["-q", "--prefix", "x_"]
+    options = ["-q", "--prefix", "x_", *only]
     assert run(["apply", rule_file, *inputs(folder), *options, "-o", str(tmp_path / "here.parquet")]) == 0
     assert run(["apply", rule_file, *inputs(folder), *options, "-o", output, "--engine", "spark"]) == 0
     local = pl.read_parquet(tmp_path / "here.parquet")

@@ -34,6 +34,12 @@ def apply(
             rich_help_panel="Output",
         ),
     ] = False,
+    only_selected: Annotated[
+        bool,
+        typer.Option(
+            "--only-selected", help="Write only the flagged rows (boundaries).", rich_help_panel="Output"
+        ),
+    ] = False,
     columns: ModelColumns,
     classes: ModelClasses,
     reporting: ReportOptions,
@@ -53,6 +59,7 @@ def apply(
             output=rows_output(rows, queue, running),
             columns=column_overrides(columns, classes),
             no_empty=no_empty,
+            only_selected=only_selected,
             checks=tuple(map(parse_check, reporting.fail_if or ())),
         )
         result = run(request)

@@ -59,9 +59,15 @@ def stream_through(request: StreamRequest) -> StreamSummary:
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
     usable = _prepared(frame, check, len(columns), drop=request.data.on_invalid is OnInvalid.DROP)
     with _appearing(target, local=is_local(request.data.spark)) as path, spark_errors(f"write '{target}'"):
-        _computed(usable, columns, check, request).write.mode("error").parquet(path)
+        computed = _computed(usable, columns, check, request)
+        # rows that are not written must be counted before
+        counted = None if request.only is None else _count_texts(computed, request.added)
+        if request.only is not None:
+            computed = computed.filter(quoted(request.only))
+        computed.write.mode("error").parquet(path)
         written = session.read.parquet(path)
-        selected, texts = _selected(written, request.added), _count_texts(written, request.added)
+        selected = _selected(written, request.added)
+        texts = _count_texts(written, request.added) if counted is None else counted
     unusable = answers["rows"] - answers["usable"]
     dropped = unusable if request.data.on_invalid is OnInvalid.DROP else 0
     return StreamSummary(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from uqcli.artifacts.boundary import REVIEWED, ZONES
 from uqcli.artifacts.codec import content_of, load_unedited
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.engines.request import DataRequest
+from uqcli.errors import UsageError
 from uqcli.jobs.result import Result
 from uqcli.jobs.stream.output import RowsOutput, stream
 from uqcli.reports.checks import Check, apply_checks
@@ -26,6 +29,8 @@ class ApplyRequest:
         Path, or ``-`` for standard input.
     no_empty
         Whether empty prediction sets get the most probable class.
+    only_selected
+        Whether only flagged rows are written.
     checks
         Checks on the metrics; their names are validated before any row is written.
     """
@@ -35,6 +40,7 @@ class ApplyRequest:
     output: RowsOutput = RowsOutput()
     columns: ColumnOverrides = ColumnOverrides()
     no_empty: bool = False
+    only_selected: bool = False
     checks: tuple[Check, ...] = ()
 
 
@@ -50,6 +56,8 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     selected = 0 if rule.decides else None
     if not rule.has_sets:
         request.columns.refuse(("no_empty",), f"with a rule file of kind {rule.kind}")
+    if request.only_selected and not rule.decides:
+        raise UsageError(f"--only-selected with a rule file of kind {rule.kind}", expected="a boundary")
     form = NewColumns(prefix=output.prefix, lists=output.supports_lists, no_empty=request.no_empty)
     roles = rule.reads(request.columns)
     added = replace(rule.adds(roles, form), made_by=content_of(rule)["digest"])
@@ -57,11 +65,15 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     reviewed = 0 if has_zones else None
     empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed)
     apply_checks(request.checks, {"": empty})
-    summary = stream(replace(request.data, roles=roles), added, output)
+    only = f"{output.prefix}decision" if request.only_selected else None
+    summary = stream(replace(request.data, roles=roles), added, output, only)
     report = ApplyReport(
         source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=roles.column_by_role()),
         parameters=ApplyParameters(
-            kind=rule.kind, columns=list(added.types), on_invalid=request.data.on_invalid
+            kind=rule.kind,
+            columns=list(added.types),
+            on_invalid=request.data.on_invalid,
+            only_selected=request.only_selected or msgspec.UNSET,
         ),
         rule=rule,
         selected=summary.selected if rule.decides else None,

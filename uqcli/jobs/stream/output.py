@@ -35,8 +35,10 @@ class RowsOutput(Destination):
         return format_of(self.target, self.file_format) is not FileFormat.CSV
 
 
-def stream(data: DataRequest, added: AddedColumns, output: RowsOutput) -> StreamSummary:
-    """Add columns to the rows of the inputs.
+def stream(
+    data: DataRequest, added: AddedColumns, output: RowsOutput, only: str | None = None
+) -> StreamSummary:
+    """Add columns to the rows of the inputs; ``only`` is an added column that selects the rows to write.
 
     Raises
     ------
@@ -44,5 +46,12 @@ def stream(data: DataRequest, added: AddedColumns, output: RowsOutput) -> Stream
         The rows cannot be read, or the output cannot be written.
     """
     return open_engine(data.engine).stream(
-        StreamRequest(data=data, added=added, output=output, overwrite=output.overwrite, union=output.union)
+        StreamRequest(
+            data=data,
+            added=added,
+            output=output,
+            overwrite=output.overwrite,
+            union=output.union,
+            only=only,
+        )
     )

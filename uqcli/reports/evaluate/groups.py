@@ -190,7 +190,7 @@ class GroupEvaluation:
         """Return the claim that each tested group keeps the bound."""
         return [
             Claim(
-                name=f"{self.by} = {group.label}: {self.bound}",
+                name=f"{self.by} = {group.name}: {self.bound}",
                 met=group.p_value > self.level,
                 sentence=f"{self.by} = {group.label}: {self.bound}, {p_text(group.p_value)}.",
             )

@@ -52,6 +52,7 @@ class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
     kind: str | None
     columns: list[str]
     on_invalid: str
+    only_selected: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 _MIN_RATE_ROWS: Final = 1000
@@ -137,6 +138,8 @@ class ApplyReport(OneResult):
             cautions.append(f"{rows_of(self.source.dropped)} dropped.")
         cautions += self._rate_caution()
         added = f"Columns added: {', '.join(self.parameters.columns)}."
+        if self.parameters.only_selected is True:
+            added += " Only flagged rows are written."
         if self.rule is None:
             return Document(
                 title=title,
@@ -156,7 +159,8 @@ class ApplyReport(OneResult):
     def _card(self, title: str) -> HeadCard:
         """Build the head of the page."""
         rows = self.source.rows
-        numbers = [KeyNumber(label="rows written", value=count(rows))]
+        written = self.selected if self.parameters.only_selected is True else rows
+        numbers = [KeyNumber(label="rows written", value=count(written or 0))]
         if self.selected is not None and rows:
             usual = None if self.rule is None else self.rule.alert_rate
             beside = "" if usual is None else f"{percent(usual)} on the calibration set"

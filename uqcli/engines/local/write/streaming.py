@@ -80,11 +80,14 @@ class _Computed:
         Columns to add; null in unusable rows.
     kept_rows : bool, shape (rows,), or None
         Rows to write; None for all.
+    dropped
+        Number of unusable rows that are dropped.
     """
 
     rows: Rows
     added: pl.DataFrame
     kept_rows: Bools | None
+    dropped: int
 
 
 def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Computed:
@@ -94,12 +97,15 @@ def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Compu
     added = pl.DataFrame(
         {name: _column(name, computed[name], rows, request.added) for name in request.added.types}
     )
-    if rows.valid is None:
-        return _Computed(rows=rows, added=added, kept_rows=None)
-    valid = pl.lit(pl.Series(rows.valid))
-    added = added.select(pl.when(valid).then(pl.col(name)).alias(name) for name in added.columns)
-    kept = rows.valid if request.data.on_invalid is OnInvalid.DROP else None
-    return _Computed(rows=rows, added=added, kept_rows=kept)
+    kept, dropped = None, 0
+    if rows.valid is not None:
+        valid = pl.lit(pl.Series(rows.valid))
+        added = added.select(pl.when(valid).then(pl.col(name)).alias(name) for name in added.columns)
+        if request.data.on_invalid is OnInvalid.DROP:
+            kept, dropped = rows.valid, int(np.count_nonzero(~rows.valid))
+    if request.only is not None:
+        kept = added[request.only].fill_null(value=False).to_numpy()
+    return _Computed(rows=rows, added=added, kept_rows=kept, dropped=dropped)
 
 
 def _column(name: str, values: np.ndarray, rows: Rows, added: AddedColumns) -> pl.Series | np.ndarray:
@@ -161,13 +167,11 @@ def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
 def _add(summary: StreamSummary, computed: _Computed) -> StreamSummary:
     size, valid = len(computed.rows), computed.rows.valid
     invalid = 0 if valid is None else int(np.count_nonzero(~valid))
-    written = size if computed.kept_rows is None else int(np.count_nonzero(computed.kept_rows))
-    dropped = size - written
     return StreamSummary(
-        rows=summary.rows + written,
+        rows=summary.rows + size - computed.dropped,
         selected=summary.selected + _count_true(computed.added),
-        dropped=summary.dropped + dropped,
-        undecided=summary.undecided + invalid - dropped,
+        dropped=summary.dropped + computed.dropped,
+        undecided=summary.undecided + invalid - computed.dropped,
         texts=Counter(summary.texts) + _count_texts(computed.added),
     )
 
