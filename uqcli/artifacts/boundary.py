@@ -49,7 +49,7 @@ from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PREDICTED, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
-from uqcli.methods.boundary.constraint import Constraint, parse_constraint
+from uqcli.methods.boundary.constraint import Constraint, parse_constraint, precision_and_recall
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.zones import ReviewLimit, review_limit
@@ -78,10 +78,23 @@ RANGES: Final = "90 % ranges"
 
 
 class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
-    """Constraint of the boundary; the value as typed."""
+    """Constraint of the boundary, and the recall that a precision must also leave; values as typed."""
 
     kind: ConstraintKind
     value: str
+    recall: str | msgspec.UnsetType = msgspec.UNSET
+
+    def parsed(self) -> Constraint:
+        """Parse the values.
+
+        Raises
+        ------
+        UsageError
+            One is invalid.
+        """
+        if isinstance(self.recall, msgspec.UnsetType):
+            return parse_constraint(self.kind, self.value)
+        return precision_and_recall(self.value, self.recall)
 
 
 class SavedReview(msgspec.Struct, frozen=True, kw_only=True):
@@ -309,7 +322,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if self.certified is not None and not self._is_consistent(self.certified):
             return "its certificate is not about its rows"
         try:
-            parse_constraint(self.constraint.kind, self.constraint.value)
+            self.constraint.parsed()
             if self.review is not None:
                 self.review.limit  # noqa: B018 - parses it
         except UsageError as error:
@@ -544,7 +557,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return f"Boundary ({self.algorithm}) for {target}; alert rate {rate} on the calibration set"
 
     def _target_text(self, certified: str = "") -> str:
-        constraint = parse_constraint(self.constraint.kind, self.constraint.value)
+        constraint = self.constraint.parsed()
         data = "" if isinstance(self.target, msgspec.UnsetType) else " on target data"
         margin = "" if isinstance(self.margin, msgspec.UnsetType) else f" with margin {self.margin:g}"
         if self.parameters.bound is GroupBound.EACH:

@@ -40,7 +40,7 @@ AUTO = "auto"
 class ConstraintOptions:
     """Constraint of the boundary, and its objective."""
 
-    panel: ClassVar = "Constraint: exactly one"
+    panel: ClassVar = "Constraint: one, or precision and recall"
 
     precision: str | None = option("S,...", "Highest recall at precision S or more; or a list.")
     recall: str | None = option("R", "Highest precision at recall R or more.")

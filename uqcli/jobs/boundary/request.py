@@ -122,7 +122,11 @@ class BoundaryRequest:
             binning=grid.binning,
             uncertainty_bins=grid.uncertainty_bins,
             score_bins="all" if grid.score_bins is None else grid.score_bins,
-            constraint=SavedConstraint(kind=self.constraint.kind, value=self.constraint.value),
+            constraint=SavedConstraint(
+                kind=self.constraint.kind,
+                value=self.constraint.value,
+                recall=self.constraint.recall or msgspec.UNSET,
+            ),
             on_invalid=self.data.on_invalid,
             positive=self.data.positive_value,
             review=msgspec.UNSET

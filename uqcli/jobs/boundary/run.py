@@ -86,6 +86,8 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
         checked_delta(request)
     elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
         raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
+    if request.constraint.recall is not None:
+        _check_pair(request)
     if request.by is not None:
         check_groups(request)
     if request.review is not None:
@@ -108,6 +110,25 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
         return _found(
             request.with_uncertainty(gains[0].uncertainty), constraint, class_weights, gains, calibration_set
         )
+
+
+def _check_pair(request: BoundaryRequest) -> None:
+    """Refuse two bounds with options that support one only.
+
+    Raises
+    ------
+    UsageError
+        There is such an option.
+    """
+    options = {
+        "--certify": request.certify is not None,
+        "--shift": request.shift is not None,
+        "--by or --proba": request.by is not None,
+        f"--{request.review and request.review.kind}": request.review is not None,
+    }
+    for name, is_given in options.items():
+        if is_given:
+            raise UsageError(f"--precision and --recall with {name}", expected="one bound, or neither option")
 
 
 def _check_review(request: BoundaryRequest) -> None:
@@ -152,9 +173,14 @@ def _found(
     best, unsaved = best_of(candidates, constraint), None
     if request.saves_advised_rule:
         single = threshold_instead(best, calibration_set, gains)
-        if single is not None:
+        if single is not None and (_has_recall(single, constraint) or not _has_recall(best, constraint)):
             unsaved, best = best, single
             candidates = (best,)
+    if not _has_recall(best, constraint):
+        reaching = best_of(
+            [each for each in candidates if _has_recall(each, constraint)] or [best], constraint
+        )
+        best = reaching if reaching is not best else _without_recall(best)
     if request.review is not None and best.optimum is not None and best.found is not None:
         cells = calibration_set.cells_of_rule(best.algorithm, len(best.found.thresholds))
         found = with_review(best.found, cells, request.review, best.algorithm)
@@ -210,6 +236,17 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
     if found.chosen.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     return Result(report=report, artifact=_artifact(report, found.chosen.found, None))
+
+
+def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
+    """Whether a boundary, if there is one, has the recall that a precision must also leave."""
+    fit = candidate.found.fit if candidate.found else None
+    return fit is None or constraint.leaves_recall(fit.true_positives, fit.positives)
+
+
+def _without_recall(candidate: Candidate) -> Candidate:
+    """Return a candidate as infeasible, with its boundary as the closest."""
+    return replace(candidate, optimum=Optimum(found=None, closest=candidate.found), expected=None)
 
 
 def run_several(

@@ -28,7 +28,7 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
-from uqcli.methods.boundary.constraint import Constraint, parse_constraint
+from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.shift.target import precision_interval
@@ -177,7 +177,7 @@ def _by_group(
     counts
         Rows, positives, and the rows and positives that are flagged, and flagged or reviewed, by group.
     """
-    constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
+    constraint = replace(artifact.constraint.parsed(), recall=None)
     results, is_tested = {}, target is None and not artifact.unsealed
     for name, (rows, positives, *flagged_and_handled) in counts.items():
         selected, true_positives, handled, caught = flagged_and_handled
@@ -349,8 +349,10 @@ def _in_target(
 
 def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, confidence: float) -> Claim:
     """State whether the test rows contradict the target of a boundary."""
-    constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
-    is_kept, sentence = _outcome(artifact, constraint, measured, confidence)
+    constraint = artifact.constraint.parsed()
+    is_kept, sentence = _outcome(artifact, replace(constraint, recall=None), measured, confidence)
+    if constraint.recall is not None:
+        is_kept, sentence = _with_recall((is_kept, sentence), constraint.recall, measured)
     if artifact.unsealed:
         is_kept, sentence = None, f"target not tested: {artifact.unsealed}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
@@ -435,6 +437,14 @@ def _precision_outcome(
     if isinstance(artifact.target, msgspec.UnsetType):
         return is_kept, sentence
     return is_kept, f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
+
+
+def _with_recall(precision: _Outcome, bound: str, measured: MeasuredBoundary) -> _Outcome:
+    """Add the test of the recall to that of the precision; each has half the level."""
+    rate = BoundedRate(successes=measured.true_positives, trials=measured.positives, bound=Fraction(bound))
+    recall = _share_outcome(f"recall >= {bound}", rate, measured.recall)
+    tested = [is_kept for is_kept, _ in (precision, recall) if is_kept is not None]
+    return all(tested) if tested else None, f"{precision[1].rstrip('.')}; {recall[1]}"
 
 
 def _certificate_outcome(

@@ -35,6 +35,9 @@ class Constraint:
         Whether the bound is a fraction of the rows (max-selected).
     margin
         Margin of the precision over its bound in standard errors, for nested boundaries.
+    recall
+        Recall that a bound on precision must also leave, as typed; None for none. The boundary of highest
+        recall is the same, so that goals ignore it.
     """
 
     kind: ConstraintKind
@@ -42,6 +45,11 @@ class Constraint:
     numbers: tuple[Fraction, ...]
     relative: bool = False
     margin: Fraction = Fraction(0)
+    recall: str | None = None
+
+    def leaves_recall(self, true_positives: int, positives: int) -> bool:
+        """Whether a boundary has the recall that is also required; exact."""
+        return self.recall is None or true_positives >= Fraction(self.recall) * positives
 
     def goal(self, cells: Cells) -> Goal:
         """Return the goal of the constraint on given cells."""
@@ -53,7 +61,8 @@ class Constraint:
 
     def text(self) -> str:
         """Describe the constraint."""
-        return RULES[self.kind].text.format(self.value)
+        also = "" if self.recall is None else f" and recall >= {self.recall}"
+        return f"{RULES[self.kind].text.format(self.value)}{also}"
 
     def target(self) -> str:
         """Describe the constraint, as a target if it bounds a rate."""
@@ -153,9 +162,11 @@ def constraint_from(
         ConstraintKind.UTILITY: gain or cost,
     }
     chosen = [(kind, value) for kind, value in options.items() if value is not None]
+    if [kind for kind, _ in chosen] == [ConstraintKind.PRECISION, ConstraintKind.RECALL]:
+        return precision_and_recall(precision or "", recall or "")
     if len(chosen) != 1:
         found = "no constraint given" if not chosen else "more than one constraint given"
-        names = "--precision, --recall, --max-selected, --max-fpr, or --gain and --cost"
+        names = "--precision, --recall, both of these, --max-selected, --max-fpr, or --gain and --cost"
         raise UsageError(found, expected=f"exactly one of {names}", remedy="for example --precision 0.7")
     kind, value = chosen[0]
     if kind is not ConstraintKind.UTILITY:
@@ -163,6 +174,18 @@ def constraint_from(
     if gain is None or cost is None:
         raise UsageError("only one of --gain and --cost given", expected="both")
     return utility(gain, cost)
+
+
+def precision_and_recall(precision: str, recall: str) -> Constraint:
+    """Parse a bound on precision and one on recall that must both be met.
+
+    Raises
+    ------
+    UsageError
+        A value is invalid or out of range.
+    """
+    parse_constraint(ConstraintKind.RECALL, recall)
+    return replace(parse_constraint(ConstraintKind.PRECISION, precision), recall=recall)
 
 
 def with_margin(constraint: Constraint, standard_errors: str | None) -> Constraint:

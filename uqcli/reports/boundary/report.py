@@ -297,7 +297,7 @@ class BoundaryReport(OneResult):
 
     @cached_property
     def _points(self) -> OperatingPoints | None:
-        if self.cells is None or self.certification is not None:
+        if self.cells is None or self.certification is not None or self.constraint.recall is not None:
             return None
         found, columns = (self.unsaved or self.chosen).found, self.source.columns
         return points_for_page(
@@ -419,7 +419,9 @@ class BoundaryReport(OneResult):
     def _better_single_threshold(self) -> list[str]:
         """Caution that a single threshold does better."""
         boundary, single = self.unsaved.found if self.unsaved else self.chosen.found, self._single
-        if single is None:
+        if single is None or not self.constraint.leaves_recall(
+            single.fit.true_positives, single.fit.positives
+        ):
             return []
         reached = f"a single threshold reaches recall {share(single.fit.recall)}"
         hint = "--algorithm st saves it" if self.unsaved is None else "it is saved"
@@ -610,14 +612,20 @@ class BoundaryReport(OneResult):
             subject = "no boundary" if self.groups is None else "no boundary of a group"
             return f"{subject} with {self.constraint.text()} has a positive result"
         if self.constraint.kind is ConstraintKind.PRECISION:
-            return (
-                f"no boundary reaches precision {self.constraint.value}; the best is "
-                f"{share(self._closest.precision)} at recall {share(self._closest.recall)} "
-                f"({count(self._closest.selected)} flagged)"
-            )
+            return self._precision_shortfall(self._closest)
         return (
             f"no boundary with {self.constraint.text()} finds a positive row; the closest flags "
             f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
+        )
+
+    def _precision_shortfall(self, closest: FitCounts) -> str:
+        """State the highest precision, or the highest recall if the precision is met."""
+        bound, recall = self.constraint.value, self.constraint.recall
+        if recall is not None and (closest.precision or 0) >= self.constraint.numbers[0]:
+            return f"the highest recall at precision {bound} is {share(closest.recall)}, below {recall}"
+        return (
+            f"no boundary reaches precision {bound}; the best is {share(closest.precision)} at recall "
+            f"{share(closest.recall)} ({count(closest.selected)} flagged)"
         )
 
 
