@@ -236,7 +236,7 @@ def find_boundary(
 ) -> Boundary:
     """Find the best decision boundary on score x uncertainty under a constraint [UB sec. 5].
 
-    Same as ``uqcli boundary``. Give one constraint: ``precision``, ``recall``, both of these, ``max_selected``
+    Same as ``uqcli boundary``. Give one constraint: ``precision``, ``recall`` or both, ``max_selected``
     (rows, or a share such as ``"5%"``), ``max_fpr``, or ``gain`` and ``cost``.
 
     Parameters

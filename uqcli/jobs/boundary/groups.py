@@ -9,11 +9,10 @@ from functools import partial
 import numpy as np
 
 from uqcli.artifacts.boundary import BoundaryParameters
-from uqcli.choices import Algorithm, AlgorithmChoice
+from uqcli.choices import Algorithm
 from uqcli.counts import Bools, RangeCounts
 from uqcli.engines.protocol import Partition, Table
-from uqcli.engines.request import PREDICTED
-from uqcli.errors import DataError, UsageError
+from uqcli.errors import DataError
 from uqcli.jobs.boundary.calibration_set import CalibrationRows
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.methods.boundary.groups import GroupSearch
@@ -21,9 +20,6 @@ from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.reports.boundary.groups import GroupRules
 from uqcli.reports.boundary.report import Candidate
-
-GROUPED = (Algorithm.SMOOTH, Algorithm.VW_DPMT)
-"""Algorithms that find boundaries of groups."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,31 +36,6 @@ class GroupedBoundary:
     parameters: BoundaryParameters
     chosen: Candidate
     rules: GroupRules
-
-
-def check_groups(request: BoundaryRequest) -> None:
-    """Refuse groups with options that they do not support.
-
-    Raises
-    ------
-    UsageError
-        There is such an option.
-    """
-    option = "--proba" if request.by == PREDICTED else "--by"
-    if request.searched not in [AlgorithmChoice(algorithm) for algorithm in GROUPED]:
-        names = ", ".join(GROUPED)
-        raise UsageError(f"{option} with --algorithm {request.searched}", expected=f"one of: {names}")
-    unsupported = {
-        "--certify": request.certify is not None,
-        "--compare": bool(request.compare),
-        "--frontier": request.frontier is not None,
-        "--grid": request.saved_grid is not None,
-        "--shift": request.shift is not None,
-        f"--{request.review and request.review.kind}": request.review is not None,
-    }
-    for name, is_given in unsupported.items():
-        if is_given:
-            raise UsageError(f"{option} with {name}", expected="one of them")
 
 
 def find_by_group(request: BoundaryRequest) -> GroupedBoundary:

@@ -40,8 +40,9 @@ from uqcli.jobs.boundary.candidates import (
 )
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
 from uqcli.jobs.boundary.comparison import compare_uncertainties
+from uqcli.jobs.boundary.conflicts import refuse_conflicts
 from uqcli.jobs.boundary.frontier import write_frontier
-from uqcli.jobs.boundary.groups import check_groups, find_by_group
+from uqcli.jobs.boundary.groups import find_by_group
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result
@@ -59,9 +60,6 @@ from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.expected import expected_metrics
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
-
-_REVIEWED = (Algorithm.SMOOTH, Algorithm.VW_DPMT, Algorithm.ST)
-"""Algorithms that support a review."""
 
 
 def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
@@ -86,12 +84,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
         checked_delta(request)
     elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
         raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
-    if request.constraint.recall is not None:
-        _check_pair(request)
-    if request.by is not None:
-        check_groups(request)
-    if request.review is not None:
-        _check_review(request)
+    refuse_conflicts(request)
     _require_memory(request)
     class_weights = None
     if request.shift is not None and request.certify is None:  # certified() refuses it
@@ -110,44 +103,6 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
         return _found(
             request.with_uncertainty(gains[0].uncertainty), constraint, class_weights, gains, calibration_set
         )
-
-
-def _check_pair(request: BoundaryRequest) -> None:
-    """Refuse two bounds with options that support one only.
-
-    Raises
-    ------
-    UsageError
-        There is such an option.
-    """
-    options = {
-        "--certify": request.certify is not None,
-        "--shift": request.shift is not None,
-        "--by or --proba": request.by is not None,
-        f"--{request.review and request.review.kind}": request.review is not None,
-    }
-    for name, is_given in options.items():
-        if is_given:
-            raise UsageError(f"--precision and --recall with {name}", expected="one bound, or neither option")
-
-
-def _check_review(request: BoundaryRequest) -> None:
-    """Refuse a review with options that it does not support.
-
-    Raises
-    ------
-    UsageError
-        There is such an option.
-    """
-    option, constraint = f"--{request.review and request.review.kind}", request.constraint.kind
-    if constraint is not ConstraintKind.PRECISION:
-        raise UsageError(f"{option} with --{constraint}", expected="--precision")
-    if str(request.searched) not in _REVIEWED:
-        names = ", ".join(_REVIEWED)
-        raise UsageError(f"{option} with --algorithm {request.searched}", expected=f"one of: {names}")
-    for name, value in (("--certify", request.certify), ("--shift", request.shift)):
-        if value is not None:
-            raise UsageError(f"{option} with {name}", expected="one of them")
 
 
 def _require_memory(request: BoundaryRequest) -> None:

@@ -1,0 +1,59 @@
+"""Refuse options of ``boundary`` that cannot be combined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.engines.request import PREDICTED
+from uqcli.errors import UsageError
+from uqcli.jobs.boundary.request import BoundaryRequest
+
+_REVIEWED: Final = (Algorithm.SMOOTH, Algorithm.VW_DPMT, Algorithm.ST)
+_GROUPED: Final = (Algorithm.SMOOTH, Algorithm.VW_DPMT)
+"""Algorithms that support a review, and groups."""
+
+
+def refuse_conflicts(request: BoundaryRequest) -> None:
+    """Refuse a second bound, a review or groups with options that they do not support.
+
+    Raises
+    ------
+    UsageError
+        There is such an option.
+    """
+    review = "" if request.review is None else f"--{request.review.kind}"
+    groups = "" if request.by is None else "--proba" if request.by == PREDICTED else "--by"
+    given = {
+        "--certify": request.certify is not None,
+        "--shift": request.shift is not None,
+        "--compare": bool(request.compare),
+        "--frontier": request.frontier is not None,
+        "--grid": request.saved_grid is not None,
+        review: bool(review),
+        groups: bool(groups),
+    }
+    tested_elsewhere = ("--certify", "--shift")
+    if request.constraint.recall is not None:
+        _refuse("--precision and --recall", given, (*tested_elsewhere, review, groups))
+    if groups:
+        _require_algorithm(groups, request, _GROUPED)
+        _refuse(groups, given, (*tested_elsewhere, "--compare", "--frontier", "--grid", review))
+    if review:
+        if request.constraint.kind is not ConstraintKind.PRECISION:
+            raise UsageError(f"{review} with --{request.constraint.kind}", expected="--precision")
+        _require_algorithm(review, request, _REVIEWED)
+        _refuse(review, given, tested_elsewhere)
+
+
+def _refuse(option: str, given: dict[str, bool], others: Iterable[str]) -> None:
+    for other in others:
+        if given[other]:
+            raise UsageError(f"{option} with {other}", expected="one of them")
+
+
+def _require_algorithm(option: str, request: BoundaryRequest, supported: tuple[Algorithm, ...]) -> None:
+    if str(request.searched) not in supported:
+        names = ", ".join(supported)
+        raise UsageError(f"{option} with --algorithm {request.searched}", expected=f"one of: {names}")
