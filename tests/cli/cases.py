@@ -67,7 +67,7 @@ CASES = (
             ("--on-invalid", "keep"),
             ("--on-invalid", "ignore"),
             ("--threads", "0"),
-            ("--recall", "0.5"),
+            ("--max-fpr", "0.5"),
             ("--gain", "1"),
             ("--algorithm", "ew-dpmt", "--score-bins", "all"),
             ("--grid", "nowhere.json"),
