@@ -8,7 +8,7 @@ only, and every engine must pass the same tests with equal results.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
 import numpy as np
@@ -18,6 +18,23 @@ from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.files import STDIO, OutputQueue
 from uqcli.rows import Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupSize:
+    """Rows of some groups.
+
+    Attributes
+    ----------
+    rows, positives
+        Usable rows and the positive ones among them, unweighted.
+    counted
+        Usable rows of positive weight, unweighted.
+    """
+
+    rows: int
+    positives: int
+    counted: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +60,11 @@ class SourceSummary:
     dropped: int
     columns: dict[str, str]
     unlabelled: int = 0
+
+    def of_groups(self, size: GroupSize) -> SourceSummary:
+        """Return the summary of the rows of some groups."""
+        positives = None if self.positives is None else size.positives
+        return replace(self, rows=size.rows, positives=positives, dropped=0, unlabelled=0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from uqcli.defaults import MAX_ROWS
 from uqcli.engines import refusals
 from uqcli.engines.amounts import LARGEST_SUM, UNITS, refuse_decimals, refuse_sum
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
-from uqcli.engines.protocol import SourceSummary
+from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
 from uqcli.engines.spark.expressions import pairwise, sum_in_order
 from uqcli.engines.spark.predictions import CLASS, SCORE, with_predictions
@@ -52,22 +52,9 @@ class Span:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupSize:
-    """Rows of a group.
+class WeightedGroupSize(GroupSize):
+    """Rows of a group, and their total weight ``size``."""
 
-    Attributes
-    ----------
-    rows, positives
-        Usable rows and the positive ones among them, unweighted.
-    counted
-        Usable rows of positive weight, unweighted.
-    size
-        Total weight.
-    """
-
-    rows: int
-    positives: int
-    counted: int
     size: int
 
 
@@ -115,7 +102,7 @@ class CheckedFrame:
     usable: Frame
     amounts: tuple[str, ...] = ()
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    sizes: dict[str, Mapping[str, GroupSize]] = field(default_factory=dict)
+    sizes: dict[str, Mapping[str, WeightedGroupSize]] = field(default_factory=dict)
 
 
 def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:

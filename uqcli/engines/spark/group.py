@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from uqcli.engines.spark.check import CheckedFrame, GroupSize
+from uqcli.engines.spark.check import CheckedFrame, WeightedGroupSize
 from uqcli.engines.spark.session import spark_errors
 
 
@@ -15,18 +15,11 @@ def group_of(checked: CheckedFrame, column: str, name: str) -> CheckedFrame:
 
     size = _sizes_of(checked, column)[name]
     inside = F.col(checked.keys[column]) == F.lit(name)
-    summary = replace(
-        checked.summary,
-        rows=size.rows,
-        positives=None if checked.summary.positives is None else size.positives,
-        dropped=0,
-        unlabelled=0,
-    )
     return replace(
         checked,
         frame=checked.frame.filter(inside),
         usable=checked.usable.filter(inside),
-        summary=summary,
+        summary=checked.summary.of_groups(size),
         rows=size.counted,
         size=size.size,
         levels={column: (name,)},
@@ -34,7 +27,7 @@ def group_of(checked: CheckedFrame, column: str, name: str) -> CheckedFrame:
     )
 
 
-def _sizes_of(checked: CheckedFrame, column: str) -> Mapping[str, GroupSize]:
+def _sizes_of(checked: CheckedFrame, column: str) -> Mapping[str, WeightedGroupSize]:
     """Count the rows of every group of a key column, in one pass."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -50,6 +43,6 @@ def _sizes_of(checked: CheckedFrame, column: str) -> Mapping[str, GroupSize]:
         with spark_errors("count the rows of each group"):
             groups = checked.usable.groupBy(key).agg(*aggregations).toArrow().to_pylist()
         checked.sizes[column] = {
-            group[key]: GroupSize(**{name: group[name] for name in totals}) for group in groups
+            group[key]: WeightedGroupSize(**{name: group[name] for name in totals}) for group in groups
         }
     return checked.sizes[column]

@@ -67,15 +67,17 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
     pooled = calibration_set.optimum(algorithm).found or _never(calibration_set)
     boundaries = search.boundaries()
     found = dict(zip(names, boundaries, strict=True)) if boundaries else {}
-    fitted_by_pooled = [_counts_under(part.table, pooled) for part in parts.values()]
-    rest = _less(pooled.fit, fitted_by_pooled)
+    small = {name: rows for name, rows in weights.items() if name not in parts}
+    rest = _sum([])
+    if small:
+        rest = _less(pooled.fit, [_counts_under(part.table, pooled) for part in parts.values()])
     rules = GroupRules(
         by=by,
         bound=request.bound,
         min_group=request.min_group,
         boundaries=found,
         searched=len(names),
-        small={name: rows for name, rows in weights.items() if name not in parts},
+        small=small,
         rest=rest,
     )
     boundary = None

@@ -17,12 +17,12 @@ from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.rows import RowChecker
-from uqcli.engines.local.check.tally import GroupSize, GroupTally
+from uqcli.engines.local.check.tally import GroupTally
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
 from uqcli.engines.predictions import levels_of, predictions
-from uqcli.engines.protocol import SourceSummary
+from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.repeats import WeightSummary
 from uqcli.rows import Rows
@@ -74,9 +74,7 @@ class LocalBatches:
         """Return the summary of the rows of some groups, given by key column; of all rows for none."""
         if not only:
             return self.summary
-        size, summary = self.size_of(only), self.summary
-        positives = None if summary.positives is None else size.positives
-        return replace(summary, rows=size.rows, positives=positives, dropped=0, unlabelled=0)
+        return self.summary.of_groups(self.size_of(only))
 
     def size_of(self, only: Mapping[str, str]) -> GroupSize:
         """Return the numbers of rows of some groups, given by key column."""

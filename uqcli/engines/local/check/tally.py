@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from uqcli.engines.protocol import GroupSize
 from uqcli.rows import Rows
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupSize:
-    """Rows of some groups.
-
-    Attributes
-    ----------
-    rows, positives
-        Usable rows and the positive ones among them, unweighted.
-    counted
-        Usable rows of positive weight, unweighted.
-    """
-
-    rows: int
-    positives: int
-    counted: int
-
 
 _COUNTS = ("rows", "positives", "counted")
 _KEY = "key."
