@@ -127,6 +127,8 @@ CASES = [
     boundary_case("--max-fpr 0.1", max_fpr=0.1),
     boundary_case("--gain 3 --cost 1", gain=3, cost=1),
     boundary_case("--precision 0.4 --certify 0.2 --seed 3", precision=0.4, certify="0.2", seed=3),
+    boundary_case("--recall 0.4 --certify 0.2", recall=0.4, certify="0.2"),
+    boundary_case("--precision 0.4 --miss 0.5 --certify 0.4", precision=0.4, miss=0.5, certify="0.4"),
     boundary_case("--precision 0.6 --compare --seed 3", precision=0.6, compare=True, seed=3),
     *(boundary_case(f"--precision 0.6 --algorithm {name}", precision="0.6", algorithm=name)
       for name in Algorithm),

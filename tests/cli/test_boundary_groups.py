@@ -159,7 +159,7 @@ def test_each_group_is_tested_without_being_asked(uqcli, files, tmp_path):
     ("options", "code", "found"),
     [
         (("--by", "region", "--algorithm", "mist"), 2, "--by with --algorithm mist"),
-        (("--by", "region", "--certify", "0.1"), 2, "--by with --certify"),
+        (("--by", "region", "--certify", "0.1"), 2, "--certify with --bound overall"),
         (("--by", "region", "--compare"), 2, "--by with --compare"),
         (("--by", "region", "--review", "5%"), 2, "--by with --review"),
         (("--bound", "each"), 2, "--bound without --by or --proba"),

@@ -51,7 +51,7 @@ def test_evaluate_tests_both_bounds(uqcli, files, tmp_path):
 
 @pytest.mark.parametrize(
     "more",
-    [("--certify", "0.1"), ("--review", "5%"), ("--by", "label"), ("--max-fpr", "0.1"), ("--recall", "1.2")],
+    [("--shift", "w.json"), ("--review", "5%"), ("--by", "label"), ("--max-fpr", "0.1"), ("--recall", "1.2")],
 )
 def test_impossible_options_are_refused(uqcli, files, more):
     assert uqcli("boundary", "fit.csv", "--precision", "0.7", "--recall", "0.3", *more).code == 2

@@ -11,6 +11,12 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
+from uqcli.artifacts.certificate import (
+    SavedCertificate,
+    certificate_in_words,
+    certified_verdict,
+    group_certificates_in_words,
+)
 from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Bins, Count, Saved
 from uqcli.choices import (
@@ -36,7 +42,6 @@ from uqcli.document import (
     in_order,
     key_rate,
     number,
-    p_text,
     percent,
     printable,
     ranges,
@@ -194,9 +199,15 @@ class SavedGroup(msgspec.Struct, frozen=True, kw_only=True):
     uncertainty_edges: list[float]
     thresholds: Annotated[list[float | None], Meta(min_length=1)]
     fit: GroupFit
+    certificate: SavedCertificate | msgspec.UnsetType = msgspec.UNSET
 
     def contradiction(self) -> str | None:
-        """Find the first contradiction between the edges and thresholds, or None."""
+        """Find the first contradiction between its fields, or None."""
+        certificate = self.certificate
+        if not isinstance(certificate, msgspec.UnsetType) and not (
+            certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
+        ):
+            return "a group's certificate is not about its rows"
         return contradictory_thresholds(self.uncertainty_edges, self.thresholds)
 
 
@@ -220,27 +231,6 @@ class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
 
     precision: SavedRange
     recall: SavedRange
-
-
-class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
-    """Rows of the certificate's test, and those that the boundary flags among them, by weight."""
-
-    rows: Count
-    selected: Count
-    true_positives: Count
-
-
-class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
-    """Guarantee: precision on new data is at least ``precision``, at risk ``delta`` over calibration sets.
-
-    ``p_value``: probability of at least as many true positives among the tested rows at just that precision.
-    """
-
-    delta: Annotated[float, Meta(gt=0, lt=1)]
-    precision: Annotated[float, Meta(gt=0, le=1)]
-    p_value: Annotated[float, Meta(ge=0, le=1)]
-    seed: Count
-    tested_on: TestedOn
 
 
 class BoundaryArtifact(Saved, frozen=True, kw_only=True):
@@ -319,7 +309,10 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             return contradiction
         if not self.fit.adds_up:
             return "its fit counts contradict each other"
-        if self.certified is not None and not self._is_consistent(self.certified):
+        certificate = self.certified
+        if certificate is not None and not (
+            certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
+        ):
             return "its certificate is not about its rows"
         try:
             self.constraint.parsed()
@@ -371,10 +364,18 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """The certificate, unless the file has none or its digest does not match."""
         return None if isinstance(self.certificate, msgspec.UnsetType) or self.unsealed else self.certificate
 
-    def _is_consistent(self, certificate: SavedCertificate) -> bool:
-        tested = certificate.tested_on
-        ordered = tested.true_positives <= tested.selected <= tested.rows <= self.fit.rows
-        return ordered and certificate.p_value <= certificate.delta
+    @property
+    def certified_groups(self) -> list[SavedCertificate]:
+        """Certificates of groups; empty without any, or if the digest does not match."""
+        certificates = [group.certificate for group in self.group_rules.values() if not self.unsealed]
+        return [saved for saved in certificates if not isinstance(saved, msgspec.UnsetType)]
+
+    @property
+    def risk(self) -> float:
+        """Risk of the certificate, or of all groups together; 0 without a certificate."""
+        if self.certified is not None:
+            return self.certified.delta
+        return len(self.group_rules) * max((saved.delta for saved in self.certified_groups), default=0.0)
 
     @property
     def is_raised(self) -> bool:
@@ -467,9 +468,10 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         fit, source = self.fit, self.source
         columns = ", ".join(f"{role} '{name}'" for role, name in source.columns.items())
         certified, where = "", "calibration set"
+        if self.risk:
+            certified = f", certified at a risk of {100 * self.risk:g} %"
         if self.certified is not None:
             tested = self.certified.tested_on.rows
-            certified = f", certified at a risk of {100 * self.certified.delta:g} %"
             where = f"calibration set ({count(fit.rows - tested)} chose, {count(tested)} tested)"
         expected = self._expected_rows()
         thresholds = threshold_table(
@@ -495,12 +497,20 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             tables=tables,
             notes=[
                 *(() if self.is_raised else self._scores_in_words()),
-                *(certificate_in_words(self.certified) if self.certified is not None else ()),
+                *self._certificate_in_words(),
                 f"Columns: {columns}.",
                 f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped.",
             ],
             card=self._card(),
         )
+
+    def _certificate_in_words(self) -> tuple[str, ...]:
+        """State what is guaranteed; empty without a certificate."""
+        if self.certified is not None:
+            return certificate_in_words(self.certified)
+        if not self.certified_groups:
+            return ()
+        return group_certificates_in_words(self.certified_groups, len(self.group_rules), self.risk)
 
     def _groups_table(self, by: str) -> Table:
         """Build the table of the groups; ``by`` is the name of their column."""
@@ -514,8 +524,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def _card(self) -> HeadCard:
         """Build the head of the page."""
         verdict = verdict_on_calibration_set()
-        if self.certified is not None:
-            verdict = certified_verdict(self.constraint.value, self.certified.delta)
+        certificates = self.certified_groups if self.certified is None else [self.certified]
+        if certificates:
+            verdict = certified_verdict(certificates, self.risk)
         if self.unsealed:
             verdict = Verdict(text=self.unsealed, tone="bad")
         saved: tuple[SavedRange | None, SavedRange | None] = (None, None)
@@ -552,7 +563,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     def in_a_sentence(self) -> str:
         """See Saved: with its result on the calibration set."""
-        target = self._target_text("" if self.certified is None else ", certified")
+        target = self._target_text(", certified" if self.risk else "")
         rate = f"{100 * self.alert_rate:.2f} %"
         return f"Boundary ({self.algorithm}) for {target}; alert rate {rate} on the calibration set"
 
@@ -593,14 +604,6 @@ def contradictory_thresholds(edges: list[float], thresholds: Sequence[float | No
 def verdict_on_calibration_set() -> Verdict:
     """Return the verdict on a boundary that has not been tested on other rows."""
     return Verdict(text="not tested on new rows yet")
-
-
-def certified_verdict(precision: str, delta: float) -> Verdict:
-    """Return the verdict on a certified boundary."""
-    return Verdict(
-        text=f"certified: precision at least {precision} on new rows (risk {100 * delta:g} %)",
-        tone="good",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -759,23 +762,6 @@ def zones_table(fit: Fit | FitCounts) -> Table:
         for zone, n, p in zip(ZONES, rows, hits, strict=True)
     ]
     return Table(title="", header=("zone", "rows", "positives", "positive rate"), rows=lines)
-
-
-def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
-    """State the guarantee on new data, its test and its conditions."""
-    tested = certificate.tested_on
-    rate = share(tested.true_positives / tested.selected)
-    return (
-        f"Certified: precision is at least {100 * certificate.precision:g} % on new data, at a risk of "
-        f"{100 * certificate.delta:g} %.",
-        f"The test: {count(tested.true_positives)} of {count(tested.selected)} flagged rows are positive "
-        f"({rate}, {p_text(certificate.p_value)}), among {count(tested.rows)} rows kept for it.",
-        "The risk is the share of calibration sets whose certificate is wrong. Where few sets certify any "
-        "rule, the share among the certified ones is higher.",
-        "It requires independent rows from the same source.",
-        f"Bound, risk, seed ({certificate.seed}) and bins must be fixed beforehand; a second try voids the "
-        "certificate.",
-    )
 
 
 def recalibration_in_words(coefficient: float, low: float, high: float) -> str:

@@ -63,7 +63,7 @@ class MethodOptions:
         metavar="NAME",
     )
     compare: bool = flag("Test if uncertainty helps; keep the best.")
-    certify: str | None = option("DELTA", "Certify --precision, at risk DELTA.")
+    certify: str | None = option("DELTA", "Certify the bound, at risk DELTA.")
     margin: str | None = option("Z", "Exceed --precision by Z standard errors.")
     review: str | None = option("M|P%", "Leave M rows or P% for review.")
     miss: str | None = option("F", "Review few; miss at most F of positives.")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
-from uqcli.artifacts.boundary import BoundaryParameters, SavedCertificate, TestedOn
+import msgspec
+
+from uqcli.artifacts.boundary import BoundaryParameters
+from uqcli.artifacts.certificate import SavedCertificate, SavedClearance, TestedOn
 from uqcli.artifacts.saved import Source
-from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind
-from uqcli.counts import Cells
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, GroupBound, ReviewKind
+from uqcli.counts import Bools, Cells
 from uqcli.defaults import SCORE_BINS
 from uqcli.draws import check_seed
 from uqcli.errors import UsageError
@@ -19,33 +23,59 @@ from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, u
 from uqcli.methods.boundary.bins import BinsTried, fewest_of, tried_bins
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.optimum import Optimum, optimise
-from uqcli.methods.boundary.ranking.certificate import PILOT_PARTS, Certified, NotCertified, certify
+from uqcli.methods.boundary.ranking.certificate import (
+    PILOT_PARTS,
+    Certified,
+    Certifier,
+    NotCertified,
+    Promise,
+    promises_of,
+)
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
+from uqcli.methods.boundary.zones import with_review
 from uqcli.rows import Rows
+
+_CERTIFIED_KINDS = (ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.MAX_FPR)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CertifiedBoundary:
-    """A certified boundary, or why nothing was certified.
+class CertifiedRule:
+    """A certified boundary of some rows, or why nothing was certified.
 
     Attributes
     ----------
     found
-        The boundary, with its counts on all rows.
+        The boundary, with its counts on all of the rows.
+    delta
+        Risk of the certificate.
+    tested_target
+        Promise that was tested last, and its risk.
     uncertified
-        Result of the same algorithm without a certificate, on all rows.
+        Result of the same algorithm without a certificate, on all of the rows.
     cells
-        Cells of all rows, with the edges of the pilot if anything was certified.
+        Cells of all of the rows, with the edges of the pilot if anything was certified.
+    spec
+        The grid, with the number of uncertainty bins that was chosen.
     """
+
+    found: FittedBoundary | None
+    delta: float
+    certificate: SavedCertificate | None
+    failed: NotCertified | None
+    tested_target: str
+    uncertified: Optimum
+    cells: Cells
+    spec: GridSpec
+    tried: tuple[BinsTried, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiedBoundary:
+    """A certified boundary of all rows."""
 
     source: Source
     parameters: BoundaryParameters
-    found: FittedBoundary | None
-    certificate: SavedCertificate | None
-    failed: NotCertified | None
-    uncertified: Optimum
-    cells: Cells
-    tried: tuple[BinsTried, ...] | None = None
+    rule: CertifiedRule
 
 
 def certified(request: BoundaryRequest) -> CertifiedBoundary:
@@ -57,40 +87,65 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         An option conflicts with a certificate, or the rows cannot be read.
     """
     delta = checked_delta(request)
+    uncertain = request.grid.spec(Algorithm.SMOOTH).uncertainty_bins > 1
+    table = open_table(request.data, uses_uncertainty=uncertain)
+    rule = certified_rule(table.rows().pooled(), request, delta)
+    return CertifiedBoundary(
+        source=source_of(table.summary), parameters=request.parameters(rule.spec), rule=rule
+    )
+
+
+def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> CertifiedRule:
+    """Find a boundary on pooled rows and certify it at risk delta.
+
+    The flagged zone and the positives missed by the cleared zone are two promises about different thresholds:
+    each has half of the risk.
+    """
     constraint, spec = request.constraint, request.grid.spec(Algorithm.SMOOTH)
-    auto = request.grid.is_auto(Algorithm.SMOOTH)
-    table = open_table(request.data, uses_uncertainty=spec.uncertainty_bins > 1)
-    rows = table.rows().pooled()
     pilot, test = _split(rows, request.seed)
     tried: tuple[BinsTried, ...] | None = None
-    if auto and pilot.size:  # chosen on the pilot, so that there is a single test
+    if request.grid.is_auto(Algorithm.SMOOTH) and pilot.size:  # chosen on the pilot: there is a single test
         tried = tried_bins(_cells(pilot, _for_bins(spec)), constraint, request.seed)
         spec = replace(spec, uncertainty_bins=fewest_of(tried))
-    (bound,) = constraint.numbers
+    missed = request.review is not None and request.review.kind is ReviewKind.MISS
+    risk = float(delta / 2 if missed else delta)
     outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
+    cleared: Certified | NotCertified | None = None
+    target = constraint.text()
+    cells = _cells(rows, spec)
+    shown = cells
     if pilot.size:
         ranked = _cells(pilot, spec)
-        tested = cells_under(pool_by(test, ranked.uncertainty_edges), ranked)
-        outcome = certify(ranked, tested, bound, delta)
-    cells = shown_cells = _cells(rows, spec)
-    if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
-        shown_cells = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
-    certified_rule = outcome if isinstance(outcome, Certified) else None
-    return CertifiedBoundary(
-        source=source_of(table.summary),
-        parameters=request.parameters(spec),
-        found=None if certified_rule is None else _on_all(rows, certified_rule),
-        certificate=None
-        if certified_rule is None
-        else _saved(certified_rule, float(bound), delta, request.seed),
-        failed=outcome if isinstance(outcome, NotCertified) else None,
+        certifier = Certifier.from_cells(ranked, cells_under(pool_by(test, ranked.uncertainty_edges), ranked))
+        outcome = certifier.certify(promises_of(constraint), risk)
+        if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
+            shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
+            if missed and request.review is not None:
+                caught = Promise(kind=ConstraintKind.RECALL, minimum=1 - request.review.number)
+                cleared = certifier.certify([caught], risk, at_least=outcome.cells)
+                target = request.review.text()
+    failed = next((each for each in (outcome, cleared) if isinstance(each, NotCertified)), None)
+    found = certificate = None
+    if isinstance(outcome, Certified) and failed is None:
+        review = cleared if isinstance(cleared, Certified) else None
+        found = _on_all(rows, outcome, review)
+        if request.review is not None and review is None:
+            found = with_review(found, shown, request.review, Algorithm.SMOOTH)
+        certificate = _saved(outcome, review, request, float(delta))
+    return CertifiedRule(
+        found=found,
+        delta=float(delta),
+        certificate=certificate,
+        failed=failed,
+        tested_target=f"{target} at a risk of {100 * risk:g} %",
         uncertified=optimise(cells, Algorithm.SMOOTH, constraint),
-        cells=shown_cells,
+        cells=shown if found else cells,
+        spec=spec,
         tried=tried,
     )
 
 
-def checked_delta(request: BoundaryRequest) -> float:
+def checked_delta(request: BoundaryRequest) -> Fraction:
     """Return the risk of the certificate, after a check of all other options.
 
     Raises
@@ -115,9 +170,13 @@ def checked_delta(request: BoundaryRequest) -> float:
         raise UsageError("--frontier beside --certify", expected="one of them")
     if request.saved_grid is not None or request.shift is not None:
         raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
-    if request.constraint.kind is not ConstraintKind.PRECISION:
-        raise UsageError(f"--certify with --{request.constraint.kind}", expected="--precision")
-    return float(delta)
+    if request.constraint.kind not in _CERTIFIED_KINDS:
+        raise UsageError(
+            f"--certify with --{request.constraint.kind}", expected="--precision, --recall or --max-fpr"
+        )
+    if request.by is not None and request.bound is not GroupBound.EACH:
+        raise UsageError("--certify with --bound overall", expected="--bound each")
+    return delta
 
 
 def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
@@ -136,32 +195,58 @@ def _cells(rows: Rows, spec: GridSpec) -> Cells:
     return cells_from(edges, pool_by(rows, edges), spec)
 
 
-def _on_all(rows: Rows, certified_rule: Certified) -> FittedBoundary:
+def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedBoundary:
     """Return the certified thresholds with their counts on all rows."""
-    flagged = decide(
-        rows.score,
-        rows.uncertainty,
-        uncertainty_edges=certified_rule.uncertainty_edges,
-        thresholds=certified_rule.thresholds,
-    )
     count, positive = rows.weights(), rows.labels
-    fit = FitCounts(
-        selected=int(count[flagged].sum()),
-        true_positives=int(count[flagged & positive].sum()),
-        rows=rows.size,
-        positives=int(count[positive].sum()),
-    )
+
+    def taken_by(zone: Certified) -> Bools:
+        return decide(
+            rows.score,
+            rows.uncertainty,
+            uncertainty_edges=zone.uncertainty_edges,
+            thresholds=zone.thresholds,
+        )
+
+    flagged, zones = taken_by(outcome), None
+    selected, true_positives = int(count[flagged].sum()), int(count[flagged & positive].sum())
+    if review is not None:
+        handled = taken_by(review)
+        zones = (int(count[handled].sum()) - selected, int(count[handled & positive].sum()))
     return FittedBoundary(
-        uncertainty_edges=certified_rule.uncertainty_edges, thresholds=certified_rule.thresholds, fit=fit
+        uncertainty_edges=outcome.uncertainty_edges,
+        thresholds=outcome.thresholds,
+        fit=FitCounts(
+            selected=selected,
+            true_positives=true_positives,
+            rows=rows.size,
+            positives=int(count[positive].sum()),
+            zones=zones,
+        ),
+        review_thresholds=None if review is None else review.thresholds,
     )
 
 
-def _saved(certified_rule: Certified, bound: float, delta: float, seed: int) -> SavedCertificate:
-    tested = TestedOn(
-        rows=certified_rule.tested,
-        selected=certified_rule.selected,
-        true_positives=certified_rule.true_positives,
-    )
+def _saved(
+    outcome: Certified, review: Certified | None, request: BoundaryRequest, delta: float
+) -> SavedCertificate:
+    constraint, limit = request.constraint, request.review
+    bounds = {constraint.kind: float(constraint.numbers[0])}
+    if constraint.recall is not None:
+        bounds[ConstraintKind.RECALL] = float(constraint.recall)
     return SavedCertificate(
-        delta=delta, precision=bound, p_value=certified_rule.p_value, seed=seed, tested_on=tested
+        delta=delta,
+        precision=bounds.get(ConstraintKind.PRECISION, msgspec.UNSET),
+        recall=bounds.get(ConstraintKind.RECALL, msgspec.UNSET),
+        fpr=bounds.get(ConstraintKind.MAX_FPR, msgspec.UNSET),
+        p_value=outcome.p_value,
+        seed=request.seed,
+        tested_on=TestedOn(
+            rows=outcome.tested,
+            positives=outcome.positives,
+            selected=outcome.selected,
+            true_positives=outcome.true_positives,
+        ),
+        cleared=msgspec.UNSET
+        if review is None or limit is None
+        else SavedClearance(miss=float(limit.number), p_value=review.p_value, caught=review.true_positives),
     )

@@ -26,7 +26,6 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
     review = "" if request.review is None else f"--{request.review.kind}"
     groups = "" if request.by is None else "--proba" if request.by == PREDICTED else "--by"
     given = {
-        "--certify": request.certify is not None,
         "--shift": request.shift is not None,
         "--compare": bool(request.compare),
         "--frontier": request.frontier is not None,
@@ -34,17 +33,16 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
         review: bool(review),
         groups: bool(groups),
     }
-    tested_elsewhere = ("--certify", "--shift")
     if request.constraint.recall is not None:
-        _refuse("--precision and --recall", given, (*tested_elsewhere, review, groups))
+        _refuse("--precision and --recall", given, ("--shift", review, groups))
     if groups:
         _require_algorithm(groups, request, _GROUPED)
-        _refuse(groups, given, (*tested_elsewhere, "--compare", "--frontier", "--grid", review))
+        _refuse(groups, given, ("--shift", "--compare", "--frontier", "--grid", review))
     if review:
         if request.constraint.kind is not ConstraintKind.PRECISION:
             raise UsageError(f"{review} with --{request.constraint.kind}", expected="--precision")
         _require_algorithm(review, request, _REVIEWED)
-        _refuse(review, given, tested_elsewhere)
+        _refuse(review, given, ("--shift",))
 
 
 def _refuse(option: str, given: dict[str, bool], others: Iterable[str]) -> None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
 from uqcli.artifacts.boundary import BoundaryParameters
+from uqcli.artifacts.certificate import SavedCertificate
 from uqcli.choices import Algorithm
-from uqcli.counts import Bools, RangeCounts
+from uqcli.counts import Bools, Cells, RangeCounts
 from uqcli.engines.protocol import Partition, Table
 from uqcli.errors import DataError
 from uqcli.jobs.boundary.calibration_set import CalibrationRows
+from uqcli.jobs.boundary.certified import certified_rule, checked_delta
 from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.methods.boundary.expected import Expected
 from uqcli.methods.boundary.groups import GroupSearch
 from uqcli.methods.boundary.optimum import Optimum
+from uqcli.methods.boundary.ranking.certificate import NotCertified
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.reports.boundary.groups import GroupRules
 from uqcli.reports.boundary.report import Candidate
@@ -30,12 +35,28 @@ class GroupedBoundary:
     ----------
     chosen
         The boundary of all rows, with the counts of all rows as the groups' rules decide them.
+    delta
+        Risk of the certificates of all groups; None without certificates.
+    failed
+        Why a group without a certificate has none, the one with the lowest p-value.
     """
 
     calibration_set: CalibrationRows
     parameters: BoundaryParameters
     chosen: Candidate
     rules: GroupRules
+    delta: float | None = None
+    failed: NotCertified | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """Boundaries of groups; ``boundaries`` is empty if there is none."""
+
+    boundaries: Mapping[str, FittedBoundary]
+    expected: Expected | None = None
+    certificates: Mapping[str, SavedCertificate] = field(default_factory=dict)
+    failed: NotCertified | None = None
 
 
 def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
@@ -47,6 +68,7 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
         An option is out of range, the rows cannot be read, or no group is large enough.
     """
     by, algorithm = request.by or "", Algorithm(request.searched)
+    delta = None if request.certify is None else checked_delta(request)
     calibration_set = CalibrationRows.from_request(request, request.constraint)
     weights = _weights(calibration_set.table, by)
     names = [name for name, rows in weights.items() if rows >= request.min_group]
@@ -58,15 +80,8 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
             remedy="lower --min-group, or fit one boundary without groups",
         )
     parts = {name: calibration_set.only(by, name) for name in names}
-    search = GroupSearch(
-        parts=tuple(part.cells(algorithm) for part in parts.values()),
-        algorithm=algorithm,
-        constraint=request.constraint,
-        bound=request.bound,
-    )
-    pooled = calibration_set.optimum(algorithm).found or _never(calibration_set)
-    boundaries = search.boundaries()
-    found = dict(zip(names, boundaries, strict=True)) if boundaries else {}
+    found = (_search if delta is None else partial(_certify, delta=delta))(parts, algorithm, request)
+    pooled = calibration_set.optimum(algorithm).found or _never(calibration_set.one_row)
     small = {name: rows for name, rows in weights.items() if name not in parts}
     rest = _sum([])
     if small:
@@ -75,28 +90,65 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
         by=by,
         bound=request.bound,
         min_group=request.min_group,
-        boundaries=found,
+        boundaries=found.boundaries,
         searched=len(names),
         small=small,
         rest=rest,
+        certificates=found.certificates,
     )
     boundary = None
-    if found:
-        fit = _sum([*(boundary.fit for boundary in found.values()), rest])
+    if found.boundaries:
+        fit = _sum([*(boundary.fit for boundary in found.boundaries.values()), rest])
         boundary = FittedBoundary(
             uncertainty_edges=pooled.uncertainty_edges, thresholds=pooled.thresholds, fit=fit
         )
     chosen = Candidate(
         algorithm=algorithm,
         optimum=Optimum(found=boundary),
-        expected=search.expected(request.seed) if boundary else None,
+        expected=found.expected,
     )
     return GroupedBoundary(
         calibration_set=calibration_set,
         parameters=calibration_set.parameters(request, algorithm, len(pooled.thresholds)),
         chosen=chosen,
         rules=rules,
+        delta=None if delta is None else float(delta),
+        failed=found.failed,
     )
+
+
+def _search(parts: Mapping[str, CalibrationRows], algorithm: Algorithm, request: BoundaryRequest) -> _Found:
+    """Find the boundaries of the groups, and estimate their results on new data."""
+    search = GroupSearch(
+        parts=tuple(part.cells(algorithm) for part in parts.values()),
+        algorithm=algorithm,
+        constraint=request.constraint,
+        bound=request.bound,
+    )
+    boundaries = search.boundaries()
+    if boundaries is None:
+        return _Found(boundaries={})
+    return _Found(
+        boundaries=dict(zip(parts, boundaries, strict=True)), expected=search.expected(request.seed)
+    )
+
+
+def _certify(
+    parts: Mapping[str, CalibrationRows], algorithm: Algorithm, request: BoundaryRequest, delta: Fraction
+) -> _Found:
+    """Certify a boundary of each group, at an equal share of the risk; others flag nothing."""
+    del algorithm
+    rules = {
+        name: certified_rule(part.table.rows().pooled(), request, delta / len(parts))
+        for name, part in parts.items()
+    }
+    certificates = {name: rule.certificate for name, rule in rules.items() if rule.certificate is not None}
+    failures = [rule.failed for rule in rules.values() if rule.failed is not None]
+    failed = min(
+        failures, key=lambda failure: 1.0 if failure.p_value is None else failure.p_value, default=None
+    )
+    boundaries = {name: rule.found or _never(rule.cells) for name, rule in rules.items()}
+    return _Found(boundaries=boundaries if certificates else {}, certificates=certificates, failed=failed)
 
 
 def _weights(table: Table, by: str) -> dict[str, int]:
@@ -109,11 +161,10 @@ def _weights(table: Table, by: str) -> dict[str, int]:
     return {name: part.rows for name, part in zip(table.groups(by), parts, strict=True)}
 
 
-def _never(calibration_set: CalibrationRows) -> FittedBoundary:
-    """Return a boundary that flags no row, where none of all rows meets the constraint."""
-    cells = calibration_set.one_row
+def _never(cells: Cells) -> FittedBoundary:
+    """Return a boundary that flags no row."""
     fit = FitCounts(selected=0, true_positives=0, rows=cells.total, positives=cells.positives)
-    return FittedBoundary(uncertainty_edges=cells.uncertainty_edges, thresholds=(None,), fit=fit)
+    return FittedBoundary(uncertainty_edges=np.empty(0), thresholds=(None,), fit=fit)
 
 
 def _counts_under(table: Table, boundary: FittedBoundary) -> FitCounts:

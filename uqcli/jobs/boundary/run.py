@@ -21,6 +21,7 @@ from uqcli.artifacts.boundary import (
     SavedRecalibration,
     SavedTarget,
 )
+from uqcli.artifacts.certificate import SavedCertificate
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKind
@@ -175,6 +176,17 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
     with reusable_streams():
         found = find_by_group(request)
     cells = found.calibration_set.one_row
+    rules = found.rules
+    certification = None
+    if found.delta is not None:
+        risk = f"{100 * found.delta / rules.searched:.3g} %"
+        certification = Certification(
+            delta=found.delta,
+            certificates=list(rules.certificates.values()),
+            failed=found.failed,
+            tested_target=f"{request.constraint.text()} at a risk of {risk}",
+            groups=rules.searched,
+        )
     report = BoundaryReport(
         source=found.calibration_set.source,
         parameters=found.parameters,
@@ -186,7 +198,8 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
         rows=cells.total,
         positives=cells.positives,
         seed=request.seed,
-        groups=found.rules,
+        groups=rules,
+        certification=certification,
     )
     if found.chosen.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -230,7 +243,8 @@ def run_several(
 def _with_certificate(
     certified: CertifiedBoundary, request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...]
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    optimum = Optimum(found=certified.found, closest=certified.found or certified.uncertified.found)
+    rule = certified.rule
+    optimum = Optimum(found=rule.found, closest=rule.found or rule.uncertified.found)
     chosen = Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum)
     report = BoundaryReport(
         source=certified.source,
@@ -240,21 +254,23 @@ def _with_certificate(
         candidates=(chosen,),
         score_only=None,
         empty_bins=(),
-        rows=certified.cells.total,
-        positives=certified.cells.positives,
+        rows=rule.cells.total,
+        positives=rule.cells.positives,
         certification=Certification(
-            delta=float(request.certify or 0),
-            certificate=certified.certificate,
-            failed=certified.failed,
-            uncertified=certified.uncertified.found,
+            delta=rule.delta,
+            certificates=[] if rule.certificate is None else [rule.certificate],
+            failed=rule.failed,
+            tested_target=rule.tested_target,
+            uncertified=rule.uncertified.found,
         ),
-        tried=certified.tried,
+        tried=rule.tried,
         compared=gains,
-        cells=certified.cells,
+        cells=rule.cells,
+        review=request.review,
     )
-    if certified.found is None:
+    if rule.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    return Result(report=report, artifact=_artifact(report, certified.found, None))
+    return Result(report=report, artifact=_artifact(report, rule.found, None))
 
 
 def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
@@ -360,12 +376,15 @@ def _artifact(
         else list(boundary.review_thresholds),
         groups=msgspec.UNSET
         if rules is None
-        else {name: _saved_group(boundary) for name, boundary in rules.boundaries.items()},
+        else {
+            name: _saved_group(boundary, rules.certificates.get(name))
+            for name, boundary in rules.boundaries.items()
+        },
         classes=classes or msgspec.UNSET,
     )
 
 
-def _saved_group(boundary: FittedBoundary) -> SavedGroup:
+def _saved_group(boundary: FittedBoundary, certificate: SavedCertificate | None) -> SavedGroup:
     fit = boundary.fit
     return SavedGroup(
         uncertainty_edges=boundary.uncertainty_edges.tolist(),
@@ -378,6 +397,7 @@ def _saved_group(boundary: FittedBoundary) -> SavedGroup:
             precision=fit.precision,
             recall=fit.recall,
         ),
+        certificate=certificate or msgspec.UNSET,
     )
 
 

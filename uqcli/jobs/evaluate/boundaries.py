@@ -9,7 +9,7 @@ from fractions import Fraction
 import msgspec
 import numpy as np
 
-from uqcli.artifacts.boundary import OTHER_GROUPS, PREDICTED_CLASS, ZONES, BoundaryArtifact, SavedCertificate
+from uqcli.artifacts.boundary import OTHER_GROUPS, PREDICTED_CLASS, ZONES, BoundaryArtifact
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind, GroupBound, ReviewKind
 from uqcli.counts import Bools, Ints
@@ -28,7 +28,7 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
-from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.shift.target import precision_interval
@@ -352,7 +352,8 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, co
     constraint = artifact.constraint.parsed()
     is_kept, sentence = _outcome(artifact, replace(constraint, recall=None), measured, confidence)
     if constraint.recall is not None:
-        is_kept, sentence = _with_recall((is_kept, sentence), constraint.recall, measured)
+        recall = parse_constraint(ConstraintKind.RECALL, constraint.recall)
+        is_kept, sentence = _both((is_kept, sentence), _outcome(artifact, recall, measured, confidence))
     if artifact.unsealed:
         is_kept, sentence = None, f"target not tested: {artifact.unsealed}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
@@ -380,7 +381,7 @@ def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBound
     else:
         missed = round((zones.miss.value or 0) * measured.positives)
         tested = BoundedRate(successes=missed, trials=measured.positives, bound=limit.number, upper=True)
-        outcome = _share_outcome(text, tested, zones.miss)
+        outcome = _rate_outcome(artifact, text, tested, zones.miss)
     met, sentence = outcome
     return Claim(name=f"{name}: {text}", met=met, sentence=f"{name}: {sentence}", about_new_data=not fixed)
 
@@ -406,10 +407,10 @@ def _outcome(
             return _precision_outcome(artifact, constraint, measured)
         case ConstraintKind.RECALL:
             counts = (measured.true_positives, measured.positives)
-            return _share_outcome(constraint.text(), _bounded(constraint, counts), measured.recall)
+            return _rate_outcome(artifact, constraint.text(), _bounded(constraint, counts), measured.recall)
         case ConstraintKind.MAX_FPR:
             counts = (measured.selected - measured.true_positives, measured.rows - measured.positives)
-            return _share_outcome(constraint.text(), _bounded(constraint, counts), measured.fpr)
+            return _rate_outcome(artifact, constraint.text(), _bounded(constraint, counts), measured.fpr)
         case ConstraintKind.MAX_SELECTED if constraint.relative:
             share_of_rows = proportion_estimate(measured.selected, measured.rows, confidence)
             counts = measured.selected, measured.rows
@@ -431,33 +432,27 @@ def _precision_outcome(
     counts, (bound,) = (measured.true_positives, measured.selected), constraint.numbers
     if measured.target_precision is not None:
         return _target_outcome(constraint, measured.target_precision, bound)
-    if artifact.certified is not None and measured.selected:
-        return _certificate_outcome(constraint, artifact.certified, measured)
-    is_kept, sentence = _share_outcome(constraint.text(), _bounded(constraint, counts), measured.precision)
+    rate = _bounded(constraint, counts)
+    is_kept, sentence = _rate_outcome(artifact, constraint.text(), rate, measured.precision)
     if isinstance(artifact.target, msgspec.UnsetType):
         return is_kept, sentence
     return is_kept, f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
 
 
-def _with_recall(precision: _Outcome, bound: str, measured: MeasuredBoundary) -> _Outcome:
-    """Add the test of the recall to that of the precision; each has half the level."""
-    rate = BoundedRate(successes=measured.true_positives, trials=measured.positives, bound=Fraction(bound))
-    recall = _share_outcome(f"recall >= {bound}", rate, measured.recall)
-    tested = [is_kept for is_kept, _ in (precision, recall) if is_kept is not None]
-    return all(tested) if tested else None, f"{precision[1].rstrip('.')}; {recall[1]}"
+def _both(first: _Outcome, second: _Outcome) -> _Outcome:
+    """Join the tests of two promises, each at half the level."""
+    tested = [is_kept for is_kept, _ in (first, second) if is_kept is not None]
+    return all(tested) if tested else None, f"{first[1].rstrip('.')}; {second[1]}"
 
 
-def _certificate_outcome(
-    constraint: Constraint, certificate: SavedCertificate, measured: MeasuredBoundary
-) -> _Outcome:
-    """Test a certificate on new data by the exact one-sided test."""
-    from scipy.special import bdtr
-
-    true_positives, selected = counts = measured.true_positives, measured.selected
-    p_value = float(bdtr(float(true_positives), selected, float(constraint.numbers[0])))
-    certified = f"certified {constraint.text()}"
-    if p_value > 1 - CONFIDENCE:
-        met, significant = _meets_bound(_bounded(constraint, counts), measured.precision)
+def _rate_outcome(artifact: BoundaryArtifact, text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome:
+    """Test a target, or what a certificate guarantees by the exact one-sided test."""
+    certificate, p_value = artifact.certified, rate.p_value()
+    if certificate is None or p_value is None or not isinstance(estimate, ExactEstimate):
+        return _share_outcome(text, rate, estimate)
+    certified, promises = f"certified {text}", max(certificate.promises, 1 + (artifact.review is not None))
+    if p_value > (1 - CONFIDENCE) / promises:
+        met, significant = _meets_bound(rate, estimate)
         return True, _sentence(certified, met=met, significant=significant)
     return False, (
         f"misses {certified} ({p_text(p_value)}, exact one-sided test). The data have changed, or the "

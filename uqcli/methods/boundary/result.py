@@ -74,6 +74,15 @@ def _lowest_flagged(row: CellRow, first: int, *, raised: bool) -> tuple[float | 
     return (LOWEST if first == 0 else float(row.lower[first])), first, 0
 
 
+def thresholds_at(cells: Cells, tops: Sequence[int]) -> tuple[float | None, ...]:
+    """Return the lower edges of the cells taken, not raised, which uses no labels."""
+    thresholds: list[float | None] = []
+    for row, top in zip(cells.rows, tops, strict=True):
+        first = len(row.count) - top
+        thresholds.append(None if top == 0 else LOWEST if first == 0 else float(row.lower[first]))
+    return tuple(thresholds)
+
+
 def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> FittedBoundary:
     """Convert the number of top cells in each row to thresholds and counts.
 

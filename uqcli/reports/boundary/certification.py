@@ -2,52 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from uqcli.artifacts.boundary import SavedCertificate, certificate_in_words
-from uqcli.document import count, share
+from uqcli.artifacts.certificate import (
+    SavedCertificate,
+    certificate_in_words,
+    certified_verdict,
+    group_certificates_in_words,
+)
+from uqcli.document import Verdict, count, share
 from uqcli.methods.boundary.ranking.certificate import NotCertified
 from uqcli.methods.boundary.result import FittedBoundary
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certification:
-    """Outcome of a certification.
+    """Outcome of a certification, of a boundary or of those of several groups.
 
     Attributes
     ----------
+    delta
+        Risk of all certificates together.
+    certificates
+        One for a boundary, or one for each certified group; empty if nothing was certified.
+    failed
+        Why nothing was certified; of groups, why the one with the lowest p-value was not.
+    tested_target
+        Promise that was tested last, and its risk.
     uncertified
-        Boundary of the same algorithm without a certificate.
+        Boundary of the same algorithm without a certificate; None for groups.
+    groups
+        Number of groups; None without groups.
     """
 
     delta: float
-    certificate: SavedCertificate | None
+    certificates: Sequence[SavedCertificate]
     failed: NotCertified | None
-    uncertified: FittedBoundary | None
+    tested_target: str
+    uncertified: FittedBoundary | None = None
+    groups: int | None = None
+
+    @property
+    def certificate(self) -> SavedCertificate | None:
+        """Certificate of a boundary; None if there is none, or for groups."""
+        return None if self.groups is not None else next(iter(self.certificates), None)
+
+    def verdict(self) -> Verdict:
+        """Return the verdict on a certified boundary."""
+        return certified_verdict(self.certificates, self.delta)
 
     def notes(self, boundary: FittedBoundary) -> list[str]:
         """State the guarantee, the rows of the fit and of the test, and the cost in recall."""
-        assert self.certificate is not None  # called only if a boundary was found
-        tested = self.certificate.tested_on.rows
+        if self.groups is not None:
+            return list(group_certificates_in_words(self.certificates, self.groups, self.delta))
+        (certificate,) = self.certificates
+        tested = certificate.tested_on.rows
         notes = [
             f"{count(boundary.fit.rows - tested)} rows chose the boundary, {count(tested)} tested it.",
-            *certificate_in_words(self.certificate),
+            *certificate_in_words(certificate),
         ]
         if self.uncertified is not None:
-            own, other = boundary.fit.recall or 0.0, self.uncertified.fit.recall or 0.0
+            name, rates = "recall", [boundary.fit.recall, self.uncertified.fit.recall]
+            if list(certificate.bounds) == ["recall"]:
+                name, rates = "precision", [boundary.fit.precision, self.uncertified.fit.precision]
+            own, other = (rate or 0.0 for rate in rates)
             notes.append(
-                f"Without a certificate recall is {share(other)} on the calibration set: the guarantee costs "
+                f"Without a certificate {name} is {share(other)} on the calibration set: the guarantee costs "
                 f"at most about {100 * (other - own):.1f} points."
             )
         return notes
 
-    def shortfall(self, bound: str) -> str:
+    def shortfall(self) -> str:
         """State why no boundary is certified, and how many rows would be needed."""
         failed = self.failed
-        sentence = f"no boundary can be certified for precision {bound} at a risk of {100 * self.delta:g} %"
+        subject = "no boundary" if self.groups is None else "no boundary of a group"
+        sentence = f"{subject} can be certified for {self.tested_target}"
         if failed is None or failed.p_value is None:
-            return f"{sentence}; too few rows to rank boundaries"
-        tested = f"{sentence}; the safest has p = {failed.p_value:.3g} on the rows kept for the test"
+            provable = failed is None or failed.provable
+            reason = "too few rows to rank boundaries" if provable else "no number of rows shows such a rate"
+            return f"{sentence}; {reason}"
+        safest = "the safest has" if self.groups is None else "the safest of any group has"
+        tested = f"{sentence}; {safest} p = {failed.p_value:.3g} on the rows kept for the test"
         if failed.rows_needed is None:
             return f"{tested}; more rows may not help"
-        return f"{tested}; about {count(failed.rows_needed)} labelled rows are needed"
+        where = "" if self.groups is None else " there"
+        return f"{tested}; about {count(failed.rows_needed)} labelled rows are needed{where}"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 from uqcli.artifacts.boundary import (
     GROUP_HEADER,
@@ -13,6 +15,7 @@ from uqcli.artifacts.boundary import (
     group_line,
     group_thresholds,
 )
+from uqcli.artifacts.certificate import SavedCertificate
 from uqcli.choices import GroupBound
 from uqcli.document import Metrics, Table, count, first_of, in_order, printable, rows_of
 from uqcli.engines.request import PREDICTED
@@ -39,6 +42,8 @@ class GroupRules:
         Rows of each smaller group, by weight.
     rest
         Counts of the smaller groups, which the boundary of all rows decides.
+    certificates
+        By certified group.
     """
 
     by: str
@@ -48,6 +53,7 @@ class GroupRules:
     searched: int
     small: Mapping[str, int]
     rest: FitCounts
+    certificates: Mapping[str, SavedCertificate] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -76,13 +82,16 @@ class GroupRules:
 
     def payload(self) -> dict[str, Any]:
         """Return the thresholds by group."""
-        return {
+        payload: dict[str, dict[str, Any]] = {
             name: {
                 "uncertainty_edges": boundary.uncertainty_edges.tolist(),
                 "thresholds": list(boundary.thresholds),
             }
             for name, boundary in self.boundaries.items()
         }
+        for name, certificate in self.certificates.items():
+            payload[name]["certificate"] = msgspec.to_builtins(certificate)
+        return payload
 
     def lead(self) -> list[str]:
         """State what the words mean for predicted classes."""
@@ -110,7 +119,7 @@ class GroupRules:
         if not self.without_rule:
             return []
         names = first_of([printable(name, 40) for name in in_order(self.without_rule)], _MAX_NAMED)
-        reason = "no rule reaches the target there"
+        reason = f"no rule {'is certified' if self.certificates else 'reaches the target'} there"
         if self.bound is GroupBound.OVERALL:
             reason = "alerts in other groups find more"
         return [f"nothing is flagged in {names}: {reason}."]
@@ -125,7 +134,8 @@ class GroupRules:
             return [where[self.bound]]
         listed = [f"{printable(name, 40)} ({count(self.small[name])})" for name in in_order(self.small)]
         names = first_of(listed, _MAX_NAMED)
+        uncertified = ", which is not certified" if self.certificates else ""
         return [
             where[self.bound],
-            f"Groups below {rows_of(self.min_group)} use the rule of all rows: {names}.",
+            f"Groups below {rows_of(self.min_group)} use the rule of all rows{uncertified}: {names}.",
         ]

@@ -19,7 +19,6 @@ from uqcli.artifacts.boundary import (
     RANGES,
     BoundaryParameters,
     boundary_card,
-    certified_verdict,
     recalibration_in_words,
     rule,
     threshold_table,
@@ -198,7 +197,7 @@ class BoundaryReport(OneResult):
             content["review_thresholds"] = boundary and list(boundary.review_thresholds or ())
         if self.groups is not None:
             content["groups"] = self.groups.payload()
-        if self.certification is not None:
+        if self.certification is not None and self.groups is None:
             content["certificate"] = msgspec.to_builtins(self.certification.certificate)
         if self.compared:
             content["verdict"] = self.compared[0].verdict
@@ -246,8 +245,10 @@ class BoundaryReport(OneResult):
         if self.chosen.found is None:
             return f"{name} for {self.constraint.text()}: infeasible"
         if self.certification is not None:
-            risk = f"{100 * self.certification.delta:g} %"
-            return f"{name} for {self.constraint.text()}, certified at a risk of {risk}"
+            risk = f"certified at a risk of {100 * self.certification.delta:g} %"
+            where = " in each" if self.groups is not None else ""
+            review = f", {self.review.text()}" if self.review else ""
+            return f"{name} for {self.constraint.text()}{where}, {risk}{review}"
         margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
         data = " on target data" if self.class_weights is not None else ""
         if self.parameters.bound is GroupBound.EACH:
@@ -343,7 +344,7 @@ class BoundaryReport(OneResult):
     def _verdict(self) -> Verdict:
         """Return the verdict on a boundary."""
         if self.certification is not None:
-            return certified_verdict(self.constraint.value, self.certification.delta)
+            return self.certification.verdict()
         for comparison in self.compared[:1]:
             words = {"no evidence": "no evidence that uncertainty helps"}
             verdict = words.get(comparison.verdict, f"uncertainty {comparison.verdict}")
@@ -600,7 +601,7 @@ class BoundaryReport(OneResult):
         if self.positives == 0:
             return "no row is positive"
         if self.certification is not None:
-            return self.certification.shortfall(self.constraint.value)
+            return self.certification.shortfall()
         if self.constraint.margin and self.without_margin is not None:
             fit = self.without_margin.fit
             return (

@@ -1,22 +1,36 @@
-"""Tests of certificates: the exact test, the end of the test sequence, thresholds on the pilot's edges."""
+"""Tests of certificates: the exact tests, the end of the test sequence, thresholds on the pilot's edges."""
 
 from fractions import Fraction
-from math import comb
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.oracles.certificate import last_certified
 from tests.properties.strategies import as_cells, cell_rows
+from uqcli.choices import ConstraintKind
 from uqcli.counts import LOWEST, CellRow, Cells
-from uqcli.methods.boundary.ranking.certificate import Certified, NotCertified, certify
+from uqcli.methods.boundary.constraint import constraint_from
+from uqcli.methods.boundary.ranking.certificate import (
+    Certified,
+    Certifier,
+    NotCertified,
+    Promise,
+    promises_of,
+)
 from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 
-
-def binomial_tail(trials, successes, share):
-    """Return P(Bin(trials, share) >= successes) as a fraction."""
-    return sum(comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(successes, trials + 1))
+BOUNDS = [
+    {"precision": "0.3"},
+    {"precision": "0.8"},
+    {"recall": "0.3"},
+    {"recall": "0.9"},
+    {"max_fpr": "0.1"},
+    {"max_fpr": "0.5"},
+    {"precision": "0.4", "recall": "0.5"},
+    {"precision": "0.2", "recall": "0.8"},
+]
 
 
 def with_counts(cells, counts):
@@ -28,28 +42,45 @@ def with_counts(cells, counts):
     return Cells(uncertainty_edges=cells.uncertainty_edges, rows=rows)
 
 
-@given(cell_rows(max_rows=2, max_cells=5, max_count=8), st.data(), st.sampled_from(["0.3", "0.5", "0.8"]))
-def test_the_certified_boundary_passes_the_exact_test_and_the_next_fails(rows, data, bound):
+def certify(pilot, test, delta, **bounds):
+    """Certify bounds as typed."""
+    return Certifier.from_cells(pilot, test).certify(promises_of(constraint_from(**bounds)), delta)
+
+
+@given(
+    cell_rows(max_rows=2, max_cells=5, max_count=8),
+    st.data(),
+    st.sampled_from(BOUNDS),
+    st.sampled_from([0.05, 0.2, 0.5]),
+)
+def test_the_certified_boundary_is_that_of_a_loop_over_exact_tests(rows, data, bounds, delta):
     pilot = as_cells(rows)
     counts = []
     for row in rows:
         n = [data.draw(st.integers(0, 20)) for _ in row]
         counts.append((n, [data.draw(st.integers(0, rows_of_cell)) for rows_of_cell in n]))
-    test, share, delta = with_counts(pilot, counts), Fraction(bound), 0.2
-    certificate = certify(pilot, test, share, delta)
-    if isinstance(certificate, NotCertified):
-        return
-    assert certificate.p_value <= delta
-    np.testing.assert_allclose(
-        certificate.p_value,
-        float(binomial_tail(certificate.selected, certificate.true_positives, share)),
-        rtol=1e-9,
-    )
+    test = with_counts(pilot, counts)
     nested = nested_boundaries(pilot)
-    hits, selected = nested.counts_of(test)
-    last = max(np.flatnonzero((hits == certificate.true_positives) & (selected == certificate.selected)))
-    if last + 1 < len(hits):
-        assert binomial_tail(int(selected[last + 1]), int(hits[last + 1]), share) > delta
+    taken = pilot.flat[0][nested.order]
+    expected = [
+        (hits, selected)
+        for hits, selected in zip(
+            np.cumsum(taken * nested.rate).tolist(), nested.selected.tolist(), strict=True
+        )
+    ]
+    tested = list(zip(*(column.tolist() for column in nested.counts_of(test)), strict=True))
+    typed = [(name, Fraction(value)) for name, value in bounds.items()]
+    outcome = last_certified(typed, Fraction(delta), expected, tested)
+    certificate = certify(pilot, test, delta, **bounds)
+    if outcome is None:
+        assert isinstance(certificate, NotCertified)
+        return
+    last, p_value = outcome
+    assert certificate.cells == last + 1
+    assert (certificate.true_positives, certificate.selected) == tested[last]
+    assert (certificate.tested, certificate.positives) == (test.total, test.positives)
+    assert certificate.p_value <= delta
+    np.testing.assert_allclose(certificate.p_value, float(p_value), rtol=1e-9)
     edges = [{None, LOWEST, *row.lower.tolist()} for row in pilot.rows]
     assert all(threshold in row for threshold, row in zip(certificate.thresholds, edges, strict=True))
 
@@ -57,28 +88,61 @@ def test_the_certified_boundary_passes_the_exact_test_and_the_next_fails(rows, d
 def test_a_sharp_separation_is_certified_and_noise_is_not():
     pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
     good = with_counts(pilot, [([200] * 10, [4] * 8 + [190] * 2)])
-    certificate = certify(pilot, good, Fraction(9, 10), 0.05)
+    certificate = certify(pilot, good, 0.05, precision="0.9")
     assert isinstance(certificate, Certified)
     assert certificate.thresholds == (8.0,)
     assert (certificate.tested, certificate.selected, certificate.true_positives) == (2000, 400, 380)
     noise = with_counts(pilot, [([200] * 10, [100] * 10)])
-    failed = certify(pilot, noise, Fraction(9, 10), 0.05)
+    failed = certify(pilot, noise, 0.05, precision="0.9")
     assert isinstance(failed, NotCertified)
     assert failed.p_value == pytest.approx(1)
     assert failed.rows_needed is None
 
 
+def test_recall_ends_at_the_strictest_and_false_positives_at_the_loosest_certified_boundary():
+    pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
+    test = with_counts(pilot, [([200] * 10, [4] * 8 + [190] * 2)])
+    assert certify(pilot, test, 0.05, recall="0.85").thresholds == (8.0,)
+    assert certify(pilot, test, 0.05, recall="0.95").thresholds == (3.0,)
+    assert certify(pilot, test, 0.05, max_fpr="0.05").thresholds == (8.0,)
+    assert certify(pilot, test, 0.05, precision="0.9", recall="0.85").thresholds == (8.0,)
+    assert isinstance(certify(pilot, test, 0.05, precision="0.9", recall="0.95"), NotCertified)
+
+
+def test_a_review_never_ends_above_the_flagged_zone():
+    pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
+    test = with_counts(pilot, [([200] * 10, [4] * 8 + [190] * 2)])
+    caught = [Promise(kind=ConstraintKind.RECALL, minimum=Fraction(1, 10))]
+    certifier = Certifier.from_cells(pilot, test)
+    alone = certifier.certify(caught, 0.05)
+    below = certifier.certify(caught, 0.05, at_least=2)
+    assert (alone.cells, below.cells) == (1, 2)
+    assert below.p_value < alone.p_value
+    assert (below.true_positives, below.selected) == (380, 400)
+
+
 def test_a_near_miss_reports_about_how_many_rows_it_needs():
     pilot = as_cells([[(50, 1)] * 8 + [(50, 42)] * 2])
     test = with_counts(pilot, [([100] * 10, [2] * 8 + [83] * 2)])
-    failed = certify(pilot, test, Fraction(8, 10), 0.01)
+    failed = certify(pilot, test, 0.01, precision="0.8")
     assert isinstance(failed, NotCertified)
     assert pilot.total + test.total < failed.rows_needed < 30 * (pilot.total + test.total)
     factor = failed.rows_needed // (pilot.total + test.total) + 1
     larger = with_counts(pilot, [([100 * factor] * 10, [2 * factor] * 8 + [83 * factor] * 2)])
-    assert isinstance(certify(pilot, larger, Fraction(8, 10), 0.01), Certified)
+    assert isinstance(certify(pilot, larger, 0.01, precision="0.8"), Certified)
 
 
-def test_a_precision_of_one_is_never_certified():
+@pytest.mark.parametrize("bounds", [{"precision": "1"}, {"recall": "1"}, {"max_fpr": "0"}])
+def test_no_number_of_rows_shows_a_rate_of_one(bounds):
     pilot = as_cells([[(50, 1), (50, 50)]])
-    assert isinstance(certify(pilot, pilot, Fraction(1), 0.1), NotCertified)
+    failed = certify(pilot, pilot, 0.1, **bounds)
+    assert isinstance(failed, NotCertified)
+    assert not failed.provable
+
+
+def test_a_boundary_that_flags_no_positive_is_not_certified():
+    pilot = as_cells([[(50, 1), (50, 40)]])
+    nothing = with_counts(pilot, [([500, 0], [100, 0])])
+    failed = certify(pilot, nothing, 0.1, max_fpr="0.05")
+    assert isinstance(failed, NotCertified)
+    assert failed.p_value == pytest.approx(1)

@@ -1,45 +1,95 @@
-"""Certified boundaries: guaranteed precision on new data, at a stated risk.
+"""Certified boundaries: guaranteed rates on new data, at a stated risk.
 
 A small pilot ranks nested boundaries. The other rows test them in sequence, beginning with the safest by the
 pilot, each at the full level, until a test fails. The sequence is fixed before any test row is seen. The
-precision of the last certified boundary is therefore below the bound with probability at most delta, for any
-distribution of the rows.
+last certified boundary therefore breaks its promise with probability at most delta, for any distribution of
+the rows. Several promises about one boundary need no correction, since every one of them is tested at the
+full level (intersection-union test).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from uqcli.choices import ConstraintKind
 from uqcli.counts import Cells, Floats, Ints
-from uqcli.defaults import LOWEST
+from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.ranking.smoothing import NestedBoundaries, nested_boundaries
+from uqcli.methods.boundary.result import thresholds_at
 
 PILOT_PARTS = 5
 """Inverse of the share of rows in the pilot."""
 
+_MIN_VARIANCE = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """Minimum of a rate of the flagged rows.
+
+    Attributes
+    ----------
+    kind
+        Rate: precision, recall, or for a maximum false-positive rate the specificity.
+    minimum
+        In [0, 1].
+    """
+
+    kind: ConstraintKind
+    minimum: Fraction
+
+    def counts(
+        self, true_positives: Ints | Floats, selected: Ints | Floats, rows: float, positives: float
+    ) -> tuple[Ints | Floats, Ints | Floats]:
+        """Return the successes and trials of the rate for several boundaries, of their shape."""
+        if self.kind is ConstraintKind.PRECISION:
+            return true_positives, selected
+        if self.kind is ConstraintKind.RECALL:
+            return true_positives, np.full_like(selected, positives)
+        negatives = np.full_like(selected, rows - positives)
+        return negatives - (selected - true_positives), negatives
+
+
+def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
+    """Return the promises of a constraint on precision, recall, both, or the false-positive rate."""
+    (bound, *_), kind = constraint.numbers, constraint.kind
+    minimum = 1 - bound if kind is ConstraintKind.MAX_FPR else bound
+    promise = Promise(kind=kind, minimum=minimum)
+    if constraint.recall is None:
+        return (promise,)
+    return promise, Promise(kind=ConstraintKind.RECALL, minimum=Fraction(constraint.recall))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Certified:
-    """Loosest certified boundary.
+    """Last certified boundary.
 
     Attributes
     ----------
     thresholds
         Threshold per uncertainty bin: None never flags, the lowest finite double always flags.
+    cells
+        Number of cells that the boundary takes in the order of the ranking.
     p_value
-        Probability of at least as many true positives among the tested rows at exactly the bound.
-    tested, selected, true_positives
-        Tested rows, those of them that the boundary selects, and the positive ones of these.
+        Probability of at least as many successes among the tested rows at exactly the bound; the largest of
+        several promises.
+    tested, positives
+        Tested rows, and the positive ones.
+    selected, true_positives
+        Tested rows that the boundary selects, and the positive ones of these.
     """
 
     uncertainty_edges: Floats
     thresholds: tuple[float | None, ...]
+    cells: int
     p_value: float
     tested: int
+    positives: int
     selected: int
     true_positives: int
 
@@ -55,86 +105,143 @@ class NotCertified:
     rows_needed
         Approximate size of a sufficient calibration set; None if these rows do not suggest that any size
         suffices.
+    provable
+        Whether some number of rows could show the promises; none shows a rate of 1.
     """
 
     p_value: float | None
     rows_needed: int | None
+    provable: bool = True
 
 
-def certify(pilot: Cells, test: Cells, bound: Fraction, delta: float) -> Certified | NotCertified:
-    """Find the loosest nested boundary whose precision is at least the bound, at risk delta.
+@dataclass(frozen=True, kw_only=True)
+class Certifier:
+    """Nested boundaries of a pilot, to be tested on other rows.
 
-    Parameters
+    Attributes
     ----------
     pilot, test
         Counts of disjoint rows with the same edges, those of the pilot.
-    bound
-        In (0, 1].
-    delta
-        In (0, 1).
+    nested
+        Ranking of the pilot's cells.
     """
-    nested = nested_boundaries(pilot)
-    true_positives, selected = nested.counts_of(test)
-    start = _safest(nested, pilot, float(bound))
-    if start is None:
-        return NotCertified(p_value=None, rows_needed=None)
-    p_values = _p_values(true_positives[start:], selected[start:], float(bound))
-    failed = np.flatnonzero(~(p_values <= delta))
-    certified = int(failed[0]) if len(failed) else len(p_values)
-    if certified == 0:
-        times = _times_needed(int(true_positives[start]), int(selected[start]), float(bound), delta)
-        rows = None if times is None else math.ceil(times * (pilot.total + test.total))
-        return NotCertified(p_value=float(p_values[0]), rows_needed=rows)
-    last = start + certified - 1
-    return Certified(
-        uncertainty_edges=pilot.uncertainty_edges,
-        thresholds=_thresholds(pilot, nested.tops(last, len(pilot.rows))),
-        p_value=float(p_values[certified - 1]),
-        tested=test.total,
-        selected=int(selected[last]),
-        true_positives=int(true_positives[last]),
-    )
+
+    pilot: Cells
+    test: Cells
+    nested: NestedBoundaries
+
+    @classmethod
+    def from_cells(cls, pilot: Cells, test: Cells) -> Certifier:
+        """Rank the cells of the pilot."""
+        return cls(pilot=pilot, test=test, nested=nested_boundaries(pilot))
+
+    def certify(
+        self, promises: Sequence[Promise], delta: float, *, at_least: int = 0
+    ) -> Certified | NotCertified:
+        """Find the last boundary of the sequence that keeps all promises, at risk delta.
+
+        The sequence starts where the pilot expects the largest margin, in standard errors. For recall it goes
+        to stricter boundaries, otherwise to looser ones.
+
+        Parameters
+        ----------
+        delta
+            In (0, 1).
+        at_least
+            Minimum number of cells, for a promise that looser boundaries keep as well.
+        """
+        if any(promise.minimum >= 1 for promise in promises):
+            return NotCertified(p_value=None, rows_needed=None, provable=False)
+        start = self._start(promises)
+        if start is None:
+            return NotCertified(p_value=None, rows_needed=None)
+        only_recall = all(promise.kind is ConstraintKind.RECALL for promise in promises)
+        end, step = (-1, -1) if only_recall else (len(self.nested.order), 1)
+        sequence = np.arange(start, end, step)
+        tested = self.nested.counts_of(self.test)
+        p_values = self._p_values(promises, *tested)
+        failed = np.flatnonzero(~(p_values[sequence] <= delta))
+        passed = int(failed[0]) if len(failed) else len(sequence)
+        last = max(int(sequence[passed - 1]), at_least - 1) if passed else start
+        true_positives, selected = (int(count[last]) for count in tested)
+        if passed == 0 or true_positives == 0:  # a boundary that flags nothing has no false positives
+            next_tested = sequence[min(passed, len(sequence) - 1)]
+            z = float(self._margins(promises, *(count[[next_tested]] for count in tested))[0])
+            return NotCertified(p_value=float(p_values[next_tested]), rows_needed=self._rows_needed(z, delta))
+        return Certified(
+            uncertainty_edges=self.pilot.uncertainty_edges,
+            thresholds=thresholds_at(self.pilot, self.nested.tops(last, len(self.pilot.rows))),
+            cells=last + 1,
+            p_value=float(p_values[last]),
+            tested=self.test.total,
+            positives=self.test.positives,
+            selected=selected,
+            true_positives=true_positives,
+        )
+
+    def _start(self, promises: Sequence[Promise]) -> int | None:
+        """Return the first boundary with the largest expected margin; None if the rate has no trials."""
+        count, _ = self.pilot.flat
+        expected = np.cumsum(count[self.nested.order] * self.nested.rate)
+        selected = self.nested.selected.astype(np.float64)
+        margins = np.min(
+            [
+                _standard_errors(
+                    *promise.counts(expected, selected, self.pilot.total, expected[-1]), promise.minimum
+                )
+                for promise in promises
+            ],
+            axis=0,
+        )
+        start = int(np.argmax(margins))
+        return None if margins[start] == -np.inf else start
+
+    def _margins(self, promises: Sequence[Promise], true_positives: Ints, selected: Ints) -> Floats:
+        """Compute the smallest margin of the promises on the tested rows, in standard errors."""
+        counts = [self._tested(promise, true_positives, selected) for promise in promises]
+        listed = zip(counts, promises, strict=True)
+        margins: Floats = np.min([_standard_errors(*n, promise.minimum) for n, promise in listed], axis=0)
+        return margins
+
+    def _p_values(self, promises: Sequence[Promise], true_positives: Ints, selected: Ints) -> Floats:
+        """Compute the exact p-value of each boundary, the largest of the promises."""
+        counts = [self._tested(promise, true_positives, selected) for promise in promises]
+        listed = zip(counts, promises, strict=True)
+        p_values: Floats = np.max(
+            [_binomial_tail(*n, float(promise.minimum)) for n, promise in listed], axis=0
+        )
+        return p_values
+
+    def _tested(
+        self, promise: Promise, true_positives: Ints, selected: Ints
+    ) -> tuple[Ints | Floats, Ints | Floats]:
+        return promise.counts(true_positives, selected, self.test.total, self.test.positives)
+
+    def _rows_needed(self, z: float, delta: float) -> int | None:
+        """Return the number of rows at which the boundary would pass, by the normal approximation."""
+        from scipy.special import ndtri
+
+        if not 0 < z < math.inf:
+            return None
+        times = max(1.0, (float(ndtri(1 - delta)) / z) ** 2)
+        return math.ceil(times * (self.pilot.total + self.test.total))
 
 
-def _safest(nested: NestedBoundaries, pilot: Cells, bound: float) -> int | None:
-    """Return the boundary whose smoothed pilot rate is farthest above the bound, in standard errors."""
-    count = np.concatenate([row.count for row in pilot.rows])[nested.order]
-    selected = nested.selected
-    flags_rows = selected > 0
-    if bound >= 1 or not flags_rows.any():
-        return None
-    expected = np.cumsum(count * nested.rate)
-    z = np.full(len(count), -np.inf)
-    z[flags_rows] = (expected[flags_rows] - bound * selected[flags_rows]) / np.sqrt(
-        bound * (1 - bound) * selected[flags_rows]
-    )
-    return int(np.argmax(z))
+def _standard_errors(successes: Ints | Floats, trials: Ints | Floats, minimum: Fraction) -> Floats:
+    """Compute how far rates are above their minimum, in standard errors; minus infinity without trials."""
+    rate = float(minimum)
+    z = np.full(len(trials), -np.inf)
+    tried = trials > 0
+    spread = np.sqrt(max(rate * (1 - rate), _MIN_VARIANCE) * trials[tried])
+    z[tried] = (successes[tried] - rate * trials[tried]) / spread
+    return z
 
 
-def _p_values(true_positives: Ints, selected: Ints, bound: float) -> Floats:
-    """Compute ``P(Bin(selected, bound) >= true_positives)``, 1 if nothing is selected."""
+def _binomial_tail(successes: Ints | Floats, trials: Ints | Floats, rate: float) -> Floats:
+    """Compute ``P(Bin(trials, rate) >= successes)``, 1 without a success."""
     from scipy.special import bdtrc
 
-    p_values = np.ones(len(selected))
-    hit = true_positives > 0
-    p_values[hit] = bdtrc(true_positives[hit] - 1.0, selected[hit], bound)
+    p_values = np.ones(len(trials))
+    hit = successes > 0
+    p_values[hit] = bdtrc(successes[hit] - 1.0, trials[hit], rate)
     return p_values
-
-
-def _times_needed(true_positives: int, selected: int, bound: float, delta: float) -> float | None:
-    """Return the factor on the number of rows for a boundary to pass, by the normal approximation."""
-    from scipy.special import ndtri
-
-    if selected == 0:
-        return None
-    z = (true_positives - bound * selected) / math.sqrt(bound * (1 - bound) * selected)
-    return None if z <= 0 else max(1.0, (float(ndtri(1 - delta)) / z) ** 2)
-
-
-def _thresholds(cells: Cells, tops: tuple[int, ...]) -> tuple[float | None, ...]:
-    """Return the lower edges of the cells taken; raising them would use the tested labels."""
-    thresholds: list[float | None] = []
-    for row, top in zip(cells.rows, tops, strict=True):
-        first = len(row.count) - top
-        thresholds.append(None if top == 0 else LOWEST if first == 0 else float(row.lower[first]))
-    return tuple(thresholds)

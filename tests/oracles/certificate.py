@@ -1,0 +1,55 @@
+"""Certificates by definition: one nested boundary after another, with binomial tails as exact fractions."""
+
+from fractions import Fraction
+from math import comb, inf, sqrt
+
+
+def binomial_tail(trials, successes, share):
+    """Return P(Bin(trials, share) >= successes) as a fraction."""
+    return sum(comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(successes, trials + 1))
+
+
+def outcome_of(bound, hits, taken, rows, positives):
+    """Return successes and trials of a bound (its name and value), and the minimum of the rate."""
+    name, value = bound
+    if name == "precision":
+        return hits, taken, value
+    if name == "recall":
+        return hits, positives, value
+    return (rows - positives) - (taken - hits), rows - positives, 1 - value
+
+
+def last_certified(bounds, delta, expected, tested):
+    """Return the index of the last certified boundary and its p-value; None if there is none.
+
+    ``expected`` and ``tested`` list (hits, taken) of every nested boundary, from the tightest, on the pilot
+    and on the test rows; the last one takes all rows.
+    """
+
+    def margin(index):
+        margins = []
+        for bound in bounds:
+            successes, trials, share = outcome_of(bound, *expected[index], expected[-1][1], expected[-1][0])
+            rate = float(share)
+            spread = sqrt(max(rate * (1 - rate), 1e-9) * trials) if trials > 0 else None
+            margins.append(-inf if spread is None else (successes - rate * trials) / spread)
+        return min(margins)
+
+    def p_value(index):
+        tails = []
+        for bound in bounds:
+            successes, trials, share = outcome_of(bound, *tested[index], tested[-1][1], tested[-1][0])
+            tails.append(binomial_tail(trials, successes, Fraction(share)) if successes > 0 else Fraction(1))
+        return max(tails)
+
+    margins = [margin(index) for index in range(len(expected))]
+    index, last = margins.index(max(margins)), None
+    if margins[index] == -inf:
+        return None
+    step = -1 if [name for name, _ in bounds] == ["recall"] else 1
+    while 0 <= index < len(expected) and p_value(index) <= delta:
+        last = index, p_value(index)
+        index += step
+    if last is None or tested[last[0]][0] == 0:
+        return None
+    return last

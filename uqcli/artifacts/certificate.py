@@ -1,0 +1,167 @@
+"""Certificate of a boundary: what is guaranteed on new data, at which risk, and its test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from uqcli.artifacts.saved import Count
+from uqcli.document import Verdict, count, p_text, share
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+_TEXTS: Final = {
+    "precision": "precision >= {:g}",
+    "recall": "recall >= {:g}",
+    "fpr": "false-positive rate <= {:g}",
+}
+_GUARANTEES: Final = {
+    "precision": "precision is at least {:g} %",
+    "recall": "recall is at least {:g} %",
+    "fpr": "the false-positive rate is at most {:g} %",
+}
+_RESULTS: Final = {
+    "precision": "flagged rows are positive",
+    "recall": "positive rows are flagged",
+    "fpr": "negative rows are flagged",
+}
+"""Guaranteed rates in short, as a guarantee, and as a result of the test."""
+
+
+class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows of the certificate's test, and those that the boundary flags among them, by weight."""
+
+    rows: Count
+    positives: Count | msgspec.UnsetType = msgspec.UNSET
+    selected: Count
+    true_positives: Count
+
+    def trials_of(self, rate: str) -> tuple[int, int]:
+        """Return the successes and trials of precision, recall or the false-positive rate."""
+        if rate == "precision":
+            return self.true_positives, self.selected
+        positives = 0 if isinstance(self.positives, msgspec.UnsetType) else self.positives
+        if rate == "recall":
+            return self.true_positives, positives
+        return self.selected - self.true_positives, self.rows - positives
+
+
+class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
+    """Guarantee on cleared rows: at most ``miss`` of the positives are among them.
+
+    ``caught``: tested positives that are flagged or reviewed.
+    """
+
+    miss: Share
+    p_value: Share
+    caught: Count
+
+
+class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
+    """Guarantee on new data, at risk ``delta`` over calibration sets, half of it for cleared rows if any.
+
+    Precision and recall have at least, the false-positive rate at most the given value. ``p_value``:
+    probability of a test result as good at just that value, the larger of two.
+    """
+
+    delta: Annotated[float, Meta(gt=0, lt=1)]
+    precision: Share | msgspec.UnsetType = msgspec.UNSET
+    recall: Share | msgspec.UnsetType = msgspec.UNSET
+    fpr: Share | msgspec.UnsetType = msgspec.UNSET
+    p_value: Share
+    seed: Count
+    tested_on: TestedOn
+    cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def bounds(self) -> dict[str, float]:
+        """Guaranteed rates of flagged rows, by name."""
+        rates = {"precision": self.precision, "recall": self.recall, "fpr": self.fpr}
+        return {name: rate for name, rate in rates.items() if not isinstance(rate, msgspec.UnsetType)}
+
+    @property
+    def promises(self) -> int:
+        """Number of guarantees, on flagged and on cleared rows."""
+        return len(self.bounds) + (not isinstance(self.cleared, msgspec.UnsetType))
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether it has a bound, its counts are possible, and its tests passed."""
+        tested, cleared = self.tested_on, self.cleared
+        risk, positives = self.delta, tested.positives
+        if isinstance(positives, msgspec.UnsetType):  # written by 0.2 or before, for a precision
+            if list(self.bounds) != ["precision"]:
+                return False
+            positives = tested.true_positives
+        if not isinstance(cleared, msgspec.UnsetType):
+            risk /= 2
+            if not tested.true_positives <= cleared.caught <= positives or cleared.p_value > risk:
+                return False
+        ordered = tested.true_positives <= tested.selected <= tested.rows
+        possible = ordered and tested.true_positives <= positives <= tested.rows
+        return bool(self.bounds) and possible and self.p_value <= risk
+
+    def text(self) -> str:
+        """Describe the guaranteed rates."""
+        texts = [_TEXTS[name].format(bound) for name, bound in self.bounds.items()]
+        if not isinstance(self.cleared, msgspec.UnsetType):
+            texts.append(f"at most {100 * self.cleared.miss:g} % of positives missed")
+        return ", ".join(texts)
+
+
+def certified_verdict(certificates: Sequence[SavedCertificate], risk: float) -> Verdict:
+    """Return the verdict on a certified boundary, or on those of several groups with their total risk."""
+    promise, certified = certificates[0].text(), len(certificates)
+    groups = f" in each of {certified} groups" if certified > 1 else ""
+    return Verdict(text=f"certified: {promise} on new rows{groups} (risk {100 * risk:g} %)", tone="good")
+
+
+def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
+    """State the guarantee on new data, its test and its conditions."""
+    tested, cleared = certificate.tested_on, certificate.cleared
+    guarantees = [_GUARANTEES[name].format(100 * bound) for name, bound in certificate.bounds.items()]
+    risk = f"{100 * certificate.delta:g} %"
+    results = []
+    for name in certificate.bounds:
+        successes, trials = tested.trials_of(name)
+        results.append(
+            f"{count(successes)} of {count(trials)} {_RESULTS[name]} ({share(successes / trials)})"
+        )
+    larger = "larger " if len(results) > 1 else ""
+    results[-1] = f"{results[-1][:-1]}, {larger}{p_text(certificate.p_value)})"
+    if not isinstance(cleared, msgspec.UnsetType):
+        guarantees.append(f"at most {100 * cleared.miss:g} % of positives are missed")
+        risk = f"{risk} ({100 * certificate.delta / 2:g} % each)"
+        positives = tested.trials_of("recall")[1]
+        caught = f"{count(cleared.caught)} of {count(positives)} positive rows are caught"
+        results.append(f"{caught} ({share(cleared.caught / positives)}, {p_text(cleared.p_value)})")
+    return (
+        f"Certified: {' and '.join(guarantees)} on new data, at a risk of {risk}.",
+        f"The test: {'; '.join(results)}, among {count(tested.rows)} rows kept for it.",
+        *_conditions(certificate.seed),
+    )
+
+
+def group_certificates_in_words(
+    certificates: Sequence[SavedCertificate], groups: int, risk: float
+) -> tuple[str, ...]:
+    """State the guarantee in each certified group, and its conditions."""
+    first, total = certificates[0], f"{100 * risk:g} %"
+    return (
+        f"Certified: {first.text()} in each of {len(certificates)} groups on new data, at a risk of {total}.",
+        f"Each of {groups} groups has its own test, at a risk of {100 * first.delta:.3g} %.",
+        *_conditions(first.seed),
+    )
+
+
+def _conditions(seed: int) -> tuple[str, ...]:
+    """State what a risk means, and what a certificate requires."""
+    return (
+        "The risk is the share of calibration sets whose certificate is wrong. Where few sets certify any "
+        "rule, the share among the certified ones is higher.",
+        "It requires independent rows from the same source.",
+        f"Bound, risk, seed ({seed}) and bins must be fixed beforehand; a second try voids the certificate.",
+    )
