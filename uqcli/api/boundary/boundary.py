@@ -270,7 +270,7 @@ def find_boundary(
     margin
         Margin of the precision over its bound, in standard errors.
     certify
-        Largest risk, over calibration sets, that the precision on new data is below the bound; smooth only.
+        Largest risk, over calibration sets, that new data break the bound; smooth only.
     compare
         Whether to test by cross-validation that the uncertainty improves on a single threshold.
     seed

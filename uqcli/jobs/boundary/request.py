@@ -79,8 +79,7 @@ class BoundaryRequest:
     shift
         Class weights of target data in which the constraint must hold; None if it must hold in these rows.
     certify
-        Risk that the precision on new data is below the bound, a decimal in (0, 1) as typed. None for no
-        certificate.
+        Risk that new data break the bound, a decimal in (0, 1) as typed. None for no certificate.
     compare
         Uncertainty columns to compare with a single threshold, of which the best is used; empty for none.
     frontier
