@@ -1,10 +1,12 @@
 """Simulations of the default rule: it meets its bound on average, and expected metrics are near the truth."""
 
+import contextlib
 import os
 
 import numpy as np
 import pytest
 
+import uqcli
 from tests.statistical.populations import POPULATIONS, measure_boundary
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "8"))
@@ -39,6 +41,27 @@ def test_expected_metrics_hold_on_new_data(name, algorithm):
             assert np.mean(covered) >= 0.85 - 3 * np.sqrt(0.85 * 0.15 / len(covered)), np.mean(covered)
         bias = np.array([measurement[f"{rate}_bias"] for measurement in with_range])
         assert abs(bias.mean()) <= 0.02 + 3 * bias.std() / np.sqrt(len(bias)), bias.mean()
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("share", ["1%", "5%", "20%"])
+def test_the_expected_share_of_alerts_holds_on_new_data(share, ties):
+    def drawn(size, seed):
+        random = np.random.default_rng(seed)
+        score, uncertainty = random.random(size), random.random(size)
+        if ties:
+            score, uncertainty = score.round(2), uncertainty.round(1)
+        return score, uncertainty, random.random(size) < score**2 * (1 - 0.4 * (uncertainty > 0.5))
+
+    new, covered = drawn(200_000, 99), []
+    for size in (200, 500, 2000):
+        for seed in range(4 * REPETITIONS):
+            score, uncertainty, label = drawn(size, seed)
+            with contextlib.suppress(uqcli.InfeasibleError):
+                rule = uqcli.find_boundary(score, label, uncertainty=uncertainty, max_selected=share)
+                expected = rule.report["metrics"]["expected"]["share"]
+                covered.append(expected["low"] <= rule.decide(*new[:2]).mean() <= expected["high"])
+    assert np.mean(covered) >= 0.9 - 3 * np.sqrt(0.09 / len(covered)), np.mean(covered)
 
 
 @pytest.mark.parametrize("name", POPULATIONS)

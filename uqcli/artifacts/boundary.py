@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
@@ -28,7 +29,7 @@ from uqcli.choices import (
     OnInvalid,
     ReviewKind,
 )
-from uqcli.counts import Bools, Ints
+from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import LOWEST
 from uqcli.document import (
     Document,
@@ -54,6 +55,7 @@ from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PREDICTED, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
+from uqcli.methods.boundary.capacity import places
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint, precision_and_recall
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
@@ -63,7 +65,9 @@ from uqcli.rows import Rows
 EXPECTED: Final = "expected on new data"
 EXPECTED_IN_GROUPS: Final = "expected in these groups"
 EXPECTED_ON_TARGET: Final = "expected on target data"
-_RANGE: Final = 0.9
+EXPECTED_RANGE: Final = 0.9
+"""Level of the ranges of expected results."""
+
 REVIEWED: Final = "review"
 ZONES: Final = ("flag", REVIEWED, "clear")
 """Zones of a rule with a review, in descending order of the score."""
@@ -250,6 +254,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     review_thresholds: list[float | None] | msgspec.UnsetType = msgspec.UNSET
     groups: Annotated[dict[str, SavedGroup], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
     classes: Annotated[list[str], Meta(min_length=2)] | msgspec.UnsetType = msgspec.UNSET
+    nested: Annotated[list[list[float | None]], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
 
     newest_format: ClassVar[int] = NEW_FORMAT
     decides: ClassVar[bool] = True
@@ -320,7 +325,24 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 self.review.limit  # noqa: B018 - parses it
         except UsageError as error:
             return str(error)
-        return self._contradictory_review() or self._contradictory_groups() or self.missing_columns()
+        return (
+            self._contradictory_review()
+            or self._contradictory_groups()
+            or self._contradictory_nested()
+            or self.missing_columns()
+        )
+
+    def _contradictory_nested(self) -> str | None:
+        """Find a contradiction among the nested rules."""
+        if isinstance(self.nested, msgspec.UnsetType):
+            return None
+        if any(len(thresholds) != len(self.thresholds) for thresholds in self.nested):
+            return "its nested rules do not have its uncertainty bins"
+        strictest = [[math.inf if value is None else value for value in rule] for rule in self.nested]
+        pairs = ((high, low) for rules in pairwise(strictest) for high, low in zip(*rules, strict=True))
+        if any(math.isnan(low) or low > high for high, low in pairs):
+            return "its nested rules are not nested"
+        return None
 
     def _contradictory_groups(self) -> str | None:
         """Find a contradiction between the groups and the other fields."""
@@ -386,14 +408,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """Decide which rows are flagged, or which predictions are accepted."""
         if self.group_rules:
             return self._decide_by_group(rows)
-        hr, score = self.recalibration, rows.score
-        if not isinstance(hr, msgspec.UnsetType):
-            if rows.uncertainty is None:
-                raise DataError("no uncertainty read", expected="a column that recalibrates the score")
-            recalibration = Recalibration(coefficient=hr.coefficient, low=hr.low, high=hr.high)
-            score = recalibrated(score, rows.uncertainty, recalibration)
         return decide(
-            score,
+            self._compared_score(rows),
             rows.uncertainty,
             uncertainty_edges=self.uncertainty_edges,
             thresholds=self.thresholds,
@@ -418,6 +434,37 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                     score[inside], uncertainty, uncertainty_edges=edges, thresholds=thresholds
                 )
         return flagged
+
+    def place_of(self, rows: Rows) -> tuple[Ints, Floats]:
+        """Return the place of each row among the nested rules, and its score, which orders rows of one place.
+
+        Raises
+        ------
+        UsageError
+            The rule does not order rows.
+        """
+        if self.group_rules or self.has_zones:
+            kind = "groups" if self.group_rules else "a review"
+            raise UsageError(f"--top with a rule of {kind}", expected="a rule without")
+        if len(self.thresholds) == 1:
+            return np.zeros(len(rows), dtype=np.int64), self._compared_score(rows)
+        if isinstance(self.nested, msgspec.UnsetType):
+            raise UsageError(
+                "--top with a rule that has several thresholds and no order of rows",
+                expected="one of --algorithm smooth",
+                remedy="fit the rule again",
+            )
+        return places(rows.score, rows.uncertainty, self.uncertainty_edges, self.nested), rows.score
+
+    def _compared_score(self, rows: Rows) -> Floats:
+        """Return the scores that are compared with thresholds, raised by the uncertainty with hr."""
+        hr = self.recalibration
+        if isinstance(hr, msgspec.UnsetType):
+            return rows.score
+        if rows.uncertainty is None:
+            raise DataError("no uncertainty read", expected="a column that recalibrates the score")
+        recalibration = Recalibration(coefficient=hr.coefficient, low=hr.low, high=hr.high)
+        return recalibrated(rows.score, rows.uncertainty, recalibration)
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: the decision, and the zone or the predicted class."""
@@ -652,8 +699,8 @@ def boundary_card(
     }
     title = titles.get(kind, f"{rows}: {found} at precision {precision.value or 0:.2g}")
     numbers = [
-        key_rate(f"precision {where}", precision, _RANGE),
-        key_rate(f"{words.positives_found} {where}", recall, _RANGE),
+        key_rate(f"precision {where}", precision, EXPECTED_RANGE),
+        key_rate(f"{words.positives_found} {where}", recall, EXPECTED_RANGE),
         KeyNumber(
             label="accepted" if words is ACCEPTED_PREDICTIONS else "flagged",
             value=percent(alert_rate),

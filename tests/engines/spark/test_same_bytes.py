@@ -129,6 +129,28 @@ def test_decisions_are_equal_in_any_order_of_rows(folder, tmp_path, line, only):
     assert run(["apply", rule_file, *inputs(folder), *options, "-o", output, "--engine", "spark"]) == 3
 
 
+def test_a_daily_capacity_takes_the_same_rows(folder, tmp_path, capsys):
+    rule_file, frame = str(tmp_path / "b.json"), pl.read_parquet(inputs(folder))
+    assert run(["boundary", "--precision", "0.5", *inputs(folder), "-q", "-o", rule_file]) == 0
+    tied = str(tmp_path / "tied.parquet")
+    frame.write_parquet(tied)
+    distinct = str(tmp_path / "distinct.parquet")
+    frame.with_columns(score=pl.col("score") + pl.int_range(pl.len()) * 1e-7).write_parquet(distinct)
+    options = ["-q", "--top", "40", "--per", "region"]
+    assert run(["apply", rule_file, distinct, *options, "-o", str(tmp_path / "here.parquet")]) == 0
+    there = str(tmp_path / "there")
+    assert run(["apply", rule_file, distinct, *options, "-o", there, "--engine", "spark"]) == 0
+    local = pl.read_parquet(tmp_path / "here.parquet")
+    on_spark = pl.read_parquet(sorted(Path(there).glob("*.parquet")))
+    assert on_spark.sort(on_spark.columns).equals(local.sort(local.columns))
+    assert local["decision"].sum() == 7 * 40
+    capsys.readouterr()
+    refused = run(["apply", rule_file, tied, *options, "-o", str(tmp_path / "no"), "--engine", "spark"])
+    assert refused == 3
+    assert "rows on a cluster have no order" in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

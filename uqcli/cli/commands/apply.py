@@ -18,6 +18,7 @@ from uqcli.cli.options import (
     RunOptions,
     StreamedInputs,
 )
+from uqcli.cli.priority import refuse_typed
 from uqcli.files import STDIO, OutputQueue
 
 
@@ -40,6 +41,21 @@ def apply(
             "--only-selected", help="Write only the flagged rows (boundaries).", rich_help_panel="Output"
         ),
     ] = False,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Flag the first N rows instead of using thresholds.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    per: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL", help="With --top: N rows of each value of COL.", rich_help_panel="Output"
+        ),
+    ] = None,
     columns: ModelColumns,
     classes: ModelClasses,
     reporting: ReportOptions,
@@ -47,6 +63,8 @@ def apply(
     running: RunOptions,
 ) -> None:
     """Add a saved rule's decisions, probabilities or sets to files."""
+    if top is None:
+        refuse_typed(("per",), "without --top", "both")
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
     provenance = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run
@@ -60,6 +78,8 @@ def apply(
             columns=column_overrides(columns, classes),
             no_empty=no_empty,
             only_selected=only_selected,
+            top=top,
+            per=per,
             checks=tuple(map(parse_check, reporting.fail_if or ())),
         )
         result = run(request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -21,6 +22,7 @@ from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.methods.boundary.bins import BinsTried, fewest_of, tried_bins
+from uqcli.methods.boundary.capacity import Thresholds, nested_thresholds
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.ranking.certificate import (
@@ -56,6 +58,8 @@ class CertifiedRule:
         Cells of all of the rows, with the edges of the pilot if anything was certified.
     spec
         The grid, with the number of uncertainty bins that was chosen.
+    nested
+        Nested boundaries of the pilot, the tightest first; empty if nothing was certified.
     """
 
     found: FittedBoundary | None
@@ -67,6 +71,7 @@ class CertifiedRule:
     cells: Cells
     spec: GridSpec
     tried: tuple[BinsTried, ...] | None = None
+    nested: Sequence[Thresholds] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,12 +131,14 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
                 target = request.review.text()
     failed = next((each for each in (outcome, cleared) if isinstance(each, NotCertified)), None)
     found = certificate = None
+    nested: Sequence[Thresholds] = ()
     if isinstance(outcome, Certified) and failed is None:
         review = cleared if isinstance(cleared, Certified) else None
         found = _on_all(rows, outcome, review)
         if request.review is not None and review is None:
             found = with_review(found, shown, request.review, Algorithm.SMOOTH)
         certificate = _saved(outcome, review, request, float(delta))
+        nested = nested_thresholds(ranked, certifier.nested)
     return CertifiedRule(
         found=found,
         delta=float(delta),
@@ -142,6 +149,7 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
         cells=shown if found else cells,
         spec=spec,
         tried=tried,
+        nested=nested,
     )
 
 

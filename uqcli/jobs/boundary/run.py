@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from uqcli.artifacts.boundary import (
+    EXPECTED_RANGE,
     NEW_FORMAT,
     BoundaryArtifact,
     BoundaryParameters,
@@ -45,13 +46,16 @@ from uqcli.jobs.boundary.conflicts import refuse_conflicts
 from uqcli.jobs.boundary.frontier import write_frontier
 from uqcli.jobs.boundary.groups import find_by_group
 from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result
 from uqcli.jobs.target_weights import load_shift, target_weights_of
 from uqcli.methods.boundary.algorithms.hr import Recalibration
+from uqcli.methods.boundary.capacity import Thresholds, nested_thresholds
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.precision import Margin
+from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
@@ -162,13 +166,31 @@ def _found(
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
         review=request.review,
+        expected_share=_expected_share(constraint, best, cells.total),
     )
     if request.frontier is not None:
         write_frontier(calibration_set, best.algorithm, request.frontier)
     if best.optimum is None or best.optimum.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    artifact = _artifact(report, best.optimum.found, best.optimum.recalibration)
+    artifact = _artifact(
+        report, best.optimum.found, best.optimum.recalibration, _nested(calibration_set, best)
+    )
     return Result(report=report, artifact=artifact)
+
+
+def _expected_share(constraint: Constraint, best: Candidate, rows: int) -> Estimate | None:
+    """Estimate the share of new rows that a rule for a share of rows flags; None for other rules."""
+    if not constraint.relative or best.found is None:
+        return None
+    return proportion_estimate(best.found.fit.selected, rows, EXPECTED_RANGE)
+
+
+def _nested(calibration_set: CalibrationSet, best: Candidate) -> Sequence[Thresholds]:
+    """Return the nested boundaries of a smoothed rule, which order rows; empty for other rules."""
+    if best.algorithm is not Algorithm.SMOOTH or best.found is None:
+        return ()
+    cells = calibration_set.cells_of_rule(best.algorithm, len(best.found.thresholds))
+    return nested_thresholds(cells, nested_boundaries(cells))
 
 
 def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
@@ -270,7 +292,7 @@ def _with_certificate(
     )
     if rule.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    return Result(report=report, artifact=_artifact(report, rule.found, None))
+    return Result(report=report, artifact=_artifact(report, rule.found, None, rule.nested))
 
 
 def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
@@ -335,7 +357,10 @@ def _as_used(
 
 
 def _artifact(
-    report: BoundaryReport, boundary: FittedBoundary, recalibration: Recalibration | None
+    report: BoundaryReport,
+    boundary: FittedBoundary,
+    recalibration: Recalibration | None,
+    nested: Sequence[Thresholds] = (),
 ) -> BoundaryArtifact:
     fit = boundary.fit
     reviewed, caught = fit.zones or (msgspec.UNSET, msgspec.UNSET)
@@ -381,6 +406,7 @@ def _artifact(
             for name, boundary in rules.boundaries.items()
         },
         classes=classes or msgspec.UNSET,
+        nested=[list(thresholds) for thresholds in nested] or msgspec.UNSET,
     )
 
 

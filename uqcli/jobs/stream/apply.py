@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import msgspec
+import numpy as np
 
-from uqcli.artifacts.boundary import REVIEWED, ZONES
+from uqcli.artifacts.boundary import REVIEWED, ZONES, BoundaryArtifact
 from uqcli.artifacts.codec import content_of, load_unedited
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
+from uqcli.engines.open import reusable_streams
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.result import Result
+from uqcli.jobs.stream.capacity import capacity_of
 from uqcli.jobs.stream.output import RowsOutput, stream
 from uqcli.reports.checks import Check, apply_checks
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource, metrics_of
+from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +36,10 @@ class ApplyRequest:
         Whether empty prediction sets get the most probable class.
     only_selected
         Whether only flagged rows are written.
+    top
+        Number of rows to flag, of each group if there are groups; None to flag by the rule's thresholds.
+    per
+        Column of the groups, such as a day; None for none.
     checks
         Checks on the metrics; their names are validated before any row is written.
     """
@@ -41,6 +50,8 @@ class ApplyRequest:
     columns: ColumnOverrides = ColumnOverrides()
     no_empty: bool = False
     only_selected: bool = False
+    top: int | None = None
+    per: str | None = None
     checks: tuple[Check, ...] = ()
 
 
@@ -66,7 +77,15 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed)
     apply_checks(request.checks, {"": empty})
     only = f"{output.prefix}decision" if request.only_selected else None
-    summary = stream(replace(request.data, roles=roles), added, output, only)
+    data, capacity = replace(request.data, roles=roles), None
+    with nullcontext() if request.top is None else reusable_streams():  # a capacity needs two passes
+        if request.top is not None:
+            if not isinstance(rule, BoundaryArtifact):
+                raise UsageError(f"--top with a rule file of kind {rule.kind}", expected="a boundary")
+            rule.place_of(Rows(numbers=dict.fromkeys(roles.all_numbers(), np.empty(0))))  # before any row
+            capacity = capacity_of(data, rule, request.top, request.per)
+            data, added = capacity.reads(data), capacity.adds(rule, added)
+        summary = stream(data, added, output, only)
     report = ApplyReport(
         source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=roles.column_by_role()),
         parameters=ApplyParameters(
@@ -74,10 +93,13 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
             columns=list(added.types),
             on_invalid=request.data.on_invalid,
             only_selected=request.only_selected or msgspec.UNSET,
+            top=request.top or msgspec.UNSET,
+            per=request.per or msgspec.UNSET,
         ),
         rule=rule,
         selected=summary.selected if rule.decides else None,
         undecided=summary.undecided,
         reviewed=summary.texts.get(REVIEWED, 0) if has_zones else None,
+        taken=None if capacity is None else tuple(capacity.cuts.taken.tolist()),
     )
     return Result(report=report, artifact=None)

@@ -32,6 +32,7 @@ from uqcli.counts import Cells
 from uqcli.document import (
     Claim,
     Document,
+    Estimate,
     Figure,
     HeadCard,
     Metrics,
@@ -41,8 +42,10 @@ from uqcli.document import (
     Verdict,
     count,
     head_of,
+    percent,
     plain,
     printable,
+    rows_of,
     share,
     share_in_range,
 )
@@ -131,6 +134,8 @@ class BoundaryReport(OneResult):
         The boundary without a margin, if the margin makes it infeasible.
     review
         Limit of the review; None without one.
+    expected_share
+        Share of new rows that a rule for a share of rows flags, with its 90 % range; None for other rules.
     groups
         Boundaries of groups, of which ``chosen`` is the one for other rows, with the counts of all; None
         without groups.
@@ -155,6 +160,7 @@ class BoundaryReport(OneResult):
     cells: Cells | None = None
     seed: int | None = None
     review: ReviewLimit | None = None
+    expected_share: Estimate | None = None
     groups: GroupRules | None = None
 
     @property
@@ -173,7 +179,10 @@ class BoundaryReport(OneResult):
             "rows": self.rows,
             "positives": self.positives,
             **(zone_rates(fit) if self.review else {}),
-            "expected": expected_metrics(self.chosen.expected, self.class_weights),
+            "expected": {
+                **expected_metrics(self.chosen.expected, self.class_weights),
+                **({} if self.expected_share is None else {"share": self.expected_share}),
+            },
             "score_only_recall": single.fit.recall if single else None,
             "best_precision": closest.precision if closest else None,
             "recall_at_best_precision": closest.recall if closest else None,
@@ -254,7 +263,10 @@ class BoundaryReport(OneResult):
         if self.parameters.bound is GroupBound.EACH:
             data = f"{data} in each"
         review = f", {self.review.text()}" if self.review else ""
-        title = f"{name} for {self.constraint.target()}{data}{margin}{review}"
+        of_rows = ""
+        if self.constraint.kind is ConstraintKind.MAX_SELECTED and not self.constraint.relative:
+            of_rows = f" of {rows_of(self.rows)}"
+        title = f"{name} for {self.constraint.target()}{of_rows}{data}{margin}{review}"
         if self.unsaved is not None or (self.compared and self._is_single_threshold):
             return f"{title}: single threshold"
         return f"{title}: no significant gain" if self._has_no_gain else title
@@ -457,6 +469,25 @@ class BoundaryReport(OneResult):
             return []
         return ["such rules miss the target on new data more often than not."]
 
+    def _budget(self) -> list[str]:
+        """State what a limit of alerts is relative to, and what to expect in new files."""
+        if self.constraint.kind is not ConstraintKind.MAX_SELECTED or self.chosen.found is None:
+            return []
+        selected = self.chosen.found.fit.selected
+        daily = "For N alerts a day: apply --top N --per DAY."
+        if self.expected_share is None:
+            files = f"The limit is for a file of {rows_of(self.rows)}, like this one."
+            return [f"{files} {daily}"]
+        here = f"{count(selected)} of {rows_of(self.rows)} are flagged here"
+        return [f"{here}; in new files expect {self._share_range()} (90 % range). {daily}"]
+
+    def _share_range(self) -> str:
+        """Format the share of new rows that is flagged; empty if it is not estimated."""
+        if self.expected_share is None:
+            return ""
+        low, high = (percent(end, 1) for end in (self.expected_share.low, self.expected_share.high))
+        return f"{low.removesuffix(' %')} to {high}"
+
     def _alert_cautions(self) -> list[str]:
         """Caution on a limit of alerts that new data may exceed, or that looks like a share."""
         (limit,), boundary = self.constraint.numbers, self.chosen.found
@@ -493,7 +524,7 @@ class BoundaryReport(OneResult):
             name = EXPECTED if self.class_weights is None else EXPECTED_ON_TARGET
             if self.groups is not None and self.groups.rest.rows:
                 name = EXPECTED_IN_GROUPS
-            rows.append((name, *cells, ""))
+            rows.append((name, *cells, self._share_range()))
         if self.unsaved is not None:
             rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
         if self.score_only and self.score_only.found:
@@ -548,6 +579,7 @@ class BoundaryReport(OneResult):
         boundary, single = self.chosen.found, self._single
         if boundary is None:
             return [*notes, f"Infeasible: {self.shortfall()}."]
+        notes += self._budget()
         hits, alerts = count(boundary.fit.true_positives), count(boundary.fit.selected)
         notes.append(f"{hits} of {alerts} flagged rows of the calibration set are positive.")
         if single is not None and single is not boundary:

@@ -53,6 +53,8 @@ class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
     columns: list[str]
     on_invalid: str
     only_selected: bool | msgspec.UnsetType = msgspec.UNSET
+    top: int | msgspec.UnsetType = msgspec.UNSET
+    per: str | msgspec.UnsetType = msgspec.UNSET
 
 
 _MIN_RATE_ROWS: Final = 1000
@@ -91,6 +93,8 @@ class ApplyReport(OneResult):
         The applied rule; None if the command has none.
     added_from
         Source of the added columns if there is no rule.
+    taken
+        Rows flagged in each group within a capacity; None without one.
     """
 
     command: str = "apply"
@@ -102,6 +106,7 @@ class ApplyReport(OneResult):
     selected: int | None
     undecided: int
     reviewed: int | None = None
+    taken: tuple[int, ...] | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -140,6 +145,7 @@ class ApplyReport(OneResult):
         added = f"Columns added: {', '.join(self.parameters.columns)}."
         if self.parameters.only_selected is True:
             added += " Only flagged rows are written."
+        added += self._capacity()
         if self.rule is None:
             return Document(
                 title=title,
@@ -155,6 +161,17 @@ class ApplyReport(OneResult):
             cautions=cautions,
             card=self._card(title),
         )
+
+    def _capacity(self) -> str:
+        """State the capacity and the groups below it; empty without one."""
+        top, per = self.parameters.top, self.parameters.per
+        if self.taken is None or isinstance(top, msgspec.UnsetType):
+            return ""
+        below = sum(rows < top for rows in self.taken)
+        if isinstance(per, msgspec.UnsetType):
+            return f" The first {rows_of(top)} are flagged, whatever the thresholds."
+        fewer = f"; {count(below)} of them have fewer" if below else ""
+        return f" The first {rows_of(top)} of each of {count(len(self.taken))} groups are flagged{fewer}."
 
     def _card(self, title: str) -> HeadCard:
         """Build the head of the page."""
@@ -174,7 +191,8 @@ class ApplyReport(OneResult):
             action = f"Handle the rows whose {self.parameters.columns[0]} is true. {action}"
         verdict = None
         if self.selected is not None:
-            verdict = Verdict(text="alert rate as usual; hit rate unknown until labels arrive")
+            rate = "" if self.taken is not None else "alert rate as usual; "
+            verdict = Verdict(text=f"{rate}hit rate unknown until labels arrive")
         if self._rate_caution():
             verdict = Verdict(text="unusual alert rate", tone="bad")
         subject = "{rules} applied to {inputs}; rows written to {output}."
@@ -183,7 +201,7 @@ class ApplyReport(OneResult):
     def _rate_caution(self) -> list[str]:
         """Caution that the alert rate is far from that of the calibration set."""
         rows, usual = self.source.rows, None if self.rule is None else self.rule.alert_rate
-        if not usual or self.selected is None or rows < _MIN_RATE_ROWS:
+        if not usual or self.selected is None or self.taken is not None or rows < _MIN_RATE_ROWS:
             return []
         rate = self.selected / rows
         if usual / _MAX_RATE_RATIO <= rate <= usual * _MAX_RATE_RATIO:
