@@ -8,6 +8,8 @@ import pytest
 
 import uqcli
 from tests.statistical.populations import POPULATIONS, measure_boundary
+from uqcli.artifacts.boundary import EXPECTED_RANGE
+from uqcli.jobs.intervals import proportion_estimate
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "8"))
 SIZES = (500, 2000)
@@ -59,8 +61,8 @@ def test_the_expected_share_of_alerts_holds_on_new_data(share, ties):
             score, uncertainty, label = drawn(size, seed)
             with contextlib.suppress(uqcli.InfeasibleError):
                 rule = uqcli.find_boundary(score, label, uncertainty=uncertainty, max_selected=share)
-                expected = rule.report["metrics"]["expected"]["share"]
-                covered.append(expected["low"] <= rule.decide(*new[:2]).mean() <= expected["high"])
+                expected = proportion_estimate(rule.artifact.fit.selected, size, EXPECTED_RANGE)
+                covered.append(expected.low <= rule.decide(*new[:2]).mean() <= expected.high)
     assert np.mean(covered) >= 0.9 - 3 * np.sqrt(0.09 / len(covered)), np.mean(covered)
 
 
