@@ -146,6 +146,10 @@ class CellRow:
         Lowest score of a positive row in each cell; undefined in a cell without one.
     below_positive : int64, shape (cells,), or None
         Rows of each cell with a lower score than ``lowest_positive``.
+    sums : int64, shape (2, amounts, cells), or None without amounts
+        As in ``ValueCounts``.
+    sums_below : int64, shape (amounts, cells), or None
+        Sum of each amount over the rows of ``below_positive``.
     """
 
     lower: Floats
@@ -153,6 +157,8 @@ class CellRow:
     positives: Ints
     lowest_positive: Floats | None = None
     below_positive: Ints | None = None
+    sums: Ints | None = None
+    sums_below: Ints | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,11 +182,18 @@ class Cells:
         count = np.concatenate([row.count for row in self.rows])
         return count, np.concatenate([row.positives for row in self.rows])
 
+    @property
+    def flat_sums(self) -> Ints | None:
+        """Sums of amounts, in the order of ``flat``; int64, shape (2, amounts, cells); None without any."""
+        return joined_sums([row.sums for row in self.rows])
+
     def with_counts(self, count: Ints, positives: Ints) -> Cells:
-        """Return a copy with other counts, in the order of ``flat``."""
+        """Return a copy with other counts, in the order of ``flat``; mean amounts of cells stay the same."""
         row_ends = np.cumsum([len(row.count) for row in self.rows])[:-1]
         parts = zip(self.rows, np.split(count, row_ends), np.split(positives, row_ends), strict=True)
-        rows = tuple(CellRow(lower=row.lower, count=n, positives=p) for row, n, p in parts)
+        rows = tuple(
+            CellRow(lower=row.lower, count=n, positives=p, sums=_sums_of(row, n, p)) for row, n, p in parts
+        )
         return Cells(uncertainty_edges=self.uncertainty_edges, rows=rows)
 
     def joined(self, bins: int) -> Cells:
@@ -191,16 +204,19 @@ class Cells:
         bins_per_run = len(self.rows) // bins
         if bins_per_run == 1:
             return self
+        starts, lower = np.arange(0, len(self.rows), bins_per_run), self.rows[0].lower
         count, positives = (
-            np.add.reduceat(
-                [getattr(row, name) for row in self.rows], np.arange(0, len(self.rows), bins_per_run)
-            )
+            np.add.reduceat([getattr(row, name) for row in self.rows], starts)
             for name in ("count", "positives")
         )
-        lower, merged_counts = self.rows[0].lower, zip(count, positives, strict=True)
+        present = [row.sums for row in self.rows if row.sums is not None]
+        sums = np.add.reduceat(present, starts) if present else [None] * bins
         return Cells(
             uncertainty_edges=self.uncertainty_edges[bins_per_run - 1 :: bins_per_run],
-            rows=tuple(CellRow(lower=lower, count=n, positives=p) for n, p in merged_counts),
+            rows=tuple(
+                CellRow(lower=lower, count=n, positives=p, sums=s)
+                for n, p, s in zip(count, positives, sums, strict=True)
+            ),
         )
 
     @property
@@ -212,6 +228,18 @@ class Cells:
     def positives(self) -> int:
         """Weight of the positive rows of all cells."""
         return sum(int(row.positives.sum()) for row in self.rows)
+
+
+def _sums_of(row: CellRow, count: Ints, positives: Ints) -> Ints | None:
+    """Estimate the sums of amounts for other counts of the same cells, from the cells' mean amounts."""
+    if row.sums is None:
+        return None
+    sums = row.sums.astype(np.float64)
+    of_positives = sums[1] * (positives / np.maximum(row.positives, 1))
+    negatives, old_negatives = count - positives, row.count - row.positives
+    of_negatives = (sums[0] - sums[1]) * (negatives / np.maximum(old_negatives, 1))
+    scaled: Ints = np.rint(np.stack([of_positives + of_negatives, of_positives])).astype(np.int64)
+    return scaled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -357,6 +385,8 @@ def distinct_cells(counts: ValueCounts) -> CellRow:
         positives=counts.positives,
         lowest_positive=counts.value,
         below_positive=none_below,
+        sums=counts.sums,
+        sums_below=None if counts.sums is None else np.zeros_like(counts.sums[0]),
     )
 
 
@@ -379,12 +409,20 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
     lowest_positive[nonempty] = counts.value[lowest]
     cumulative = _cumulative(counts.count)
     below_positive[nonempty] = cumulative[lowest] - cumulative[starts[nonempty]]
+    sums = sums_below = None
+    if counts.sums is not None:
+        accumulated = _cumulative(counts.sums)
+        sums = np.diff(accumulated[..., starts], axis=-1)
+        sums_below = np.zeros_like(sums[0])
+        sums_below[:, nonempty] = accumulated[0][:, lowest] - accumulated[0][:, starts[nonempty]]
     return CellRow(
         lower=np.concatenate([LOWEST_EDGE, edges]),
         count=np.diff(cumulative[starts]),
         positives=positives,
         lowest_positive=lowest_positive,
         below_positive=below_positive,
+        sums=sums,
+        sums_below=sums_below,
     )
 
 
@@ -394,8 +432,9 @@ def _sums_between(amount: Ints, starts: Ints) -> Ints:
 
 
 def _cumulative(amount: Ints) -> Ints:
-    """Compute the cumulative sums, beginning with 0."""
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(amount)])
+    """Compute the cumulative sums along the last axis, beginning with 0."""
+    start = np.zeros((*amount.shape[:-1], 1), dtype=np.int64)
+    return np.concatenate([start, np.cumsum(amount, axis=-1)], axis=-1)
 
 
 def merge(parts: Sequence[ValueCounts]) -> ValueCounts:

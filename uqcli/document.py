@@ -510,6 +510,30 @@ def rows_of(value: int) -> str:
     return f"{count(value)} row{'' if value == 1 else 's'}"
 
 
+def money(value: float | None) -> str:
+    """Format an amount with two decimals.
+
+    Examples
+    --------
+    >>> money(1234.5), money(None)
+    ('1,234.50', '-')
+    """
+    return "-" if value is None else f"{value:,.2f}"
+
+
+def money_change(estimate: Estimate) -> str:
+    """Format a change of an amount, with its interval if it has one.
+
+    Examples
+    --------
+    >>> money_change(Estimate(value=12.0, low=-3.0, high=27.5))
+    '+12.00 [-3.00, +27.50]'
+    """
+    if estimate.value is None:
+        return "-"
+    return f"{estimate.value:+,.2f}{ends_of(estimate, '+,.2f')}"
+
+
 def number(value: float) -> str:
     """Format a score or an edge with 6 significant digits."""
     return f"{value:.6g}"
@@ -528,6 +552,13 @@ def ranges(edges: Sequence[float]) -> list[str]:
     texts = [number(edge) for edge in edges]
     between = [f"{low} to below {high}" for low, high in pairwise(texts)]
     return [f"below {texts[0]}", *between, f"{texts[-1]} and above"]
+
+
+def direction(estimate: Estimate) -> str:
+    """Return "higher" or "lower" if the interval excludes 0, else an empty text."""
+    if estimate.low is None or estimate.high is None or estimate.low <= 0 <= estimate.high:
+        return ""
+    return "higher" if estimate.low > 0 else "lower"
 
 
 def p_text(value: float | None) -> str:

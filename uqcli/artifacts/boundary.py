@@ -56,7 +56,7 @@ from uqcli.engines.request import PREDICTED, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.capacity import places
-from uqcli.methods.boundary.constraint import Constraint, parse_constraint, precision_and_recall
+from uqcli.methods.boundary.constraint import Constraint, parse_constraint, precision_and_recall, typed_worth
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.zones import ReviewLimit, review_limit
@@ -104,6 +104,20 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
         if isinstance(self.recall, msgspec.UnsetType):
             return parse_constraint(self.kind, self.value)
         return precision_and_recall(self.value, self.recall)
+
+    @property
+    def worth(self) -> dict[str, str]:
+        """Gain and cost as typed, without columns; empty for other constraints."""
+        if self.kind is not ConstraintKind.UTILITY:
+            return {}
+        constraint = self.parsed()
+        typed = dict(zip(("gain", "cost"), typed_worth(self.value), strict=True))
+        return {role: text for role, text in typed.items() if role not in constraint.amounts}
+
+    @property
+    def amounts(self) -> Mapping[str, str]:
+        """Columns of amounts by role (``gain``, ``cost``)."""
+        return self.parsed().amounts if self.kind is ConstraintKind.UTILITY else {}
 
 
 class SavedReview(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,7 +168,8 @@ class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """Counts and rates of the boundary on its calibration set, by weight.
 
-    With a review: ``reviewed`` rows, and ``caught`` positives that are flagged or reviewed.
+    With a review: ``reviewed`` rows, and ``caught`` positives that are flagged or reviewed. With gain and
+    cost: the ``value`` of the flagged rows, and the share of all positives' gain that they have.
     """
 
     selected: Count
@@ -165,6 +180,8 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     recall: float
     reviewed: Count | msgspec.UnsetType = msgspec.UNSET
     caught: Count | msgspec.UnsetType = msgspec.UNSET
+    value: float | msgspec.UnsetType = msgspec.UNSET
+    value_caught: float | msgspec.UnsetType | None = msgspec.UNSET
 
     @property
     def zones(self) -> tuple[int, int] | None:
@@ -272,8 +289,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     @property
     def newer_fields(self) -> bool:
-        """Whether it has a review or groups."""
-        return self.has_zones or bool(self.group_rules)
+        """Whether it has a review, groups or columns of amounts."""
+        return self.has_zones or bool(self.group_rules) or bool(self.constraint.amounts)
 
     @property
     def group_rules(self) -> Mapping[str, SavedGroup]:
@@ -326,7 +343,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         except UsageError as error:
             return str(error)
         return (
-            self._contradictory_review()
+            self._contradictory_amounts()
+            or self._contradictory_review()
             or self._contradictory_groups()
             or self._contradictory_nested()
             or self.missing_columns()
@@ -357,10 +375,19 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         contradictions = [group.contradiction() for group in self.group_rules.values()]
         return next((found for found in contradictions if found is not None), None)
 
+    def _contradictory_amounts(self) -> str | None:
+        """Find the first contradiction of a rule with columns of amounts, or None."""
+        if not self.constraint.amounts:
+            return None
+        has_value = not isinstance(self.fit.value, msgspec.UnsetType)
+        if self.format_version != NEW_FORMAT or not has_value or self.group_rules:
+            return "its value is missing, or its format version is not that of its fields"
+        return None
+
     def _contradictory_review(self) -> str | None:
         """Find a contradiction between the review and the other fields."""
         review = self.review_thresholds
-        is_new = self.format_version == NEW_FORMAT and not self.group_rules
+        is_new = self.format_version == NEW_FORMAT and not self.group_rules and not self.constraint.amounts
         complete = [
             self.review is not None,
             not isinstance(review, msgspec.UnsetType),
@@ -507,7 +534,11 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def metrics(self) -> Metrics:
         """See Saved: its results on the calibration set."""
         fit = self.fit
-        metrics = {"precision": fit.precision, "recall": fit.recall, "selected": fit.selected}
+        metrics: Metrics = {"precision": fit.precision, "recall": fit.recall, "selected": fit.selected}
+        if not isinstance(fit.value, msgspec.UnsetType) and not isinstance(
+            fit.value_caught, msgspec.UnsetType
+        ):
+            metrics = {**metrics, "value": fit.value, "value_caught": fit.value_caught}
         return {**metrics, **zone_rates(fit)} if fit.zones else metrics
 
     def document(self) -> Document:

@@ -80,6 +80,16 @@ class ClassProbabilities:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ValueOptions:
+    """Gain and cost that replace those of the rule."""
+
+    panel: ClassVar = _COLUMNS
+
+    gain: str | None = option("G|COL", "Gain of a true positive. (default: as in the rule)")
+    cost: str | None = option("C|COL", "Cost of a false positive. (default: as in the rule)")
+
+
+@dataclass(frozen=True, kw_only=True)
 class BlockBounds:
     """Bounds on the bin sizes of pava-bc."""
 

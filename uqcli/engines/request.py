@@ -180,7 +180,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     features
         Numeric or text columns in which values may be missing.
     amounts
-        Numeric roles that are summed along with counts, as integers (see uqcli.engines.amounts).
+        Numeric roles that are summed along with counts, as integers (see uqcli.amounts).
     predicted
         Whether each row becomes the prediction of its most probable class, except in ``Engine.stream``. Its
         score is that probability, its label is whether the class is right, and ``PREDICTED`` is the class.
@@ -303,6 +303,11 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         """Return a copy in which rows become predictions of classes, with an uncertainty column or None."""
         numbers = {} if uncertainty is None else {"uncertainty": uncertainty}
         return replace(self, roles=replace(self.roles, numbers=numbers, predicted=True))
+
+    def with_amounts(self, amounts: Mapping[str, str]) -> DataRequest:
+        """Return a copy with columns of amounts by role, summed along with counts."""
+        numbers = {**self.roles.numbers, **amounts}
+        return replace(self, roles=replace(self.roles, numbers=numbers, amounts=tuple(amounts)))
 
     def grouped_by(self, column: str | None) -> DataRequest:
         """Return a copy with a key column, if one is given."""

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli import defaults
-from uqcli.api.columns import GROUP, Classes, Column, Labelled, class_rows, in_order, is_by_class
+from uqcli.api.boundary.amounts import GainAndCost
+from uqcli.api.columns import GROUP, WEIGHT, Classes, Column, Labelled, class_rows, in_order, is_by_class
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice
@@ -19,7 +20,7 @@ from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact, Fit, SavedGroup
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GroupBound
 from uqcli.counts import Bools, Floats
-from uqcli.defaults import UNCERTAINTY
+from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
 from uqcli.engines.request import PREDICTED, PROBA
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
@@ -169,6 +170,8 @@ class Boundary(Fitted[BoundaryArtifact]):
         group: Column | None = None,
         weight: Column | None = None,
         by: Column | None = None,
+        gain: Decimal | Column | None = None,
+        cost: Decimal | Column | None = None,
         shift: Shift | None = None,
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
@@ -187,6 +190,9 @@ class Boundary(Fitted[BoundaryArtifact]):
             Multiplicity of each row.
         by : texts or integers, shape (n,), optional
             Groups to measure and test separately; see ``Evaluation.groups``.
+        gain, cost
+            As in ``find_boundary``, to measure the value of the flagged rows. By default the boundary's own
+            numbers, if it has them.
         shift
             Class weights of target data, to measure the precision there also.
 
@@ -195,15 +201,24 @@ class Boundary(Fitted[BoundaryArtifact]):
         UsageError, DataError
             An option or a value is out of range.
         """
+        inputs, own = self._rule_columns(score, uncertainty, group), self.artifact.constraint.worth
+        columns = self.artifact.source.columns
+        taken = {*inputs, columns.get("label", LABEL), columns.get("weight", WEIGHT)}
+        worth = GainAndCost.from_values(taken, **{**own, **_given(gain=gain, cost=cost)})
         return self._measured(
-            self._rule_columns(score, uncertainty, group),
+            {**inputs, **worth.columns},
             label,
             weight,
             by,
+            utility=constraint_from(**worth.texts) if worth.texts else None,
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
             seed=seed,
         )
+
+
+def _given(**values: Decimal | Column | None) -> dict[str, Decimal | Column]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def find_boundary(
@@ -218,8 +233,8 @@ def find_boundary(
     recall: Decimal | None = None,
     max_selected: Decimal | None = None,
     max_fpr: Decimal | None = None,
-    gain: Decimal | None = None,
-    cost: Decimal | None = None,
+    gain: Decimal | Column | None = None,
+    cost: Decimal | Column | None = None,
     review: Decimal | None = None,
     miss: Decimal | None = None,
     bound: GroupBound | str = defaults.GROUP_BOUND,
@@ -254,6 +269,7 @@ def find_boundary(
         Class names in the order of the probabilities; None for the names of a frame's columns, or numbers.
     precision, recall, max_selected, max_fpr, gain, cost
         Decimal as text, an int, a Fraction with a finite decimal expansion, or a float, read as it prints.
+        Gain and cost can also be amounts of each row, shape (n,), with at most 4 decimals.
     review, miss
         Maximum number of reviewed rows, or share such as ``"5%"``; or maximum share of positives that are
         neither flagged nor reviewed. Either needs ``precision``.
@@ -294,30 +310,31 @@ def find_boundary(
         "recall": recall,
         "max_selected": max_selected,
         "max_fpr": max_fpr,
-        "gain": gain,
-        "cost": cost,
     }
+    worth = GainAndCost.from_values((SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP), gain=gain, cost=cost)
     bins = None if uncertainty_bins == "auto" else uncertainty_bins
     uncertainties = {} if uncertainty is None else {UNCERTAINTY: uncertainty}
     groups = {} if group is None else {GROUP: group}
+    more = {**groups, **worth.columns}
     if not isinstance(min_group, int):
         raise UsageError(f"min_group {min_group!r}", expected="a whole number of rows")
     by = None if group is None else GROUP
     if is_by_class(score):
         if group is not None:
             raise UsageError("group with class probabilities", expected="one of them")
-        data = class_rows(score, label, classes=classes, weight=weight, more=uncertainties)
+        data = class_rows(score, label, classes=classes, weight=weight, more={**uncertainties, **more})
         data, by = data.as_predictions(None if uncertainty is None else UNCERTAINTY), PREDICTED
     else:
-        data = Labelled(
-            score=score, label=label, uncertainty=uncertainty, weight=weight, more=groups
-        ).request()
+        data = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more).request()
     result = run(
         BoundaryRequest(
             data=data.grouped_by(by),
             constraint=with_margin(
                 constraint_from(
-                    **{name: decimal_text(name, value) for name, value in bounds.items() if value is not None}
+                    **{
+                        name: decimal_text(name, value) for name, value in bounds.items() if value is not None
+                    },
+                    **worth.texts,
                 ),
                 None if margin is None else decimal_text("margin", margin),
             ),

@@ -46,8 +46,8 @@ class ConstraintOptions:
     recall: str | None = option("R", "Highest precision at recall R or more.")
     max_selected: str | None = option("M|P%", "Highest recall with at most M rows or P% flagged.")
     max_fpr: str | None = option("F", "Highest recall at false-positive rate F or less.")
-    gain: str | None = option("G", "Highest utility: a true positive gains G.")
-    cost: str | None = option("C", "Highest utility: a false positive costs C.")
+    gain: str | None = option("G|COL", "Highest value: a true positive gains G.")
+    cost: str | None = option("C|COL", "Highest value: a false positive costs C.")
 
 
 @dataclass(frozen=True, kw_only=True)

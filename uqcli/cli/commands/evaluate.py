@@ -19,6 +19,7 @@ from uqcli.cli.options import (
     ReportOptions,
     ResamplingOptions,
     RunOptions,
+    ValueOptions,
 )
 
 
@@ -48,6 +49,7 @@ def evaluate(
     columns: ModelColumns,
     classes: ModelClasses,
     labels: LabelColumns,
+    worth: ValueOptions,
     reading: InputOptions,
     resampling: ResamplingOptions,
     running: RunOptions,
@@ -60,6 +62,7 @@ def evaluate(
     provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.evaluate.request import EvaluateRequest
     from uqcli.jobs.evaluate.run import run
+    from uqcli.methods.boundary.constraint import constraint_from
 
     request = EvaluateRequest(
         data=replace(data_without_columns(inputs, reading, running), positive_value=labels.positive),
@@ -70,5 +73,6 @@ def evaluate(
         seed=resampling.seed,
         shift=shift,
         by=by,
+        utility=constraint_from(gain=worth.gain, cost=worth.cost) if worth.gain or worth.cost else None,
     )
     deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uqcli.amounts import LARGEST_SUM, UNITS, refuse_amounts, refuse_sum
 from uqcli.choices import OnInvalid
 from uqcli.defaults import MAX_ROWS
 from uqcli.engines import refusals
-from uqcli.engines.amounts import LARGEST_SUM, UNITS, refuse_decimals, refuse_sum
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
@@ -288,10 +288,10 @@ class Check:
             amounts["off"] = F.min(F.when(off, weight))
         for name in self.amounts:
             nearest = F.rint(F.col(name) * UNITS)
-            wrong = usable & ((nearest / UNITS != F.col(name)) | (F.abs(nearest) > 2.0**53))
-            conditions[f"decimals_{name}"] = wrong
-            amounts[f"decimal_{name}"] = F.min(F.when(wrong, F.col(name)))
-            magnitude = F.abs(nearest) if self.roles.weight is None else F.abs(nearest) * F.col("w")
+            wrong = usable & ((nearest / UNITS != F.col(name)) | (nearest > 2.0**53) | (F.col(name) < 0))
+            conditions[f"unusable_{name}"] = wrong
+            amounts[f"unusable_amount_{name}"] = F.min(F.when(wrong, F.col(name)))
+            magnitude = nearest if self.roles.weight is None else nearest * F.col("w")
             amounts[f"sum_{name}"] = F.sum(F.when(present, magnitude))
         conditions["there"] = present
         unreadable_texts = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
@@ -345,9 +345,11 @@ class Check:
             self._refuse_unreadable(answers, "w", self.roles.weight, "a number", "")
             self._refuse_weights(answers, self.roles.weight)
         for name in self.amounts:
-            if answers[f"decimals_{name}"]:
-                count, example = answers[f"decimals_{name}"], answers[f"decimal_{name}"]
-                raise refuse_decimals(f"column '{numbers[name]}' has {count} values such as {example!r}")
+            if answers[f"unusable_{name}"]:
+                count, example = answers[f"unusable_{name}"], answers[f"unusable_amount_{name}"]
+                raise refuse_amounts(
+                    f"column '{numbers[name]}' has {count} values such as {example!r}", example
+                )
             if (answers[f"sum_{name}"] or 0.0) > LARGEST_SUM:
                 raise refuse_sum(numbers[name])
         self._refuse_probabilities(answers)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from uqcli.amounts import amounts_of
 from uqcli.counts import Feature, Ints
 from uqcli.defaults import ROWS_PER_PART
 from uqcli.engines.predictions import levels_of
@@ -33,15 +34,18 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
     from pyspark.sql import functions as F  # noqa: N812
 
     numbers = [*checked.names.values(), *checked.features.values()]
-    names = [*numbers, "y", *checked.keys.values()]
-    grouped = checked.frame.groupBy(*names).agg(F.sum("w").alias("w"))
+    names = [*numbers, *checked.amounts, "y", *checked.keys.values()]
+    single = checked.frame.withColumns(
+        {name: (F.col(name) / F.col("w")).cast("long") for name in checked.amounts}
+    )
+    grouped = single.groupBy(*names).agg(F.sum("w").alias("w"))
     max_rows = MAX_NUMBERS // (len(names) + 1)
     with spark_errors("bring rows together"):
         if checked.rows > max_rows:
             size = int(grouped.agg(F.count(F.lit(1)).alias("rows")).toArrow().to_pylist()[0]["rows"])
             _refuse_many(size, max_rows)
         table = grouped.toArrow()
-    columns = {name: table.column(name).to_numpy() for name in (*numbers, "y", "w")}
+    columns = {name: table.column(name).to_numpy() for name in (*numbers, *checked.amounts, "y", "w")}
     levels: dict[str, dict[str, int]] = {}
     groups: dict[str, Ints] = {}
     for key, name in checked.keys.items():
@@ -61,11 +65,13 @@ def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str
         feature.name: Feature(levels=feature.levels, value=columns[checked.features[feature.name]])
         for feature in roles.features
     }
-    numbers = [columns[name] for name in checked.names.values()]
+    amounts = dict(zip(roles.amounts, (columns[name] for name in checked.amounts), strict=True))
+    numbers = [*(columns[name] for name in checked.names.values()), *amounts.values()]
     keys = [*(feature.value for feature in features.values()), *groups.values(), label, *numbers]
     order = np.lexsort(keys)
     return Rows(
-        numbers={role: columns[name].astype(np.float64) for role, name in checked.names.items()},
+        numbers={role: columns[name].astype(np.float64) for role, name in checked.names.items()}
+        | {role: amounts_of(units) for role, units in amounts.items()},
         positive=label == 1 if roles.is_binary else None,
         label_class=None if roles.label is None or roles.is_binary else label,
         weight=columns["w"].astype(np.int64),

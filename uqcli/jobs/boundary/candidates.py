@@ -44,7 +44,7 @@ def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidat
         if boundary is None:
             return (True,)
         fit, expected_results = boundary.fit, candidate.expected
-        objective = constraint.objective(fit.true_positives, fit.selected)
+        objective = constraint.objective(fit)
         unsafe = (
             expected_results is None,
             expected_results is not None and not _keeps(expected_results, constraint),
@@ -72,6 +72,8 @@ def _objective(expected: Expected | None, fit: FitCounts, constraint: Constraint
         return precision
     if constraint.kind is not ConstraintKind.UTILITY:
         return recall
+    if constraint.amounts:  # the amounts of other rows are unknown
+        return float(constraint.objective(fit))
     gain, cost = map(float, constraint.numbers)
     return fit.selected * (gain * precision - cost * (1 - precision))
 

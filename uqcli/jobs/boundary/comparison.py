@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from uqcli.amounts import units
+from uqcli.counts import bin_of
+from uqcli.defaults import FOLDS
 from uqcli.draws import check_seed
 from uqcli.errors import UsageError
 from uqcli.jobs.boundary.calibration_set import CalibrationRows
+from uqcli.jobs.boundary.keyed import copies
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.ranking.permutation import PERMUTATIONS, Gain, gain_of
+from uqcli.methods.boundary.ranking.permutation import PERMUTATIONS, CrossValidatedGrid, Gain, gain_of
 from uqcli.methods.multiple import holm
 from uqcli.reports.boundary.comparison import UncertaintyComparison
 
@@ -32,11 +38,36 @@ def compare_uncertainties(
     }
     permutations = PERMUTATIONS * len(names) - 1
     gains = {
-        name: gain_of(rows.compared_cells, constraint, request.seed, permutations)
+        name: gain_of(_cross_validated(rows, request.seed), constraint, request.seed, permutations)
         for name, rows in rows_by_name.items()
     }
     comparisons = rank_comparisons(gains)
     return comparisons, rows_by_name[comparisons[0].uncertainty]
+
+
+def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
+    """Split the rows of a calibration set into folds.
+
+    Counts are split by drawing. Amounts belong to single rows, which are split by hashes.
+    """
+    cells, constraint = rows.compared_cells, rows.constraint
+    if not constraint.amounts:
+        return CrossValidatedGrid.from_cells(cells, seed)
+    table = rows.table.rows().pooled()
+    single = copies(table, seed)
+    fold = (single.hashes % np.uint64(FOLDS)).astype(np.int64)
+    edges, (row, *_) = cells.uncertainty_edges, cells.rows
+    uncertainty = table.numbers["uncertainty"]
+    cell = bin_of(uncertainty, edges) * len(row.lower) + bin_of(table.score, row.lower[1:])
+    amounts = np.stack([units(table.numbers[role]) for role in constraint.amounts])
+    return CrossValidatedGrid.from_rows(
+        cells,
+        fold=fold,
+        cell=cell[single.index],
+        positive=table.labels[single.index],
+        amounts=amounts[:, single.index],
+        values=constraint.values(table.labels, amounts)[single.index],
+    )
 
 
 def rank_comparisons(gains: dict[str, Gain | None]) -> tuple[UncertaintyComparison, ...]:

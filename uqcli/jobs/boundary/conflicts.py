@@ -35,6 +35,9 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
     }
     if request.constraint.recall is not None:
         _refuse("--precision and --recall", given, ("--shift", review, groups))
+    if request.constraint.amounts:
+        columns = " and ".join(f"--{role} {column}" for role, column in request.constraint.amounts.items())
+        _refuse(columns, given, ("--shift", "--grid", groups))
     if groups:
         _require_algorithm(groups, request, _GROUPED)
         _refuse(groups, given, ("--shift", "--compare", "--frontier", "--grid", review))

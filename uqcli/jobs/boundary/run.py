@@ -90,6 +90,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
         raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
     refuse_conflicts(request)
+    request = replace(request, data=request.data.with_amounts(request.constraint.amounts))
     _require_memory(request)
     class_weights = None
     if request.shift is not None and request.certify is None:  # certified() refuses it
@@ -364,7 +365,8 @@ def _artifact(
 ) -> BoundaryArtifact:
     fit = boundary.fit
     reviewed, caught = fit.zones or (msgspec.UNSET, msgspec.UNSET)
-    rules, is_new = report.groups, fit.zones is not None or report.groups is not None
+    rules, value = report.groups, report.constraint.value_of(fit)
+    is_new = fit.zones is not None or rules is not None or bool(report.constraint.amounts)
     classes = [role.removeprefix(PROBA) for role in report.source.columns if role.startswith(PROBA)]
     return BoundaryArtifact(
         kind=ArtifactKind.BOUNDARY,
@@ -389,6 +391,8 @@ def _artifact(
             recall=fit.true_positives / fit.positives,
             reviewed=reviewed,
             caught=caught,
+            value=msgspec.UNSET if value is None else float(value[0]),
+            value_caught=msgspec.UNSET if value is None else value[1],
         ),
         expected=_saved_expected(report),
         margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,

@@ -14,7 +14,7 @@ from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind, GroupBound, ReviewKind
 from uqcli.counts import Bools, Ints
 from uqcli.defaults import CONFIDENCE
-from uqcli.document import Claim, Estimate, ExactEstimate, p_text
+from uqcli.document import Claim, Estimate, ExactEstimate, money, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -25,6 +25,7 @@ from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.difference import difference_of
 from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
+from uqcli.jobs.evaluate.value import ValueTally, utility_of
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
@@ -44,6 +45,7 @@ from uqcli.reports.evaluate.boundaries import (
 )
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.reports.evaluate.groups import GroupEvaluation
+from uqcli.reports.evaluate.value import MeasuredValue
 from uqcli.rows import Rows
 
 _FLAGGED, _CLEARED = ZONES.index("flag"), ZONES.index("clear")
@@ -86,11 +88,20 @@ def evaluate(
     if rules[0].class_names:
         data = data.as_predictions(data.roles.numbers.get("uncertainty"))
     target = None if shift is None else target_weights_of(shift, data.positive_value)
+    utility = utility_of(rules, request.utility)
+    values = None
+    if utility is not None:
+        data, values = data.with_amounts(utility.amounts), ValueTally(utility=utility, rules=len(rules))
     by_group = None if by is None else (by, GroupTally(6))
-    tally, summary, levels = _count(data, rules, by_group)
+    tally, summary, levels = _count(data, rules, by_group, values)
     if tally.rows == 0:
         raise refusals.no_weight()
     measured = _measured(tally, rules, summary.unlabelled, request, target)
+    if values is not None:
+        measured = [
+            replace(result, value=_without_unknown(values.measured(index, request.confidence), [result]))
+            for index, result in enumerate(measured)
+        ]
     found = list(zip(request.artifacts, rules, measured, strict=True))
     groups = None
     if by_group is not None and by is not None:
@@ -115,7 +126,7 @@ def evaluate(
         results=results,
         claims=claims,
         review_claims=tuple(review for review in reviews if review is not None),
-        difference=_difference(tally, measured, request.confidence) if len(rules) == 2 else None,
+        difference=_difference(tally, measured, values, request.confidence) if len(rules) == 2 else None,
         by_group=groups,
     )
 
@@ -225,9 +236,12 @@ def _bounded_rate(
 
 
 def _count(
-    data: DataRequest, rules: Sequence[BoundaryArtifact], by_group: tuple[str, GroupTally] | None
+    data: DataRequest,
+    rules: Sequence[BoundaryArtifact],
+    by_group: tuple[str, GroupTally] | None,
+    values: ValueTally | None,
 ) -> tuple[_Tally, SourceSummary, Mapping[str, Mapping[str, int]]]:
-    """Count all rows and, if requested, those of each group; also return the group indices by name."""
+    """Count all rows and, if requested, groups and values; also return the group indices by name."""
     none = ((0, 0),) * len(rules)
     tally = _Tally(rows=0, positives=0, flagged=none, handled=none)
     batches = open_engine(data.engine).batches(data)
@@ -244,6 +258,8 @@ def _count(
             common_flagged=_added([tally.common_flagged], rows, [np.all(flagged, axis=0)])[0],
             common_handled=_added([tally.common_handled], rows, [np.all(handled, axis=0)])[0],
         )
+        if values is not None:
+            values.add(rows, flagged)
         if by_group is not None:
             weight = rows.weights()
             masks = (positive, flagged[0], flagged[0] & positive, handled[0], handled[0] & positive)
@@ -309,7 +325,9 @@ def _measured(
     ]
 
 
-def _difference(tally: _Tally, measured: Sequence[MeasuredBoundary], confidence: float) -> BoundaryDifference:
+def _difference(
+    tally: _Tally, measured: Sequence[MeasuredBoundary], values: ValueTally | None, confidence: float
+) -> BoundaryDifference:
     difference = difference_of(
         _paired(tally.flagged, tally.common_flagged), tally.rows, tally.positives, confidence
     )
@@ -318,11 +336,20 @@ def _difference(tally: _Tally, measured: Sequence[MeasuredBoundary], confidence:
             _paired(tally.handled, tally.common_handled), tally.rows, tally.positives, confidence
         )
         difference = replace(difference, caught=handled.recall, caught_p=handled.recall_p)
+    if values is not None:
+        difference = replace(difference, value=_without_unknown(values.difference(confidence), measured))
     if UNKNOWN in [result.recall for result in measured]:
         difference = replace(difference, recall=UNKNOWN, recall_p=None)
     if UNKNOWN in [result.zones.caught for result in measured if result.zones is not None]:
         difference = replace(difference, caught=UNKNOWN, caught_p=None)
     return difference
+
+
+def _without_unknown(value: MeasuredValue, measured: Sequence[MeasuredBoundary]) -> MeasuredValue:
+    """Remove the share of the gain of all positives if too few unflagged rows have a label."""
+    if UNKNOWN in [result.recall for result in measured]:
+        return replace(value, value_caught=UNKNOWN)
+    return value
 
 
 def _paired(counts: Sequence[tuple[int, int]], common: tuple[int, int]) -> PairedSelections:
@@ -422,8 +449,8 @@ def _outcome(
                 f"{measured.selected} flagged ({share:.2f} %); {constraint.text()} when it was fitted.",
             )
         case ConstraintKind.UTILITY:
-            value = float(constraint.objective(measured.true_positives, measured.selected))
-            return None, f"utility {value:,.6g} ({constraint.value})."
+            value = None if measured.value is None else measured.value.value.value
+            return None, f"value {money(value)}."
 
 
 def _precision_outcome(

@@ -10,6 +10,7 @@ from uqcli.artifacts.saved import Saved
 from uqcli.defaults import CONFIDENCE
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.target_weights import SavedShift
+from uqcli.methods.boundary.constraint import Constraint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,8 @@ class EvaluateRequest:
         Class weights of target data, to measure coverage and precision there also.
     by
         Column of groups to evaluate as well; for a single rule.
+    utility
+        Gain and cost by which boundaries are measured; None for their own, if they have them.
     """
 
     data: DataRequest
@@ -43,3 +46,4 @@ class EvaluateRequest:
     seed: int = defaults.SEED
     shift: SavedShift | None = None
     by: str | None = None
+    utility: Constraint | None = None

@@ -54,6 +54,8 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         # bootstrap 0 is always accepted, and metrics in target data use the seed
         useless = (*(("bootstrap",) if request.bootstrap else ()), *(() if shift is not None else ("seed",)))
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
+    if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
+        raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
     measure: Any = import_module(f"uqcli.jobs.evaluate.{EVALUATION_MODULES[kind]}").evaluate
     with reusable_streams() if len(rules) > 1 else nullcontext():  # each rule may read the rows
         return Result(report=measure(request, rules, shift), artifact=None)

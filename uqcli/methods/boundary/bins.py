@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.choices import ConstraintKind
-from uqcli.counts import Cells, Floats
+from uqcli.counts import Cells, Floats, Ints
 from uqcli.defaults import FOLDS
 from uqcli.methods.boundary.algorithms.st import single_threshold
 from uqcli.methods.boundary.constraint import Constraint
@@ -63,10 +63,10 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
     for fold in range(FOLDS):
         test = cells.with_counts(count[fold], positives[fold])
         train = cells.with_counts(count.sum(axis=0) - count[fold], positives.sum(axis=0) - positives[fold])
-        if test.positives == 0:
+        by_score = top_runs(test.joined(1).rows[0])
+        if not _most(by_score, constraint):
             continue
         nearby = _nearby_constraints(constraint, train.total / cells.total)
-        by_score = top_runs(test.joined(1).rows[0])
         for index, bins in enumerate(bin_counts[1:], start=1):
             gains[index, fold] = _gain(train.joined(bins), test.joined(bins), nearby, by_score)
     best = int(np.argmax(gains.mean(axis=1)))
@@ -103,13 +103,29 @@ def _nearby_constraints(constraint: Constraint, share: float) -> list[Constraint
 
 
 def _gain(train: Cells, test: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:
-    """Average the gain in recall over a single threshold on the left-out fold at equal alerts."""
+    """Average the gain over a single threshold on the left-out fold at equal alerts.
+
+    It is a share of the fold's positives or, with amounts, of the gain of all of them.
+    """
     runs, fold = [top_runs(row) for row in train.rows], [top_runs(row) for row in test.rows]
-    alerts, hits = np.zeros(len(constraints)), np.zeros(len(constraints))
+    alerts, worth = np.zeros(len(constraints)), np.zeros(len(constraints))
     for index, constraint in enumerate(constraints):
         tops = constraint.goal(train).optimum(runs)
         for run, top in zip(fold, tops or (), strict=False):
             alerts[index] += run.selected[top]
-            hits[index] += run.true_positives[top]
-    gained: Floats = hits - np.interp(alerts, by_score.selected, by_score.true_positives)
-    return float(gained.mean()) / int(by_score.true_positives[-1])
+            worth[index] += _worth(run, constraint)[top]
+    of_score = _worth(by_score, constraints[0])
+    gained: Floats = worth - np.interp(alerts, by_score.selected, of_score)
+    return float(gained.mean()) / _most(by_score, constraints[0])
+
+
+def _most(runs: TopRuns, constraint: Constraint) -> int:
+    """Return the most that selections can be worth: all positives or, with amounts, their gain."""
+    goal = constraint.utility_goal
+    return int((runs.true_positives if goal is None else goal.gained(runs))[-1])
+
+
+def _worth(runs: TopRuns, constraint: Constraint) -> Ints:
+    """Return what selections are worth: true positives or, with amounts, their value."""
+    goal = constraint.utility_goal
+    return runs.true_positives if goal is None else goal.utility(runs)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
 
+import numpy as np
+
+from uqcli.amounts import UNITS
 from uqcli.choices import ConstraintKind
-from uqcli.counts import Cells
+from uqcli.counts import Bools, Cells, Ints
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.methods.boundary.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
 from uqcli.methods.boundary.precision import Margin, precision_bound
+from uqcli.methods.boundary.result import FitCounts
 
 _MAX_UTILITY: Final = 2**31
 
@@ -38,6 +42,8 @@ class Constraint:
     recall
         Recall that a bound on precision must also leave, as typed; None for none. The boundary of highest
         recall is the same, so that goals ignore it.
+    amounts
+        Column of the amounts of each row by role (``gain``, ``cost``), in place of a number of a utility.
     """
 
     kind: ConstraintKind
@@ -46,6 +52,7 @@ class Constraint:
     relative: bool = False
     margin: Fraction = Fraction(0)
     recall: str | None = None
+    amounts: Mapping[str, str] = field(default_factory=dict)
 
     def leaves_recall(self, true_positives: int, positives: int) -> bool:
         """Whether a boundary has the recall that is also required; exact."""
@@ -55,9 +62,66 @@ class Constraint:
         """Return the goal of the constraint on given cells."""
         return RULES[self.kind].goal(self, cells)
 
-    def objective(self, true_positives: int, selected: int) -> Fraction:
+    def objective(self, fit: FitCounts) -> Fraction:
         """Compute the objective among boundaries that meet the constraint."""
-        return RULES[self.kind].objective(self, true_positives, selected)
+        return RULES[self.kind].objective(self, fit)
+
+    def value_of(self, fit: FitCounts) -> tuple[Fraction, float | None] | None:
+        """Compute the value of a boundary: gains less costs, and the share of all positives' gain.
+
+        Returns
+        -------
+        None if the constraint is no utility; the share is None if the positives have no gain.
+        """
+        if self.kind is not ConstraintKind.UTILITY:
+            return None
+        gained, lost = (
+            self._amount_of("gain", fit, positive=True),
+            self._amount_of("cost", fit, positive=False),
+        )
+        everything = replace(fit, selected=fit.rows, true_positives=fit.positives, sums_selected=fit.sums)
+        total = self._amount_of("gain", everything, positive=True)
+        return gained - lost, float(gained / total) if total else None
+
+    def values(self, positive: Bools, amounts: Ints) -> Ints:
+        """Return the value of flagging each row: its gain if it is positive, else minus its cost.
+
+        Parameters
+        ----------
+        positive : bool, shape (n,)
+        amounts : int64, shape (amounts, n)
+            In the order of ``amounts``.
+
+        Returns
+        -------
+        int64, shape (n,)
+            In ten-thousandths; for a utility of numbers alone in units of ``unit``.
+        """
+        goal = _maximise_utility(self)
+        gain = goal.gain if goal.gain_index is None else amounts[goal.gain_index]
+        cost = goal.cost if goal.cost_index is None else amounts[goal.cost_index]
+        return np.where(positive, gain, -cost)
+
+    @property
+    def utility_goal(self) -> MaximiseUtility | None:
+        """Goal of a utility with amounts; None without amounts."""
+        return _maximise_utility(self) if self.amounts else None
+
+    @property
+    def unit(self) -> Fraction:
+        """Unit of ``values``."""
+        if self.amounts:
+            return Fraction(1, UNITS)
+        return self.numbers[0] / _maximise_utility(self).gain
+
+    def _amount_of(self, role: str, fit: FitCounts, *, positive: bool) -> Fraction:
+        """Compute the gain of the selected positive rows, or the cost of the selected negative rows."""
+        if role not in self.amounts:
+            rows = fit.true_positives if positive else fit.selected - fit.true_positives
+            return self.numbers[0 if positive else 1] * rows
+        assert fit.sums_selected is not None  # amounts were summed
+        of_all, of_positives = (sums[list(self.amounts).index(role)] for sums in fit.sums_selected)
+        return Fraction(of_positives if positive else of_all - of_positives, UNITS)
 
     def text(self) -> str:
         """Describe the constraint."""
@@ -90,7 +154,7 @@ class ConstraintRule:
     text
         Description, with a placeholder for the typed value.
     objective
-        Objective, from true positives and selected rows.
+        Objective, from the counts of a boundary.
     objective_name
         Name of the objective; empty if the description includes it.
     """
@@ -98,9 +162,7 @@ class ConstraintRule:
     read: Callable[[str], Constraint]
     goal: Callable[[Constraint, Cells], Goal]
     text: str
-    objective: Callable[[Constraint, int, int], Fraction] = lambda _, true_positives, __: Fraction(
-        true_positives
-    )
+    objective: Callable[[Constraint, FitCounts], Fraction] = lambda _, fit: Fraction(fit.true_positives)
     objective_name: str = "recall"
 
 
@@ -204,15 +266,29 @@ def with_margin(constraint: Constraint, standard_errors: str | None) -> Constrai
 
 
 def utility(gain: str, cost: str) -> Constraint:
-    """Parse the utility of a true positive and the cost of a false positive.
+    """Parse the gain of a true positive and the cost of a false positive: numbers, or columns of amounts.
 
     Raises
     ------
     UsageError
-        A number is invalid, not positive, or the two have too many digits to stay exact.
+        A number is invalid, not positive, or has too many digits to stay exact.
     """
-    numbers = (decimal("gain", gain, above=0), decimal("cost", cost, above=0))
-    constraint = Constraint(kind=ConstraintKind.UTILITY, value=f"gain={gain},cost={cost}", numbers=numbers)
+    typed = {"gain": gain, "cost": cost}
+    amounts = {role: text for role, text in typed.items() if not _is_number(text)}
+    numbers = tuple(
+        Fraction(0) if role in amounts else decimal(role, text, above=0) for role, text in typed.items()
+    )
+    constraint = Constraint(
+        kind=ConstraintKind.UTILITY, value=f"gain={gain},cost={cost}", numbers=numbers, amounts=amounts
+    )
+    if amounts:
+        for role, number in zip(typed, numbers, strict=True):
+            if (number * UNITS).denominator != 1 or number >= _MAX_UTILITY:
+                raise UsageError(
+                    f"{role} '{typed[role]}' beside a column of amounts",
+                    expected=f"at most 4 decimals, and below {_MAX_UTILITY}",
+                )
+        return constraint
     scale = math.lcm(*(number.denominator for number in numbers))
     common = math.gcd(*(int(number * scale) for number in numbers))
     if max(int(number * scale) for number in numbers) // common >= _MAX_UTILITY:
@@ -240,9 +316,29 @@ def _read_max_selected(text: str) -> Constraint:
     return Constraint(kind=kind, value=text, numbers=(rows,))
 
 
+def _is_number(text: str) -> bool:
+    """Whether a text is meant as a number, valid or not; other texts name columns."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _read_utility(text: str) -> Constraint:
-    gain, _, cost = text.removeprefix("gain=").partition(",cost=")
-    return utility(gain, cost)
+    return utility(*typed_worth(text))
+
+
+def typed_worth(text: str) -> tuple[str, str]:
+    """Split the saved text of a utility into its gain and cost as typed.
+
+    Examples
+    --------
+    >>> typed_worth("gain=amount,cost=5")
+    ('amount', '5')
+    """
+    gain, _, cost = text.removeprefix("gain=").rpartition(",cost=")
+    return gain, cost
 
 
 def _keep_precision(constraint: Constraint, cells: Cells) -> Goal:
@@ -266,17 +362,24 @@ def _keep_fpr(constraint: Constraint, cells: Cells) -> Goal:
     return KeepBudget(limit=math.floor(constraint.numbers[0] * negatives), false_only=True)
 
 
-def _maximise_utility(constraint: Constraint, cells: Cells) -> Goal:
+def _maximise_utility(constraint: Constraint, cells: Cells | None = None) -> MaximiseUtility:
     del cells
+    if constraint.amounts:
+        gain, cost = (int(number * UNITS) for number in constraint.numbers)
+        indices = {role: index for index, role in enumerate(constraint.amounts)}
+        return MaximiseUtility(
+            gain=gain, cost=cost, gain_index=indices.get("gain"), cost_index=indices.get("cost")
+        )
     scale = math.lcm(*(number.denominator for number in constraint.numbers))
     gain, cost = (int(number * scale) for number in constraint.numbers)
     common = math.gcd(gain, cost)
     return MaximiseUtility(gain=gain // common, cost=cost // common)
 
 
-def _utility_of(constraint: Constraint, true_positives: int, selected: int) -> Fraction:
-    gain, cost = constraint.numbers
-    return gain * true_positives - cost * (selected - true_positives)
+def _utility_of(constraint: Constraint, fit: FitCounts) -> Fraction:
+    value = constraint.value_of(fit)
+    assert value is not None  # of a utility
+    return value[0]
 
 
 RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
@@ -290,7 +393,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             read=_read_share(ConstraintKind.RECALL, above=0),
             goal=_keep_recall,
             text="recall >= {}",
-            objective=lambda _, true_positives, selected: Fraction(true_positives, selected),
+            objective=lambda _, fit: Fraction(fit.true_positives, fit.selected),
             objective_name="precision",
         ),
         ConstraintKind.MAX_SELECTED: ConstraintRule(

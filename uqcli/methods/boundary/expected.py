@@ -166,7 +166,7 @@ def _tops_of_draws(
     if algorithm is Algorithm.SMOOTH:
         nested_of_samples = nested_of_draws(Layout.from_cells(cells), *samples)
         for nested, sample in zip(nested_of_samples, grids, strict=True):
-            yield best_prefix(nested, constraint.goal(sample), len(cells.rows))
+            yield best_prefix(nested, constraint.goal(sample), sample)
         return
     method: Callable[..., Tops | None] = entry_of(algorithm).method
     for sample in grids:

@@ -27,20 +27,18 @@ Tops = tuple[int, ...]
 class Goal(Protocol):
     """Goal of a boundary: constraint and objective."""
 
-    def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
+    def best_of(self, candidates: TopRuns) -> int | None:
         """Find the best candidate, or None if infeasible; earlier candidates have higher thresholds."""
 
-    def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
-        """Whether each candidate could equal the best one if its positive rows came before its negative rows.
+    def within_reach(self, before: TopRuns, after: TopRuns, best: TopRuns | None) -> Bools:
+        """Whether part of each range could equal the best candidate, if its positive rows came first.
 
         Parameters
         ----------
-        start
-            True positives and selected rows before the candidate, int64, shape (m,).
-        positives : int64, shape (m,)
-            Maximum true positives of a candidate.
+        before, after
+            Counts before and after each of m ranges of scores.
         best
-            True positives and selected rows of the best candidate so far; None without one.
+            The best candidate so far; None without one.
         """
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
@@ -57,18 +55,19 @@ class KeepPrecision:
     bound: PrecisionBound
     margin: Margin | None = None
 
-    def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
+    def best_of(self, candidates: TopRuns) -> int | None:
         """See Goal."""
+        true_positives, selected = candidates.true_positives, candidates.selected
         feasible = self.bound.surplus(true_positives, selected) >= 0
         if self.margin is not None:
             feasible &= self.margin.is_met(true_positives, selected)
-        return most_positives(feasible, true_positives, selected)
+        return most_positives(feasible, candidates)
 
-    def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
+    def within_reach(self, before: TopRuns, after: TopRuns, best: TopRuns | None) -> Bools:
         """See Goal."""
-        selected = start[1] + positives - start[0]
-        feasible = self.bound.surplus(positives, selected) >= 0
-        return feasible if best is None else feasible & (positives >= best[0])
+        positives_first = _positives_first(before, after)
+        feasible = self.bound.surplus(after.true_positives, positives_first.selected) >= 0
+        return feasible if best is None else feasible & (after.true_positives >= best.true_positives)
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
@@ -93,23 +92,22 @@ class KeepBudget:
     limit: int
     false_only: bool
 
-    def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
+    def best_of(self, candidates: TopRuns) -> int | None:
         """See Goal."""
-        spent = self._cost(true_positives, selected)
-        return most_positives(spent <= self.limit, true_positives, selected)
+        return most_positives(self._cost(candidates) <= self.limit, candidates)
 
-    def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
+    def within_reach(self, before: TopRuns, after: TopRuns, best: TopRuns | None) -> Bools:
         """See Goal; part of a range may fit if the whole does not."""
-        spent = self._cost(*start) + (0 if self.false_only else 1)
+        spent = self._cost(before) + (0 if self.false_only else 1)
         feasible = spent <= self.limit
-        return feasible if best is None else feasible & (positives >= best[0])
+        return feasible if best is None else feasible & (after.true_positives >= best.true_positives)
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
         options = []
         for row_index, run in enumerate(runs):
             start = self.limit if row_index == 0 else 0
-            spent = self._cost(run.true_positives, run.selected)
+            spent = self._cost(run)
             options.append(Options(value=run.true_positives, surplus=start - spent))
         return _choice(options)
 
@@ -120,12 +118,12 @@ class KeepBudget:
             with_positives = np.flatnonzero(run.true_positives)
             if len(with_positives):
                 top = int(with_positives[0])
-                spent = int(self._cost(run.true_positives, run.selected)[top])
+                spent = int(self._cost(run)[top])
                 best = min(best or (spent, row_index, top), (spent, row_index, top))
         return None if best is None else tuple(best[2] if i == best[1] else 0 for i in range(len(runs)))
 
-    def _cost(self, true_positives: Ints, selected: Ints) -> Ints:
-        return selected - true_positives if self.false_only else selected
+    def _cost(self, runs: TopRuns) -> Ints:
+        return runs.selected - runs.true_positives if self.false_only else runs.selected
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,22 +132,25 @@ class KeepRecall:
 
     minimum: int
 
-    def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
+    def best_of(self, candidates: TopRuns) -> int | None:
         """See Goal."""
+        true_positives = candidates.true_positives
         enough = np.flatnonzero((true_positives >= self.minimum) & (true_positives > 0))
         if len(enough) == 0:
             return None
-        n, d = true_positives[enough], selected[enough]
+        n, d = true_positives[enough], candidates.selected[enough]
         index = highest_ratio(n, d)
         equal = n * d[index] == n[index] * d
-        best = most_positives(equal, n, d)
+        best = most_positives(equal, candidates.at(enough))
         return None if best is None else int(enough[best])
 
-    def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
+    def within_reach(self, before: TopRuns, after: TopRuns, best: TopRuns | None) -> Bools:
         """See Goal."""
-        selected = start[1] + positives - start[0]
+        positives, selected = after.true_positives, _positives_first(before, after).selected
         feasible = positives >= max(self.minimum, 1)
-        return feasible if best is None else feasible & (positives * best[1] >= best[0] * selected)
+        if best is None:
+            return feasible
+        return feasible & (positives * best.selected >= best.true_positives * selected)
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal; finds the highest precision bound that permits the recall, by bisection.
@@ -193,35 +194,42 @@ class KeepRecall:
 
 @dataclass(frozen=True, kw_only=True)
 class MaximiseUtility:
-    """Highest ``gain * true positives - cost * false positives``, positive; in integers."""
+    """Highest gain of true positives less cost of false positives, positive; in integers.
+
+    Attributes
+    ----------
+    gain, cost
+        Of each true positive, and of each false positive; not negative.
+    gain_index, cost_index
+        Index of the amount that replaces ``gain`` or ``cost`` by a sum over rows; None for none.
+    """
 
     gain: int
     cost: int
+    gain_index: int | None = None
+    cost_index: int | None = None
 
-    def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
+    def best_of(self, candidates: TopRuns) -> int | None:
         """See Goal."""
-        utility = self._utility(true_positives, selected)
+        utility = self.utility(candidates)
         best = utility.max(initial=0)
-        return most_positives(utility == best, true_positives, selected) if best > 0 else None
+        return most_positives(utility == best, candidates) if best > 0 else None
 
-    def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
+    def within_reach(self, before: TopRuns, after: TopRuns, best: TopRuns | None) -> Bools:
         """See Goal."""
-        utility = self._utility(positives, start[1] + positives - start[0])
-        required = 1 if best is None else self.gain * best[0] - self.cost * (best[1] - best[0])
+        utility = self.utility(_positives_first(before, after))
+        required = 1 if best is None else self.utility(best)
         return utility >= required
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal; rows are independent."""
         tops = []
         for run in runs:
-            utility = self._utility(run.true_positives, run.selected)
+            utility = self.utility(run)
             equal = np.flatnonzero(utility == utility.max())
             order = np.lexsort((equal, run.selected[equal], -run.true_positives[equal]))
             tops.append(int(equal[order[0]]))
-        total = sum(
-            int(self._utility(run.true_positives, run.selected)[top])
-            for run, top in zip(runs, tops, strict=True)
-        )
+        total = sum(int(self.utility(run)[top]) for run, top in zip(runs, tops, strict=True))
         return tuple(tops) if total > 0 else None
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
@@ -229,17 +237,46 @@ class MaximiseUtility:
         del runs
         return None
 
-    def _utility(self, true_positives: Ints, selected: Ints) -> Ints:
-        return self.gain * true_positives - self.cost * (selected - true_positives)
+    def utility(self, runs: TopRuns) -> Ints:
+        """Compute the utility of each candidate; int64, shape (m,)."""
+        return self.gained(runs) - self._lost(runs)
+
+    def gained(self, runs: TopRuns) -> Ints:
+        """Compute the gain of the true positives of each candidate."""
+        if self.gain_index is None:
+            return self.gain * runs.true_positives
+        assert runs.sums is not None  # an amount has an index
+        gained: Ints = runs.sums[1, self.gain_index]
+        return gained
+
+    def _lost(self, runs: TopRuns) -> Ints:
+        if self.cost_index is None:
+            return self.cost * (runs.selected - runs.true_positives)
+        assert runs.sums is not None  # an amount has an index
+        lost: Ints = runs.sums[0, self.cost_index] - runs.sums[1, self.cost_index]
+        return lost
 
 
-def most_positives(feasible: Bools, true_positives: Ints, selected: Ints) -> int | None:
+def _positives_first(before: TopRuns, after: TopRuns) -> TopRuns:
+    """Return the counts after the positive rows of each range, if they came before its negative rows."""
+    sums = None
+    if before.sums is not None and after.sums is not None:
+        sums = np.stack([before.sums[0] + after.sums[1] - before.sums[1], after.sums[1]])
+    return TopRuns(
+        true_positives=after.true_positives,
+        selected=before.selected + after.true_positives - before.true_positives,
+        sums=sums,
+    )
+
+
+def most_positives(feasible: Bools, candidates: TopRuns) -> int | None:
     """Select the feasible candidate with most true positives, then fewest selected rows, then the first."""
-    candidates = np.flatnonzero(feasible & (true_positives > 0))
-    if len(candidates) == 0:
+    true_positives = candidates.true_positives
+    indices = np.flatnonzero(feasible & (true_positives > 0))
+    if len(indices) == 0:
         return None
-    best = candidates[true_positives[candidates] == true_positives[candidates].max()]
-    return int(best[np.argmin(selected[best])])
+    best = indices[true_positives[indices] == true_positives[indices].max()]
+    return int(best[np.argmin(candidates.selected[best])])
 
 
 def _choice(options: list[Options]) -> Tops | None:

@@ -111,16 +111,16 @@ class GroupSearch:
         goal = self.constraint.goal(together)
         if rankings is None:
             return entry_of(self.algorithm).method(together, goal)
-        return best_prefix(merged(parts, rankings), goal, len(rows))
+        return best_prefix(merged(parts, rankings), goal, together)
 
     def _in_each(self, parts: Sequence[Cells], rankings: Sequence[NestedBoundaries] | None) -> Tops | None:
         chosen = []
         for index, part in enumerate(parts):
-            goal, bins = self.constraint.goal(part), len(part.rows)
+            goal = self.constraint.goal(part)
             if rankings is None:
                 tops = entry_of(self.algorithm).method(part, goal)
             else:
-                tops = best_prefix(rankings[index], goal, bins)
+                tops = best_prefix(rankings[index], goal, part)
             chosen.append(tops)
         if not any(chosen):
             return None

@@ -87,12 +87,11 @@ class RankedSamples:
 
     def at(self, constraint: Constraint) -> PointOnGrid | None:
         """Find the rule for a constraint; None if there is none, or if too many samples have none."""
-        best = constraint.goal(self.cells).best_of(self.nested.true_positives, self.nested.selected)
+        best = constraint.goal(self.cells).best_of(self.nested.runs(self.cells))
         if best is None:
             return None
         positions = [
-            constraint.goal(sample).best_of(ranking.true_positives, ranking.selected)
-            for sample, ranking in self.samples
+            constraint.goal(sample).best_of(ranking.runs(sample)) for sample, ranking in self.samples
         ]
         drawn = [(draw, position) for draw, position in enumerate(positions) if position is not None]
         if not enough_draws(len(drawn)):

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import CellRow, Cells, Floats
+from uqcli.counts import CellRow, Cells, Floats, Ints
 from uqcli.defaults import LOWEST
+
+Sums = tuple[tuple[int, ...], tuple[int, ...]]
+"""Sum of each amount over some rows, and over the positive ones among them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +22,8 @@ class FitCounts:
     ----------
     zones
         Reviewed rows, and positives that are flagged or reviewed; None without a review.
+    sums_selected, sums
+        Sums of amounts over the selected rows, and over all rows; None without amounts.
     """
 
     selected: int
@@ -26,6 +31,8 @@ class FitCounts:
     rows: int
     positives: int
     zones: tuple[int, int] | None = None
+    sums_selected: Sums | None = None
+    sums: Sums | None = None
 
     @property
     def precision(self) -> float | None:
@@ -74,6 +81,12 @@ def _lowest_flagged(row: CellRow, first: int, *, raised: bool) -> tuple[float | 
     return (LOWEST if first == 0 else float(row.lower[first])), first, 0
 
 
+def as_sums(sums: Ints) -> Sums:
+    """Convert sums of shape (2, amounts)."""
+    of_all, of_positives = sums.tolist()
+    return tuple(of_all), tuple(of_positives)
+
+
 def thresholds_at(cells: Cells, tops: Sequence[int]) -> tuple[float | None, ...]:
     """Return the lower edges of the cells taken, not raised, which uses no labels."""
     thresholds: list[float | None] = []
@@ -91,12 +104,23 @@ def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> Fi
     """
     thresholds: list[float | None] = []
     selected = true_positives = 0
+    sums_of_bins: list[Ints] = []
     for row, top in zip(cells.rows, tops, strict=True):
         threshold, first, n_below = _lowest_flagged(row, len(row.count) - top, raised=raised)
         thresholds.append(threshold)
         selected += int(row.count[first:].sum()) - n_below
         true_positives += int(row.positives[first:].sum())
+        if row.sums is not None:
+            sums_of_bins.append(row.sums[..., first:].sum(axis=-1))
+            if n_below and row.sums_below is not None:
+                sums_of_bins[-1][0] -= row.sums_below[:, first]
+    all_sums = cells.flat_sums
     fit = FitCounts(
-        selected=selected, true_positives=true_positives, rows=cells.total, positives=cells.positives
+        selected=selected,
+        true_positives=true_positives,
+        rows=cells.total,
+        positives=cells.positives,
+        sums_selected=as_sums(np.sum(sums_of_bins, axis=0)) if sums_of_bins else None,
+        sums=None if all_sums is None else as_sums(all_sums.sum(axis=-1)),
     )
     return FittedBoundary(uncertainty_edges=cells.uncertainty_edges, thresholds=tuple(thresholds), fit=fit)

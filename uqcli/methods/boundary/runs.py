@@ -1,4 +1,4 @@
-"""Top runs: cumulative counts of the j highest cells of a row, for every j."""
+"""Cumulative counts of candidates for a boundary, such as the j highest cells of a row, for every j."""
 
 from __future__ import annotations
 
@@ -13,25 +13,59 @@ from uqcli.counts import CellRow, Ints
 
 @dataclass(frozen=True, kw_only=True)
 class TopRuns:
-    """Counts of the j highest cells of one row, j = 0 .. cells.
+    """Counts of candidates; as top runs, of the j highest cells of one row, j = 0 .. cells.
 
     Attributes
     ----------
-    true_positives, selected : int64, shape (cells+1,)
+    true_positives, selected : int64, shape (m,)
         pi(i, j) and nu(i, j) of the paper.
+    sums : int64, shape (2, amounts, m), or None without amounts
+        Sums of amounts over the selected rows, and over the true positives.
     """
 
     true_positives: Ints
     selected: Ints
+    sums: Ints | None = None
+
+    def at(self, indices: Ints | slice) -> TopRuns:
+        """Return the candidates at some positions."""
+        return TopRuns(
+            true_positives=self.true_positives[indices],
+            selected=self.selected[indices],
+            sums=None if self.sums is None else self.sums[..., indices],
+        )
 
 
 def top_runs(row: CellRow) -> TopRuns:
     """Accumulate a row from its highest cell downwards."""
-    return TopRuns(true_positives=_accumulate(row.positives), selected=_accumulate(row.count))
+    return TopRuns(
+        true_positives=_accumulate(row.positives),
+        selected=_accumulate(row.count),
+        sums=None if row.sums is None else _accumulate(row.sums),
+    )
+
+
+def in_all_rows(runs: Sequence[TopRuns], tops: Sequence[Ints]) -> TopRuns:
+    """Add up the counts of several boundaries over all rows.
+
+    Parameters
+    ----------
+    tops : int64, shape (m,) for each row
+        Number of top cells of the row in each of the m boundaries.
+    """
+    chosen = [run.at(row_tops) for run, row_tops in zip(runs, tops, strict=True)]
+    sums = [run.sums for run in chosen if run.sums is not None]
+    return TopRuns(
+        true_positives=np.sum([run.true_positives for run in chosen], axis=0),
+        selected=np.sum([run.selected for run in chosen], axis=0),
+        sums=np.sum(sums, axis=0) if sums else None,
+    )
 
 
 def _accumulate(ascending: Ints) -> Ints:
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(ascending[::-1])])
+    """Accumulate the last axis from its end, beginning with 0."""
+    start = np.zeros((*ascending.shape[:-1], 1), dtype=np.int64)
+    return np.concatenate([start, np.cumsum(ascending[..., ::-1], axis=-1)], axis=-1)
 
 
 def best_precision_tops(runs: Sequence[TopRuns]) -> tuple[int, ...] | None:

@@ -41,7 +41,7 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
         for algorithm, cells in grids.items()
     }
     nested = nested_boundaries(grid)  # one ranking for all numbers
-    tops = [best_prefix(nested, constraint.goal(grid), len(grid.rows)) for constraint in constraints]
+    tops = [best_prefix(nested, constraint.goal(grid), grid) for constraint in constraints]
     boundaries[Algorithm.SMOOTH] = [None if prefix is None else boundary_at(grid, prefix) for prefix in tops]
     return {
         algorithm: _undominated(boundaries[algorithm]) for algorithm in FAMILIES if algorithm in boundaries

@@ -203,5 +203,6 @@ def _next_by_rate(cells: Cells, below: Cells, budget: int, needed: int) -> Tops 
     if needed:
         last: int | None = int(np.argmax(caught >= needed))
     else:
-        last = KeepBudget(limit=budget, false_only=False).best_of(caught, reviewed)
+        candidates = TopRuns(true_positives=caught, selected=reviewed)
+        last = KeepBudget(limit=budget, false_only=False).best_of(candidates)
     return None if last is None else tuple(np.bincount(bins[: last + 1], minlength=len(sizes)).tolist())

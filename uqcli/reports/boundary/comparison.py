@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from uqcli.document import Estimate, Metrics, Table, p_text, plain
+from uqcli.document import Estimate, Metrics, Table, money_change, p_text, plain
 from uqcli.methods.boundary.ranking.permutation import Gain
 
 Verdict = Literal["helps", "no evidence", "hurts"]
@@ -117,8 +117,10 @@ class UncertaintyComparison:
         """Format the change at equal alerts, with utility if requested."""
         assert self.gain is not None  # the sentence has checked it
         recall = f"{_points(self.gain.equal_alerts)} points of recall"
-        if self.gain.value_equal_alerts is None:
+        if self.gain.value is None:
             return recall
+        if self.gain.value_equal_alerts is None:
+            return f"value {money_change(self.gain.value)}, {recall}"
         return f"utility {_utility(self.gain.value_equal_alerts)}, {recall}"
 
 

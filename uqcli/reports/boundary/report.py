@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -42,6 +43,7 @@ from uqcli.document import (
     Verdict,
     count,
     head_of,
+    money,
     percent,
     plain,
     printable,
@@ -179,6 +181,7 @@ class BoundaryReport(OneResult):
             "rows": self.rows,
             "positives": self.positives,
             **(zone_rates(fit) if self.review else {}),
+            **self._value_metrics(),
             "expected": {
                 **expected_metrics(self.chosen.expected, self.class_weights),
                 **({} if self.expected_share is None else {"share": self.expected_share}),
@@ -189,6 +192,16 @@ class BoundaryReport(OneResult):
             **(self.compared[0].metrics if self.compared else {}),
             **(self.groups.metrics() if self.groups else {}),
         }
+
+    def _value_metrics(self) -> Metrics:
+        """Value of the flagged rows, and the share of all positives' gain; empty without gain and cost."""
+        if self.constraint.kind is not ConstraintKind.UTILITY:
+            return {}
+        value = self._value_of(self.chosen.found)
+        return {"value": float(value[0]) if value else None, "value_caught": value[1] if value else None}
+
+    def _value_of(self, boundary: FittedBoundary | None) -> tuple[Fraction, float | None] | None:
+        return None if boundary is None else self.constraint.value_of(boundary.fit)
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -302,7 +315,9 @@ class BoundaryReport(OneResult):
         figure = positive_rate_figure(self.cells, boundaries)
         if self._has_no_gain:
             figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
-        return [figure] if self.certification is not None else [figure, self.frontier([self.constraint])]
+        if self.certification is not None or self.constraint.recall is not None or self.constraint.amounts:
+            return [figure]
+        return [figure, self.frontier([self.constraint])]
 
     def frontier(self, marked: Sequence[Constraint]) -> Figure:
         """Build the figure of precision and recall at other operating points, and mark some."""
@@ -310,7 +325,9 @@ class BoundaryReport(OneResult):
 
     @cached_property
     def _points(self) -> OperatingPoints | None:
-        if self.cells is None or self.certification is not None or self.constraint.recall is not None:
+        if self.cells is None or self.certification is not None:
+            return None
+        if self.constraint.recall is not None or self.constraint.amounts:
             return None
         found, columns = (self.unsaved or self.chosen).found, self.source.columns
         return points_for_page(
@@ -440,9 +457,7 @@ class BoundaryReport(OneResult):
         hint = "--algorithm st saves it" if self.unsaved is None else "it is saved"
         if boundary is None:
             return [f"no boundary on this grid meets the target; {reached}; {hint}."]
-        own, other = (
-            self.constraint.objective(f.true_positives, f.selected) for f in (boundary.fit, single.fit)
-        )
+        own, other = (self.constraint.objective(f) for f in (boundary.fit, single.fit))
         if other <= own or (self.unsaved is None and self.chosen.algorithm is Algorithm.SMOOTH):
             return []
         return [f"{reached}, the boundary {share(boundary.fit.recall)}; {hint}."]
@@ -502,16 +517,23 @@ class BoundaryReport(OneResult):
         return ["about half of such rules flag more than this share of new data."]
 
     def _table(self) -> Table:
-        several = len(self.candidates) > 1
-        header = ["", "recall", "precision", "flagged"]
+        several, has_value = len(self.candidates) > 1, self.constraint.kind is ConstraintKind.UTILITY
+        header = ["", "recall", "precision", "flagged", *(["value"] if has_value else [])]
         if several:
             more = ["expected recall", "expected precision"]
             lines = [
-                (str(candidate.algorithm), *_cells(candidate), *expected_cells(candidate.expected))
+                (
+                    str(candidate.algorithm),
+                    *_cells(candidate),
+                    *self._value_cell(candidate.found),
+                    *expected_cells(candidate.expected),
+                )
                 for candidate in self.candidates
             ]
             return Table(title="", header=["calibration set", *header[1:], *more], rows=lines)
-        rows: list[tuple[str, ...]] = [("calibration set", *_cells(self.chosen))]
+        rows: list[tuple[str, ...]] = [
+            ("calibration set", *_cells(self.chosen), *self._value_cell(self.chosen.found))
+        ]
         if self.chosen.expected is not None:
             header[0] = RANGES
             expected = expected_metrics(self.chosen.expected, self.class_weights)
@@ -524,14 +546,23 @@ class BoundaryReport(OneResult):
             name = EXPECTED if self.class_weights is None else EXPECTED_ON_TARGET
             if self.groups is not None and self.groups.rest.rows:
                 name = EXPECTED_IN_GROUPS
-            rows.append((name, *cells, self._share_range()))
+            rows.append((name, *cells, self._share_range(), *([""] if has_value else [])))
         if self.unsaved is not None:
-            rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
+            value = self._value_cell(self.unsaved.found)
+            rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved), *value))
         if self.score_only and self.score_only.found:
-            rows.append(("single threshold", *fit_cells(self.score_only.found.fit)))
+            found = self.score_only.found
+            rows.append(("single threshold", *fit_cells(found.fit), *self._value_cell(found)))
         if self.certification and self.certification.uncertified:
             rows.append(("without the test", *fit_cells(self.certification.uncertified.fit)))
         return Table(title="", header=header, rows=rows)
+
+    def _value_cell(self, boundary: FittedBoundary | None) -> list[str]:
+        """Format the value of a boundary; an empty list without gain and cost."""
+        if self.constraint.kind is not ConstraintKind.UTILITY:
+            return []
+        value = self._value_of(boundary)
+        return ["" if value is None else money(float(value[0]))]
 
     def _times(self) -> list[str]:
         if len(self.candidates) == 1:
@@ -582,6 +613,9 @@ class BoundaryReport(OneResult):
         notes += self._budget()
         hits, alerts = count(boundary.fit.true_positives), count(boundary.fit.selected)
         notes.append(f"{hits} of {alerts} flagged rows of the calibration set are positive.")
+        value = self._value_of(boundary)
+        if value is not None:
+            notes.append(f"They have {share(value[1])} of the gain of all positives.")
         if single is not None and single is not boundary:
             notes.append(f"The single threshold flags when {rule(single.thresholds[0])}.")
         if self.groups is not None:

@@ -25,6 +25,7 @@ from uqcli.document import (
     Table,
     Verdict,
     count,
+    direction,
     head_of,
     interval,
     key_cell,
@@ -34,9 +35,10 @@ from uqcli.document import (
     rows_of,
     short_names,
 )
-from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference, direction
+from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
 from uqcli.reports.evaluate.groups import GroupEvaluation
+from uqcli.reports.evaluate.value import VALUE_ROWS, MeasuredValue, worth_more
 
 
 class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +93,8 @@ class MeasuredBoundary:
         1 if the target is missed significantly, 0 if not, None if not tested.
     zones
         None without a review.
+    value
+        None without gain and cost.
     """
 
     precision: ExactEstimate
@@ -104,6 +108,7 @@ class MeasuredBoundary:
     target_precision: Estimate | None = None
     promise_broken: int | None = None
     zones: MeasuredZones | None = None
+    value: MeasuredValue | None = None
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
@@ -113,8 +118,9 @@ class MeasuredBoundary:
     def metrics(self) -> Metrics:
         """By their contract names."""
         metrics = {**vars(self), "selected_share": self.selected / self.rows}
-        zones, target = metrics.pop("zones"), metrics.pop("target_precision")
+        zones, value, target = (metrics.pop(name) for name in ("zones", "value", "target_precision"))
         metrics |= {} if zones is None else vars(zones)
+        metrics |= {} if value is None else value.metrics()
         return metrics if target is None else {"target_precision": target, **metrics}
 
 
@@ -403,6 +409,7 @@ class EvaluateReport(Evaluated):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
         if any(measured.zones for _, _, measured in self.results):
             rows += self._zone_rows(brief=brief)
+        rows += self._value_rows(brief=brief)
         return Table(title="", header=header, rows=rows)
 
     def _zone_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
@@ -411,6 +418,14 @@ class EvaluateReport(Evaluated):
         if self.difference is not None:
             columns.append((self.difference.caught_cell(brief=brief), "", ""))
         return list(zip(_ZONE_ROWS, *columns, strict=True))
+
+    def _value_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
+        """Build the rows of the value; none without gain and cost."""
+        values = [measured.value for _, _, measured in self.results if measured.value is not None]
+        columns = [value.cells() for value in values]
+        if self.difference is not None and self.difference.value is not None:
+            columns.append(self.difference.value.difference_cells(brief=brief))
+        return list(zip(VALUE_ROWS, *columns, strict=True)) if columns else []
 
     def _rules_table(self) -> Table:
         """Build the table of the rules."""
@@ -490,6 +505,8 @@ class EvaluateReport(Evaluated):
 
     def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
         """State how many of the additional alerts of one rule are positive, and when to use it."""
+        if difference.value is not None:
+            return worth_more(names_of(self.results), difference.value)
         if difference.caught is not None:
             return self._advice_for_reviews(difference)
         if not direction(difference.selected) and not direction(difference.recall):

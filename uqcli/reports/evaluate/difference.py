@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.document import Estimate, ExactEstimate, Metrics, Table, ends_of, p_text
+from uqcli.document import Estimate, ExactEstimate, Metrics, Table, direction, ends_of, p_text
 from uqcli.reports.comparison import Comparison, comparison_table
+from uqcli.reports.evaluate.value import MeasuredValue
 
 HEADER = "difference"
 UNPAIRED: Final = "The two read different columns: their difference is not tested."
@@ -31,6 +32,8 @@ class BoundaryDifference:
     caught, caught_p
         Difference of the shares of positives that are flagged or reviewed; None unless both rules have a
         review.
+    value
+        Difference of their values; None without gain and cost.
     """
 
     recall: Estimate
@@ -42,11 +45,13 @@ class BoundaryDifference:
     disagreements_positive: int
     caught: Estimate | None = None
     caught_p: float | None = None
+    value: MeasuredValue | None = None
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        metrics = dict(vars(self))
-        return metrics if self.caught else {k: v for k, v in metrics.items() if not k.startswith("caught")}
+        left_out = {"value"} if self.caught else {"value", "caught", "caught_p"}
+        metrics: Metrics = {name: metric for name, metric in vars(self).items() if name not in left_out}
+        return metrics if self.value is None else {**metrics, **self.value.metrics()}
 
     def caught_cell(self, *, brief: bool) -> str:
         """Format the difference of the positives caught."""
@@ -149,13 +154,6 @@ class SetDifference:
 
 LOSSES_COMPARED: Final[Mapping[str, str]] = MappingProxyType({"log_loss": "log loss", "brier": "Brier score"})
 """Names of the metrics whose difference has an interval."""
-
-
-def direction(estimate: Estimate) -> str:
-    """Return "higher" or "lower" if the interval excludes 0, else an empty text."""
-    if estimate.low is None or estimate.high is None or estimate.low <= 0 <= estimate.high:
-        return ""
-    return "higher" if estimate.low > 0 else "lower"
 
 
 def _format(estimate: Estimate, form: str, p_value: float | None = None, *, brief: bool) -> str:

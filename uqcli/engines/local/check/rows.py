@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from uqcli import amounts
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.defaults import MAX_ROWS
-from uqcli.engines import amounts, refusals
+from uqcli.engines import refusals
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilities
@@ -234,12 +235,11 @@ class RowChecker:
 
     def _amounts(self, batch: Batch, column: str, value: Floats, weight: Ints | None, valid: Bools) -> None:
         filled = np.where(valid, value, 0.0)
-        wrong = amounts.has_more_decimals(filled)
+        wrong = amounts.is_unusable(filled)
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise amounts.refuse_decimals(
-                f"column '{column}' has {float(filled[row])!r} in {batch.location(row)}"
-            )
+            amount = float(filled[row])
+            raise amounts.refuse_amounts(f"column '{column}' has {amount!r} in {batch.location(row)}", amount)
         size = np.abs(filled) * amounts.UNITS
         total = float((size if weight is None else size * weight).sum())
         self._amount[column] = self._amount.get(column, 0.0) + total

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from uqcli.counts import Ints, NarrowInts, indices_by_bin, narrow_bins
-from uqcli.engines.amounts import units
+from uqcli.amounts import amounts_of, units
+from uqcli.counts import Floats, Ints, NarrowInts, indices_by_bin, narrow_bins
 from uqcli.engines.local.count.keys import Keys, keys_of, widened
 from uqcli.rows import Rows
 
@@ -34,7 +34,7 @@ class Part:
     codes : int32, by key, each of shape (n,)
         Group index of each row; under None the class index of its label.
     amounts : int64, shape (n,), by role
-        Units (see uqcli.engines.amounts), times the weight.
+        Units (see uqcli.amounts), times the weight.
     """
 
     keys: Mapping[str, Keys]
@@ -67,6 +67,11 @@ class Part:
         """Return all columns."""
         weight = [] if self.weight is None else [self.weight]
         return [*self.keys.values(), *self.codes.values(), *self.amounts.values(), *weight]
+
+    def amounts_of_rows(self, role: str) -> Floats:
+        """Return the amount of each row, without its weight; float64, shape (n,)."""
+        amount = self.amounts[role]
+        return amounts_of(amount if self.weight is None else amount // self.weight)
 
     def sides(self) -> Iterator[tuple[slice, slice]]:
         """Return the slices of the negative and the positive rows of each group."""

@@ -64,10 +64,14 @@ class LocalTable:
         parts = list(self._rows.each(lambda part: part, ("score", "uncertainty")))
         weight = [part.weight for part in parts if part.weight is not None]
         positive = [np.arange(part.rows) >= part.negatives for part in parts]
+        amounts = {
+            role: np.concatenate([part.amounts_of_rows(role) for part in parts]) for role in parts[0].amounts
+        }
         return Rows(
             numbers={
                 role: np.concatenate([values_of(part.keys[role]) for part in parts]) for role in parts[0].keys
-            },
+            }
+            | amounts,
             positive=np.concatenate(positive),
             weight=np.concatenate(weight) if weight else None,
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from uqcli.choices import ConstraintKind
-from uqcli.counts import Cells, Ints
+from uqcli.counts import Cells
 from uqcli.kernels.frontier import bin_frontier
 from uqcli.methods.boundary.goals import Goal, Tops
 from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
-from uqcli.methods.boundary.runs import top_runs
+from uqcli.methods.boundary.runs import in_all_rows, top_runs
 
 
 def frontier_bytes(uncertainty_bins: int, score_bins: int) -> int:
@@ -38,12 +38,7 @@ def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
     # orders by true positives, then by fewest selected rows, in one integer; both are below 3e9
     gains = np.stack([run.true_positives * (cells.total + 1) - run.selected for run in runs])
     chosen = bin_frontier(gains)
-    true_positives: Ints = np.zeros(chosen.shape[1], dtype=np.int64)
-    selected: Ints = np.zeros(chosen.shape[1], dtype=np.int64)
-    for run, tops in zip(runs, chosen, strict=True):
-        true_positives += run.true_positives[tops]
-        selected += run.selected[tops]
-    best = goal.best_of(true_positives, selected)
+    best = goal.best_of(in_all_rows(runs, list(chosen)))
     return None if best is None else tuple(int(top) for top in chosen[:, best])
 
 

@@ -16,7 +16,7 @@ def greedy_multiple_thresholds(cells: Cells, goal: Goal) -> Tops | None:
     function the number above it.
     """
     runs = [top_runs(row) for row in cells.rows]
-    tops = tuple(goal.best_of(run.true_positives, run.selected) or 0 for run in runs)
+    tops = tuple(goal.best_of(run) or 0 for run in runs)
     return tops if any(tops) else None
 
 

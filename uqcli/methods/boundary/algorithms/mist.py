@@ -11,6 +11,7 @@ from uqcli.counts import CellRow, Cells
 from uqcli.kernels.pava import isotonic_sums
 from uqcli.methods.boundary.goals import Goal, Tops
 from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
+from uqcli.methods.boundary.runs import in_all_rows, top_runs
 
 
 class _Block(NamedTuple):
@@ -36,16 +37,12 @@ def isotonic_single_threshold(cells: Cells, goal: Goal) -> Tops | None:
         for index, block in enumerate(blocks)
         if index + 1 == len(blocks) or _by_falling_value(block, blocks[index + 1]) != 0
     ]
-    last = np.array(group_ends, dtype=np.int64) - 1
-    true_positives = np.cumsum([block.positives for block in blocks])[last]
-    selected = np.cumsum([block.total for block in blocks])[last]
-    best = goal.best_of(true_positives, selected)
-    if best is None:
-        return None
-    tops = [0] * len(cells.rows)
-    for block in blocks[: group_ends[best]]:
-        tops[block.row] = max(tops[block.row], len(cells.rows[block.row].count) - block.first_cell)
-    return tuple(tops)
+    taken = np.zeros((len(cells.rows), len(blocks)), dtype=np.int64)
+    for index, block in enumerate(blocks):
+        taken[block.row, index] = len(cells.rows[block.row].count) - block.first_cell
+    tops = np.maximum.accumulate(taken, axis=1)[:, np.array(group_ends, dtype=np.int64) - 1]
+    best = goal.best_of(in_all_rows([top_runs(row) for row in cells.rows], list(tops)))
+    return None if best is None else tuple(tops[:, best].tolist())
 
 
 def _blocks(row_index: int, row: CellRow) -> list[_Block]:

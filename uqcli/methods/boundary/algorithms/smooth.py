@@ -10,13 +10,19 @@ from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 
 def smoothed_boundary(cells: Cells, goal: Goal) -> Tops | None:
     """Select cells in the order of their smoothed rates, as many as are best for the goal."""
-    return best_prefix(nested_boundaries(cells), goal, len(cells.rows))
+    return best_prefix(nested_boundaries(cells), goal, cells)
 
 
-def best_prefix(nested: NestedBoundaries, goal: Goal, bins: int) -> Tops | None:
-    """Find the best nested boundary for a goal; None if none meets it."""
-    best = goal.best_of(nested.true_positives, nested.selected)
-    return None if best is None else nested.tops(best, bins)
+def best_prefix(nested: NestedBoundaries, goal: Goal, cells: Cells) -> Tops | None:
+    """Find the best nested boundary for a goal; None if none meets it.
+
+    Parameters
+    ----------
+    cells
+        The cells that are ranked.
+    """
+    best = goal.best_of(nested.runs(cells))
+    return None if best is None else nested.tops(best, len(cells.rows))
 
 
 ALGORITHM = AlgorithmEntry(method=smoothed_boundary, works_on=WorksOn.GRID)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.counts import Bools, Cells, RangeCounts
+from uqcli.counts import Bools, Cells, RangeCounts, distinct_cells
 from uqcli.methods.boundary.goals import Goal, Tops
 from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
+from uqcli.methods.boundary.runs import top_runs
 
 
 def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
@@ -21,11 +22,9 @@ def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
         One uncertainty bin.
     """
     (row,) = cells.rows
-    with_positives = np.flatnonzero(row.positives)[::-1]
-    true_positives = np.cumsum(row.positives[with_positives])
-    below = np.cumsum(row.count)[with_positives] - row.count[with_positives]
-    best = goal.best_of(true_positives, row.count.sum() - below)
-    return None if best is None else (len(row.count) - int(with_positives[best]),)
+    tops = len(row.count) - np.flatnonzero(row.positives)[::-1]
+    best = goal.best_of(top_runs(row).at(tops))
+    return None if best is None else (int(tops[best]),)
 
 
 def ranges_for_threshold(counts: RangeCounts, goal: Goal) -> Bools:
@@ -39,12 +38,12 @@ def ranges_for_threshold(counts: RangeCounts, goal: Goal) -> Bools:
     counts
         Counts of all rows.
     """
-    true_positives = np.cumsum(counts.positives[::-1])[::-1]
-    selected = np.cumsum(counts.count[::-1])[::-1]
-    index = goal.best_of(true_positives[::-1], selected[::-1])
-    best = None if index is None else (int(true_positives[::-1][index]), int(selected[::-1][index]))
-    start = true_positives - counts.positives, selected - counts.count
-    return goal.within_reach(start, true_positives, best) & (counts.positives > 0) & ~counts.exact
+    runs = top_runs(distinct_cells(counts.counts))
+    before, after = runs.at(slice(None, -1)), runs.at(slice(1, None))
+    index = goal.best_of(after)
+    best = None if index is None else after.at(slice(index, index + 1))
+    reachable: Bools = goal.within_reach(before, after, best)[::-1]
+    return reachable & (counts.positives > 0) & ~counts.exact
 
 
 ALGORITHM = AlgorithmEntry(method=single_threshold, works_on=WorksOn.SCORES)

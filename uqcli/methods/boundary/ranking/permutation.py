@@ -15,15 +15,19 @@ from typing import Final
 
 import numpy as np
 
+from uqcli.amounts import UNITS
 from uqcli.choices import ConstraintKind
-from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Floats, Ints, run_starts
+from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, Ints, run_starts
 from uqcli.defaults import FOLDS
 from uqcli.document import Estimate
 from uqcli.draws import Purpose, generator
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.draws_of_cells import digest_of, folds_of
 from uqcli.methods.boundary.ranking.smoothing import Layout, nested_of_draws
+from uqcli.methods.boundary.result import FitCounts, as_sums
+from uqcli.methods.boundary.runs import TopRuns
 from uqcli.methods.resampling import resample
+from uqcli.methods.value import Moments, total_margin
 from uqcli.running.progress import with_progress
 
 PERMUTATIONS: Final = 100
@@ -40,6 +44,9 @@ _MAX_POPULATION: Final = 10**9 - 1
 
 _ALERT_FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
 """Factors on the alerts of the single threshold at which gains are averaged."""
+
+_LEVEL: Final = 0.95
+"""Level of the interval of a gain in value."""
 
 RESAMPLES: Final = 200
 _AT_BOUND, _AT_ALERTS = 5, 2
@@ -63,7 +70,8 @@ class Gain:
     p_value, p_hurts
         Share of permutations, including the identity, whose gain is at least, and at most, as large.
     value, value_equal_alerts
-        Both gains in units of the utility, for as many rows; None for other constraints.
+        Both gains in units of the utility, for as many rows; None for other constraints, the second also for
+        columns of amounts.
     """
 
     equal_alerts: Estimate
@@ -76,6 +84,25 @@ class Gain:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FoldAmounts:
+    """Amounts of the rows of each fold and cell.
+
+    Attributes
+    ----------
+    sums : int64, shape (2, amounts, FOLDS, cells)
+        As in ``ValueCounts``.
+    squares : float64, shape (FOLDS, cells)
+        Sum of the squared values of flagging each row.
+    largest
+        Largest absolute value of flagging a row.
+    """
+
+    sums: Ints
+    squares: Floats
+    largest: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class CrossValidatedGrid:
     """Rows of a grid split into folds, each ranked by the rates of the other folds.
 
@@ -85,17 +112,57 @@ class CrossValidatedGrid:
         With score edges shared by all uncertainty bins.
     count, positives : int64, shape (FOLDS, cells)
         Rows of each fold, by uncertainty bin.
+    amounts
+        Amounts of the rows; None without amounts.
     """
 
     cells: Cells
     count: Ints
     positives: Ints
+    amounts: FoldAmounts | None = None
 
     @classmethod
     def from_cells(cls, cells: Cells, seed: int) -> CrossValidatedGrid:
         """Split the rows of a grid into folds."""
         count, positives = folds_of(cells, seed)
         return cls(cells=cells, count=count, positives=positives)
+
+    @classmethod
+    def from_rows(
+        cls, cells: Cells, *, fold: Ints, cell: Ints, positive: Bools, amounts: Ints, values: Ints
+    ) -> CrossValidatedGrid:
+        """Count single rows in folds, with their amounts.
+
+        Parameters
+        ----------
+        fold, cell : int64, shape (n,)
+            Index of each row's fold, and of its cell by uncertainty bin.
+        positive : bool, shape (n,)
+        amounts : int64, shape (amounts, n)
+        values : int64, shape (n,)
+            Value of flagging each row.
+        """
+        length = sum(len(row.count) for row in cells.rows)
+        index = fold * length + cell
+
+        def by_cell(amount: Ints | Bools) -> Ints:
+            totals = np.zeros(FOLDS * length, dtype=np.int64)
+            np.add.at(totals, index, amount)
+            return totals.reshape(FOLDS, length)
+
+        squares: Floats = np.bincount(index, values.astype(np.float64) ** 2, FOLDS * length).astype(
+            np.float64
+        )
+        return cls(
+            cells=cells,
+            count=by_cell(np.ones(len(index), dtype=np.int64)),
+            positives=by_cell(positive),
+            amounts=FoldAmounts(
+                sums=np.stack([[by_cell(amount * mask) for amount in amounts] for mask in (True, positive)]),
+                squares=squares.reshape(FOLDS, length),
+                largest=int(np.abs(values).max(initial=0)),
+            ),
+        )
 
     @property
     def length(self) -> int:
@@ -106,7 +173,8 @@ class CrossValidatedGrid:
     def by_score(self) -> Curve:
         """Curve of ranking by the score alone."""
         (row,) = self.cells.joined(1).rows
-        return Curve.summed(row.count[::-1], row.positives[::-1])
+        sums = None if row.sums is None else row.sums[..., ::-1]
+        return Curve.summed(row.count[::-1], row.positives[::-1], sums)
 
     @cached_property
     def shares(self) -> Floats:
@@ -117,7 +185,33 @@ class CrossValidatedGrid:
     @cached_property
     def by_rank(self) -> Curve:
         """Curve of ranking by score and uncertainty."""
-        return Curve.from_counts(self.shares.ravel(), self.positives.ravel(), self.count.ravel())
+        sums = None if self.amounts is None else self.amounts.sums.reshape(*self.amounts.sums.shape[:2], -1)
+        return Curve.from_counts(self.shares.ravel(), self.positives.ravel(), self.count.ravel(), sums)
+
+    def value_gained(self, constraint: Constraint) -> Estimate:
+        """Estimate the value gained over the score alone if each has its best threshold.
+
+        The interval is that of the rows on which the two differ. The thresholds are fixed: near its maximum
+        the value hardly depends on them.
+        """
+        assert self.amounts is not None  # checked before
+        by_rank, by_score = self.by_rank.alerts_at(constraint), self.by_score.alerts_at(constraint)
+        value = float(self.by_rank.value(constraint) - self.by_score.value(constraint))
+        order = np.argsort(self.shares.ravel(), kind="stable")
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.cumsum(np.append(0, np.diff(self.shares.ravel()[order]) != 0))
+        flagged = rank.reshape(self.shares.shape) < (by_rank or 0)
+        from_top = np.tile(np.arange(self.length)[::-1], len(self.cells.rows))
+        differ = flagged != (from_top < (by_score or 0))
+        contributing = Moments(
+            rows=int(self.count[differ].sum()),
+            total=round(value * UNITS),
+            squares=int(self.amounts.squares[differ].sum()),
+        )
+        margin = total_margin(contributing, self.amounts.largest, int(self.count.sum()), _LEVEL)
+        if margin is None:
+            return Estimate(value=value, low=None, high=None)
+        return Estimate(value=value, low=value - margin / UNITS, high=value + margin / UNITS)
 
     def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
         """Compute the mean gain in recall of tables, shape (draws, FOLDS, cells), around some alerts."""
@@ -224,24 +318,33 @@ class Curve:
     ----------
     alerts, hits : int64, shape (m+1,)
         Cumulative alerts and true positives after 0, 1, ... groups of tied rows.
+    sums : int64, shape (2, amounts, m+1), or None without amounts
+        Cumulative sums of amounts, as in ``TopRuns``.
     """
 
     alerts: Ints
     hits: Ints
+    sums: Ints | None = None
 
     @classmethod
-    def from_counts(cls, key: Floats | Ints, positives: Ints, count: Ints) -> Curve:
+    def from_counts(cls, key: Floats | Ints, positives: Ints, count: Ints, sums: Ints | None = None) -> Curve:
         """Build the curve in ascending order of a key."""
         order = np.argsort(key, kind="stable")
         starts = run_starts(key[order])
         alerts, hits = (np.add.reduceat(values[order], starts) for values in (count, positives))
-        return cls.summed(alerts, hits)
+        in_groups = None if sums is None else np.add.reduceat(sums[..., order], starts, axis=-1)
+        return cls.summed(alerts, hits, in_groups)
 
     @classmethod
-    def summed(cls, count: Ints, positives: Ints) -> Curve:
+    def summed(cls, count: Ints, positives: Ints, sums: Ints | None = None) -> Curve:
         """Build the curve from counts of groups in order."""
+        totals = None
+        if sums is not None:
+            totals = np.concatenate([np.zeros_like(sums[..., :1]), np.cumsum(sums, axis=-1)], axis=-1)
         return cls(
-            alerts=np.concatenate([[0], np.cumsum(count)]), hits=np.concatenate([[0], np.cumsum(positives)])
+            alerts=np.concatenate([[0], np.cumsum(count)]),
+            hits=np.concatenate([[0], np.cumsum(positives)]),
+            sums=totals,
         )
 
     def hits_of(self, alerts: Floats) -> Floats:
@@ -259,13 +362,22 @@ class Curve:
         index = self.alerts_at(constraint)
         if index is None:
             return Fraction(0)
-        return constraint.objective(int(self.hits[index]), int(self.alerts[index]))
+        fit = FitCounts(
+            selected=int(self.alerts[index]),
+            true_positives=int(self.hits[index]),
+            rows=int(self.alerts[-1]),
+            positives=int(self.hits[-1]),
+            sums_selected=None if self.sums is None else as_sums(self.sums[..., index]),
+            sums=None if self.sums is None else as_sums(self.sums[..., -1]),
+        )
+        return constraint.objective(fit)
 
     def alerts_at(self, constraint: Constraint) -> int | None:
         """Find the best number of groups under a constraint; None if infeasible."""
         all_alerts = CellRow(lower=LOWEST_EDGE, count=self.alerts[-1:], positives=self.hits[-1:])
         goal = constraint.goal(Cells(uncertainty_edges=np.empty(0), rows=(all_alerts,)))
-        best = goal.best_of(self.hits[1:], self.alerts[1:])
+        curve = TopRuns(true_positives=self.hits, selected=self.alerts, sums=self.sums)
+        best = goal.best_of(curve.at(slice(1, None)))
         return None if best is None else best + 1
 
 
@@ -276,17 +388,17 @@ def gain(curve: Curve, baseline: Curve, alerts: int) -> float:
 
 
 def gain_of(
-    cells: Cells, constraint: Constraint, seed: int, permutations: int = PERMUTATIONS - 1
+    grid: CrossValidatedGrid, constraint: Constraint, seed: int, permutations: int = PERMUTATIONS - 1
 ) -> Gain | None:
     """Test the uncertainty by permutation; None if no single threshold meets the constraint.
 
     Parameters
     ----------
-    cells
-        At least two uncertainty bins, with shared score edges.
+    grid
+        At least two uncertainty bins.
     """
     constraint = replace(constraint, margin=Fraction(0))  # evaluated at the bound itself
-    grid, digest = CrossValidatedGrid.from_cells(cells, seed), digest_of(cells)
+    digest = digest_of(grid.cells)
     index = grid.by_score.alerts_at(constraint)
     if index is None:
         return None
@@ -301,21 +413,26 @@ def gain_of(
             *grid.permutations(min(_BATCH_PERMUTATIONS, permutations - first), random), alerts
         )
     gains = np.array(draws)
-    at_alerts, at_bound, *in_value = _resampled(grid, constraint, alerts, (seed, digest))
+    at_alerts, *at_bound = _resampled(grid, constraint, alerts, (seed, digest))
+    more_recall = _more_recall(grid.by_rank, grid.by_score, constraint)
     found = Gain(
         equal_alerts=_estimate(observed, at_alerts, _AT_ALERTS),
-        at_bound=_estimate(_more_recall(grid.by_rank, grid.by_score, constraint), at_bound, _AT_BOUND),
+        at_bound=_estimate(more_recall, at_bound[0], _AT_BOUND)
+        if at_bound
+        else Estimate(value=more_recall, low=None, high=None),
         placebo=float(gains.mean()),
         p_value=(1 + int((gains >= observed).sum())) / (permutations + 1),
         p_hurts=(1 + int((gains <= observed).sum())) / (permutations + 1),
     )
-    if not in_value:
+    if grid.amounts is not None:
+        return replace(found, value=grid.value_gained(constraint))
+    if constraint.kind is not ConstraintKind.UTILITY:
         return found
     # at equal alerts, one more true positive means one false positive fewer
     full_recall_value = float(sum(constraint.numbers)) * int(grid.by_score.hits[-1])
     return replace(
         found,
-        value=_estimate(_more_value(grid.by_rank, grid.by_score, constraint), in_value[0], _AT_BOUND),
+        value=_estimate(_more_value(grid.by_rank, grid.by_score, constraint), at_bound[1], _AT_BOUND),
         value_equal_alerts=_scaled(found.equal_alerts, full_recall_value),
     )
 
@@ -339,7 +456,10 @@ def _scaled(estimate: Estimate, factor: float) -> Estimate:
 def _resampled(
     grid: CrossValidatedGrid, constraint: Constraint, alerts: int, key: tuple[int, int]
 ) -> list[Floats]:
-    """Bootstrap the gains at equal alerts, at the bound and, for a utility, in its units. Ranks are fixed."""
+    """Bootstrap the gains at equal alerts, at the bound and, for a utility, in its units. Ranks are fixed.
+
+    With amounts only the first: counts do not vary as amounts do.
+    """
     present = np.flatnonzero(grid.count)
     from_top = np.tile(np.arange(grid.length)[::-1], FOLDS * len(grid.cells.rows))
     keys = grid.shares.ravel()[present], from_top[present]
@@ -348,6 +468,8 @@ def _resampled(
     labelled = np.concatenate([positives, grid.count.ravel()[present] - positives])
     seed, digest = key
     measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
+    if grid.amounts is not None:
+        measures = []
     gains: list[list[float]] = []
     for resample_index in with_progress(range(RESAMPLES), "resampling", RESAMPLES):
         hits, misses = np.split(

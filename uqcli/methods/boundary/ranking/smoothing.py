@@ -16,6 +16,7 @@ import numpy as np
 from uqcli.counts import Cells, Floats, Ints
 from uqcli.kernels.logistic import sigmoid
 from uqcli.kernels.pava import isotonic_means
+from uqcli.methods.boundary.runs import TopRuns
 
 _POOLED_BINS = 200
 _NEWTON_STEPS = 8
@@ -51,6 +52,11 @@ class NestedBoundaries:
     true_positives: Ints
     selected: Ints
     rate: Floats
+
+    def runs(self, cells: Cells) -> TopRuns:
+        """Return the counts of each prefix, with the sums of amounts, in the cells that were ranked."""
+        sums = None if cells.flat_sums is None else np.cumsum(cells.flat_sums[..., self.order], axis=-1)
+        return TopRuns(true_positives=self.true_positives, selected=self.selected, sums=sums)
 
     def counts_of(self, cells: Cells) -> tuple[Ints, Ints]:
         """Return the true positives and selected rows of each prefix for other rows in the same cells."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from uqcli.counts import Bools, Ints
+from uqcli.counts import Bools, Floats, Ints
 from uqcli.errors import DataError
 
 UNITS: Final = 10_000
@@ -28,26 +28,40 @@ def units(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Ints:
     return nearest
 
 
-def has_more_decimals(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Bools:
-    """Whether finite amounts are not whole numbers of units, or exceed 2**53 units.
+def amounts_of(units: Ints) -> Floats:
+    """Convert units to amounts; equal to those that were rounded, if these had no more decimals.
 
     Examples
     --------
-    >>> has_more_decimals(np.array([0.1, 0.00001])).tolist()
-    [False, True]
+    >>> amounts_of(np.array([125000, -1])).tolist()
+    [12.5, -0.0001]
+    """
+    amount: Floats = units / UNITS
+    return amount
+
+
+def is_unusable(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Bools:
+    """Whether finite amounts are negative, not whole numbers of units, or exceed 2**53 units.
+
+    Examples
+    --------
+    >>> is_unusable(np.array([0.1, 0.00001, -1.0])).tolist()
+    [False, True, True]
     """
     wide = amount.astype(np.float64, copy=False)
     nearest = np.rint(wide * UNITS)
-    more: Bools = (nearest / UNITS != wide) | (np.abs(nearest) > 2**53)
-    return more
+    unusable: Bools = (nearest / UNITS != wide) | (nearest > 2**53) | (wide < 0)
+    return unusable
 
 
-def refuse_decimals(found: str) -> DataError:
-    """Create the error for an amount with too many decimals."""
+def refuse_amounts(found: str, amount: float) -> DataError:
+    """Create the error for an amount that is negative or has too many decimals."""
     return DataError(
         found,
-        expected="amounts with at most 4 decimals",
-        remedy="round them: 32-bit numbers have more decimals",
+        expected="amounts of at least 0 with at most 4 decimals",
+        remedy="name losses in --cost, as positive amounts"
+        if amount < 0
+        else "round them: 32-bit numbers have more decimals",
     )
 
 

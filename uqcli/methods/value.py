@@ -1,0 +1,185 @@
+"""Value of flagged rows in amounts of money, with intervals that heavy tails do not break.
+
+Amounts are integers of any unit. Flagging a row has the value of its gain if it is positive, and minus its
+cost if not. The error of a total is the root of the sum of its squares, less the share of their mean. Samples
+of heavy-tailed amounts often lack the largest ones, so that this error is too small. One further row of the
+largest amount in the file is therefore added to it.
+
+In simulations the intervals then cover at their level, from 50 contributing rows on: for log-normal amounts
+with a log deviation up to 1.5, and for Pareto amounts from exponent 2.1. Resamplings of the same rows cover
+83 to 95 % at a level of 95 %.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+
+from uqcli.counts import Ints
+
+MIN_ROWS: Final = 50
+"""Contributing rows below which no interval is given."""
+
+_LIMB: Final = 18
+"""Bits of a limb: products of two limbs can be summed over 2**27 rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moments:
+    """Exact moments of the amounts of some rows, by weight.
+
+    Attributes
+    ----------
+    rows
+        Number of rows.
+    total, squares
+        Sum of the amounts, and of their squares.
+    largest
+        Largest absolute amount.
+    """
+
+    rows: int = 0
+    total: int = 0
+    squares: int = 0
+    largest: int = 0
+
+    @classmethod
+    def of(cls, amount: Ints, weight: Ints | None = None) -> Moments:
+        """Compute the moments of rows.
+
+        Parameters
+        ----------
+        amount : int64, shape (n,)
+            Below 2**53.
+        weight : int64, shape (n,), optional
+            Multiplicity of each row; rows of weight 0 do not count.
+        """
+        if weight is not None and (weight != 1).any():
+            parts = [(amount[weight == times], int(times)) for times in np.unique(weight[weight > 0])]
+            return sum((cls.of(values).times(times) for values, times in parts), cls())
+        return cls(
+            rows=len(amount),
+            total=int(amount.sum()),
+            squares=_sum_of_squares(np.abs(amount)),
+            largest=int(np.abs(amount).max(initial=0)),
+        )
+
+    def times(self, number: int) -> Moments:
+        """Return the moments of the same rows, each repeated."""
+        return Moments(
+            rows=number * self.rows,
+            total=number * self.total,
+            squares=number * self.squares,
+            largest=self.largest,
+        )
+
+    def __add__(self, other: Moments) -> Moments:
+        """Return the moments of both sets of rows."""
+        return Moments(
+            rows=self.rows + other.rows,
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+            largest=max(self.largest, other.largest),
+        )
+
+
+def _sum_of_squares(amount: Ints) -> int:
+    """Add up squares of integers from 0 to 2**53 exactly: by limbs, whose products do not overflow."""
+    low, middle, high = (amount >> shift & ((1 << _LIMB) - 1) for shift in (0, _LIMB, 2 * _LIMB))
+    return sum(
+        int((first * second).sum()) * factor << shift
+        for first, second, factor, shift in (
+            (low, low, 1, 0),
+            (low, middle, 2, _LIMB),
+            (middle, middle, 1, 2 * _LIMB),
+            (low, high, 2, 2 * _LIMB),
+            (middle, high, 2, 3 * _LIMB),
+            (high, high, 1, 4 * _LIMB),
+        )
+    )
+
+
+def total_margin(moments: Moments, largest: int, rows: int, confidence: float) -> float | None:
+    """Compute the margin of a total, the half width of its interval.
+
+    Parameters
+    ----------
+    moments
+        Of the rows that contribute.
+    largest
+        Largest amount in the file, which one further row is assumed to have.
+    rows
+        All rows.
+    confidence
+        Level of the interval, in (0, 1).
+
+    Returns
+    -------
+    None with fewer than ``MIN_ROWS`` contributing rows.
+
+    Examples
+    --------
+    >>> moments = Moments(rows=100, total=0, squares=900, largest=3)
+    >>> round(total_margin(moments, 3, 1000, 0.95), 2)
+    59.09
+    """
+    if moments.rows < MIN_ROWS:
+        return None
+    variance = max(moments.squares - moments.total**2 // rows, 0)
+    return _z(confidence) * math.sqrt(variance + largest**2)
+
+
+def share_margin(part: Moments, whole: Moments, confidence: float) -> float | None:
+    """Compute the margin of the share of a total that some of its rows have.
+
+    Parameters
+    ----------
+    part
+        Of these rows.
+    whole
+        Of all rows; the total is positive.
+
+    Returns
+    -------
+    None with fewer than ``MIN_ROWS`` rows in all.
+    """
+    if whole.rows < MIN_ROWS:
+        return None
+    share = part.total / whole.total
+    inside, outside = float(part.squares), float(whole.squares - part.squares)
+    variance = (1 - share) ** 2 * inside + share**2 * outside
+    largest = whole.largest * max(share, 1 - share)
+    return _z(confidence) * math.sqrt(variance + largest**2) / whole.total
+
+
+def difference_of_shares_margin(
+    lost: Moments, gained: Moments, whole: Moments, confidence: float
+) -> float | None:
+    """Compute the margin of the difference of two shares of one total.
+
+    Parameters
+    ----------
+    lost, gained
+        Of the rows that only the first share has, and only the second.
+
+    Returns
+    -------
+    None if fewer than ``MIN_ROWS`` rows are in one share only.
+    """
+    if lost.rows + gained.rows < MIN_ROWS:
+        return None
+    difference = (gained.total - lost.total) / whole.total
+    variance = (
+        float(gained.squares + lost.squares)
+        - 2 * difference * float(gained.squares - lost.squares)
+        + difference**2 * float(whole.squares)
+    )
+    return _z(confidence) * math.sqrt(max(variance, 0.0) + float(whole.largest) ** 2) / whole.total
+
+
+def _z(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)

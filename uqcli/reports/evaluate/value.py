@@ -1,0 +1,71 @@
+"""Value of the rows that boundaries flag, in amounts of money."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from uqcli.document import Estimate, Metrics, direction, ends_of, money, money_change
+
+VALUE_ROWS: Final = ("value", "gain caught")
+"""Names of the rows of the table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredValue:
+    """Value of a boundary on a test set, or the difference of two; with intervals if rows suffice.
+
+    Attributes
+    ----------
+    value
+        Gains of the flagged positive rows less costs of the other flagged rows.
+    value_caught
+        Share of the gain of all positive rows that the flagged ones have; its value is None without gain.
+    """
+
+    value: Estimate
+    value_caught: Estimate
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        return dict(vars(self))
+
+    def cells(self) -> tuple[str, str]:
+        """Format the cells of one rule, in the order of VALUE_ROWS."""
+        caught = self.value_caught
+        share = "-" if caught.value is None else f"{caught.value:.3f}{ends_of(caught, '.3f')}"
+        return f"{money(self.value.value)}{ends_of(self.value, ',.0f')}", share
+
+    def difference_cells(self, *, brief: bool) -> tuple[str, str]:
+        """Format the cells of a difference; without intervals if brief."""
+        value, caught = self.value, self.value_caught
+        share = "-" if caught.value is None else f"{caught.value:+.3f}"
+        cells = (money_change(Estimate(value=value.value, low=None, high=None)), share)
+        return (
+            f"{cells[0]}{'' if brief else ends_of(value, '+,.0f')}{_significance(value)}",
+            f"{cells[1]}{'' if brief else ends_of(caught, '+.3f')}{_significance(caught)}",
+        )
+
+
+def _significance(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.value is None:
+        return ""
+    return " (sig.)" if direction(estimate) else " (n.s.)"
+
+
+def worth_more(names: Sequence[str], difference: MeasuredValue) -> list[str]:
+    """State which of two rules is worth more on the test set, and whether significantly."""
+    estimate = difference.value
+    if not estimate.value or not direction(estimate):
+        why = "too few rows differ" if estimate.low is None else "n.s."
+        return [
+            f"No significant difference in value ({money_change(estimate)}, {why}): use the simpler rule."
+        ]
+    better = names[1] if estimate.value > 0 else names[0]
+    size = Estimate(
+        value=abs(estimate.value),
+        low=min(abs(estimate.low or 0.0), abs(estimate.high or 0.0)),
+        high=max(abs(estimate.low or 0.0), abs(estimate.high or 0.0)),
+    )
+    return [f"{better} is worth {money(size.value)}{ends_of(size, ',.2f')} more on these rows: use it."]
