@@ -1,11 +1,13 @@
 """Simulations of the permutation test: verdicts keep their level, and intervals cover the gain."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import uqcli
+from uqcli.amounts import units
 from uqcli.choices import Binning
 from uqcli.counts import bin_of
 from uqcli.defaults import FOLDS
@@ -90,11 +92,11 @@ def test_intervals_cover_the_gains_on_new_data(rate, size, bound):
         rows = Rows(numbers=numbers, positive=label)
         edges = uncertainty_edges_of(rows, SPEC)
         cells = cells_from(edges, pool_by(rows, edges), SPEC)
-        gain = gain_of(cells, bound, seed, permutations=1)
+        cross_validated = CrossValidatedGrid.from_cells(cells, seed)
+        gain = gain_of(cross_validated, bound, seed, permutations=1)
         if gain is None:
             covered += 1
             continue
-        cross_validated = CrossValidatedGrid.from_cells(cells, seed)
         alerts = int(cross_validated.by_score.alerts[cross_validated.by_score.alerts_at(bound)])
         new_rows = draw_rows(rate, TRUE_ROWS, random)
         truth = true_gains(cross_validated, new_rows, alerts / size, bound)
@@ -102,6 +104,76 @@ def test_intervals_cover_the_gains_on_new_data(rate, size, bound):
         for index, estimate in enumerate(estimates):
             covered[index] += estimate.low - 1e-12 <= truth[index] <= estimate.high + 1e-12
     assert (covered / REPETITIONS >= 0.95 - slack(0.95)).all(), covered / REPETITIONS
+
+
+MONEY = constraint_from(gain="gain", cost="8")
+AMOUNTS = {
+    "log-normal": lambda random, size: np.exp(random.normal(2, 1, size)),
+    "heavy log-normal": lambda random, size: np.exp(random.normal(2, 1.5, size)),
+    "Pareto": lambda random, size: 6 * (1 + random.pareto(2.2, size)),
+}
+
+
+def folds_with_amounts(rate, size, draw, random):
+    """Draw rows with amounts, and split them into folds; also return the grid."""
+    score, uncertainty, label = draw_rows(rate, size, random)
+    amount = units(draw(random, size).round(2))
+    rows = Rows(numbers={"score": score, "uncertainty": uncertainty}, positive=label)
+    edges = uncertainty_edges_of(rows, SPEC)
+    cells = cells_from(edges, pool_by(rows, edges), SPEC)
+    cell = cell_of(cells, score, uncertainty)
+    sums = [
+        [[np.bincount(cell, amount * mask, len(cells.flat[0]))] for mask in (1, label)],
+    ]
+    by_bin = np.split(np.array(sums[0]).astype(np.int64), len(cells.rows), axis=-1)
+    cells = replace(
+        cells, rows=tuple(replace(row, sums=part) for row, part in zip(cells.rows, by_bin, strict=True))
+    )
+    return CrossValidatedGrid.from_rows(
+        cells,
+        fold=random.integers(0, FOLDS, size),
+        cell=cell,
+        positive=label,
+        amounts=amount[None],
+        values=MONEY.values(label, amount[None]),
+    )
+
+
+def cell_of(cells, score, uncertainty):
+    """Return the index of each row's cell."""
+    lower = cells.rows[0].lower
+    return bin_of(uncertainty, cells.uncertainty_edges) * len(lower) + bin_of(score, lower[1:])
+
+
+@pytest.mark.parametrize("amounts", AMOUNTS)
+@pytest.mark.parametrize("rate", [uninformative, informative])
+@pytest.mark.parametrize("size", [500, 2500])
+def test_intervals_cover_the_gain_in_money_on_new_data(size, rate, amounts):
+    covered = shown = 0
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng([size, seed])
+        grid = folds_with_amounts(rate, size, AMOUNTS[amounts], random)
+        gain = gain_of(grid, MONEY, seed, permutations=1)
+        if gain is None or gain.value.low is None:
+            continue
+        shown += 1
+        score, uncertainty, label = draw_rows(rate, TRUE_ROWS, random)
+        amount = AMOUNTS[amounts](random, 4_000_000).mean()
+        cell = cell_of(grid.cells, score, uncertainty)
+        worth = np.bincount(cell, np.where(label, amount, -8), grid.count.shape[1]) * size / TRUE_ROWS
+        # both rankings take the rows of their best thresholds on the calibration set
+        by_rank, by_score = flagged_cells(grid)
+        truth = ((by_rank - by_score) * worth).sum() / FOLDS
+        covered += gain.value.low <= truth <= gain.value.high
+    assert shown == 0 or covered / shown >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / shown), (covered, shown)
+
+
+def flagged_cells(grid):
+    """Return whether each fold and cell is flagged by rank, and by score."""
+    ranks = np.unique(grid.shares, return_inverse=True)[1].reshape(grid.shares.shape)
+    from_top = np.tile(np.arange(grid.length)[::-1], len(grid.cells.rows))
+    by_rank, by_score = (curve.alerts_at(MONEY) or 0 for curve in (grid.by_rank, grid.by_score))
+    return (ranks < by_rank).astype(int), (from_top < by_score).astype(int)
 
 
 def true_gains(grid, labelled_rows, alert_share, bound):

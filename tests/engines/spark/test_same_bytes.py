@@ -23,6 +23,10 @@ BINARY = (
     "boundary --recall 0.5 --certify 0.4 --weight w",
     "boundary --precision 0.4 --by region --bound each --certify 0.5",
     "boundary --precision 0.5 --by region --weight w",
+    "boundary --gain amount --cost 2.5 --weight w",
+    "boundary --gain amount --cost amount --algorithm vw-dpmt",
+    "boundary --gain 20 --cost amount --algorithm st --weight w",
+    "boundary --gain amount --cost 9 --compare --weight w",
     "boundary --precision 0.5 --by region --bound each --algorithm vw-dpmt --min-group 400",
     "bin --uncertainty-bins 3 --weight w",
     "calibrate --score p --method platt",
@@ -58,6 +62,7 @@ def folder(tmp_path_factory):
             ],
             "w": random.integers(0, 4, 3000),
             "region": np.arange(3000) % 7,
+            "amount": np.exp(random.normal(2, 1, 3000)).round(3),
             **{f"p_{name}": probability[:, index] for index, name in enumerate("abc")},
         }
     )
@@ -103,6 +108,21 @@ def test_results_by_group_are_equal_on_both_engines(folder, tmp_path, line):
         reports.append(report.read_bytes())
     assert reports[0] == reports[1]
     assert b'"groups"' in reports[0]
+
+
+def test_values_of_rules_are_equal_on_both_engines(folder, tmp_path):
+    rules = [str(tmp_path / f"{name}.json") for name in ("first", "second")]
+    for rule_file, algorithm in zip(rules, ("st", "vw-dpmt"), strict=True):
+        worth = ["--gain", "amount", "--cost", "2.5", "--algorithm", algorithm]
+        assert run(["boundary", *inputs(folder), *worth, "-q", "-o", rule_file]) == 0
+    reports = []
+    for engine in ("polars", "spark"):
+        report = tmp_path / f"{engine}.json"
+        options = ["--weight", "w", "-q", "--report", str(report), "--engine", engine]
+        assert run(["evaluate", *rules, *inputs(folder), *options]) == 0
+        reports.append(report.read_bytes())
+    assert reports[0] == reports[1]
+    assert b'"value_caught"' in reports[0]
 
 
 @pytest.mark.parametrize(

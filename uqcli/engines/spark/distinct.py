@@ -35,9 +35,9 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
 
     numbers = [*checked.names.values(), *checked.features.values()]
     names = [*numbers, *checked.amounts, "y", *checked.keys.values()]
-    single = checked.frame.withColumns(
-        {name: (F.col(name) / F.col("w")).cast("long") for name in checked.amounts}
-    )
+    single = checked.frame
+    for name in checked.amounts:
+        single = single.withColumn(name, (F.col(name) / F.col("w")).cast("long"))
     grouped = single.groupBy(*names).agg(F.sum("w").alias("w"))
     max_rows = MAX_NUMBERS // (len(names) + 1)
     with spark_errors("bring rows together"):

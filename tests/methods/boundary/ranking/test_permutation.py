@@ -15,6 +15,11 @@ from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid, Curve
 LENGTH = 8
 
 
+def gain_of_cells(cells, bound, seed, **options):
+    """Test the uncertainty of a grid, whose rows are split into folds."""
+    return gain_of(CrossValidatedGrid.from_cells(cells, seed), bound, seed, **options)
+
+
 def as_shared(count, positives):
     """Make cells with shared edges from arrays of shape (bins, length)."""
     lower = np.concatenate([[LOWEST], np.arange(1.0, count.shape[1])])
@@ -122,7 +127,7 @@ def test_alerts_at_a_bound_are_those_of_the_single_threshold():
 
 @pytest.mark.parametrize("informative", [True, False])
 def test_the_permutation_test_is_significant_exactly_for_informative_uncertainty(informative):
-    gain = gain_of(cells_of(1, 3000, informative), constraint_from(precision="0.6"), 0)
+    gain = gain_of_cells(cells_of(1, 3000, informative), constraint_from(precision="0.6"), 0)
     assert (gain.p_value == 0.01) == informative
     assert (gain.equal_alerts.value - gain.placebo > 0.01) == informative
     assert gain.equal_alerts.low <= gain.equal_alerts.value <= gain.equal_alerts.high
@@ -131,21 +136,21 @@ def test_the_permutation_test_is_significant_exactly_for_informative_uncertainty
 
 def test_the_same_seed_gives_the_same_gain():
     cells, bound = cells_of(1, 300, True), constraint_from(precision="0.6")
-    assert gain_of(cells, bound, 0, permutations=9) == gain_of(cells, bound, 0, permutations=9)
-    assert gain_of(cells, bound, 0, permutations=9) != gain_of(cells, bound, 1, permutations=9)
+    assert gain_of_cells(cells, bound, 0, permutations=9) == gain_of_cells(cells, bound, 0, permutations=9)
+    assert gain_of_cells(cells, bound, 0, permutations=9) != gain_of_cells(cells, bound, 1, permutations=9)
 
 
 def test_both_p_values_count_the_observed_gain():
     count = np.array([[5, 9, 7, 12, 20], [0, 0, 0, 0, 0]])
-    gain = gain_of(as_shared(count, count // 2), constraint_from(precision="0.3"), 0, permutations=19)
+    gain = gain_of_cells(as_shared(count, count // 2), constraint_from(precision="0.3"), 0, permutations=19)
     assert (gain.p_value, gain.p_hurts) == (1, 1)  # no uncertainties can be exchanged
-    gain = gain_of(cells_of(3, 200, False), constraint_from(precision="0.5"), 0, permutations=19)
+    gain = gain_of_cells(cells_of(3, 200, False), constraint_from(precision="0.5"), 0, permutations=19)
     assert gain.p_value + gain.p_hurts >= 1.05 - 1e-12
 
 
 def test_gains_under_a_utility_are_also_given_in_its_unit():
     cells = cells_of(1, 1000, True)
-    gain = gain_of(cells, constraint_from(gain="10", cost="2.5"), 0, permutations=1)
+    gain = gain_of_cells(cells, constraint_from(gain="10", cost="2.5"), 0, permutations=1)
     value_of_full_recall = 12.5 * cells.positives
     for value_gain, recall_gain in (
         (gain.value_equal_alerts.value, gain.equal_alerts.value),
@@ -159,12 +164,12 @@ def test_gains_under_a_utility_are_also_given_in_its_unit():
     ]
     assert gain.value.value == pytest.approx(best[0] - best[1])
     assert gain.value.low <= gain.value.value <= gain.value.high
-    assert gain_of(cells, constraint_from(precision="0.6"), 0, permutations=1).value is None
+    assert gain_of_cells(cells, constraint_from(precision="0.6"), 0, permutations=1).value is None
 
 
 def test_there_is_no_test_if_the_single_threshold_misses_the_bound():
     count = np.array([[5, 9], [5, 9]])
-    assert gain_of(as_shared(count, count // 2), constraint_from(precision="1"), 0) is None
+    assert gain_of_cells(as_shared(count, count // 2), constraint_from(precision="1"), 0) is None
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])
@@ -173,6 +178,6 @@ def test_a_few_rows_have_a_result(size):
     count[0, :size] = 1
     positives = np.zeros_like(count)
     positives[0, size - 1] = 1
-    gain = gain_of(as_shared(count, positives), constraint_from(precision="0.5"), 0)
+    gain = gain_of_cells(as_shared(count, positives), constraint_from(precision="0.5"), 0)
     assert gain.p_value == 1
     assert np.isfinite([gain.equal_alerts.low, gain.equal_alerts.high, gain.placebo]).all()

@@ -1,0 +1,188 @@
+"""Tests of gains and costs by row: rules, reports, checks, evaluation, and what is refused."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+from uqcli.methods.value import Moments, total_margin
+
+
+def rows(seed, size=3000):
+    """Draw rows with heavy-tailed amounts, whose positive rate falls with the uncertainty."""
+    random = np.random.default_rng(seed)
+    score, uncertainty = random.random(size).round(2), random.random(size).round(2)
+    return pl.DataFrame(
+        {
+            "score": score,
+            "uncertainty": uncertainty,
+            "label": (random.random(size) < score * (1.2 - uncertainty)).astype(int),
+            "amount": np.exp(random.normal(3, 1, size)).round(2),
+            "work": random.uniform(5, 30, size).round(4),
+        }
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write a calibration set and a test set."""
+    rows(1).write_csv(tmp_path / "fit.csv")
+    rows(2).write_csv(tmp_path / "test.csv")
+
+
+WORTH = ("--gain", "amount", "--cost", "work")
+
+
+def value_of(frame, flagged):
+    """Compute the value of flagged rows, and their share of the gain, from the table."""
+    gain, cost = (
+        frame[name].map_elements(lambda x: Fraction(str(x)), pl.Object) for name in ("amount", "work")
+    )
+    labels = frame["label"].to_list()
+    listed = list(zip(labels, gain, cost, flagged, strict=True))
+    value = sum(g if y else -c for y, g, c, f in listed if f)
+    caught, total = (sum(g for y, g, _, f in listed if y and (f or every)) for every in (False, True))
+    return float(value), float(caught / total)
+
+
+@pytest.mark.parametrize("algorithm", ["smooth", "vw-dpmt", "st", "mist", "all"])
+def test_rules_state_the_value_that_their_decisions_have(uqcli, files, tmp_path, algorithm):
+    outcome = uqcli("boundary", "fit.csv", *WORTH, "--algorithm", algorithm, "--json", "-o", "r.json")
+    metrics, saved = outcome.json["metrics"], json.loads((tmp_path / "r.json").read_text())
+    assert uqcli("apply", "r.json", "fit.csv", "-q", "-o", "out.csv").code == 0
+    decided = pl.read_csv(tmp_path / "out.csv", schema_overrides={"decision": pl.Boolean})
+    value, caught = value_of(decided, decided["decision"].to_list())
+    assert (metrics["value"], metrics["value_caught"]) == (value, caught)
+    assert (saved["fit"]["value"], saved["fit"]["value_caught"]) == (value, caught)
+    assert saved["format_version"] == 2
+    assert saved["source"]["columns"] | {"gain": "amount", "cost": "work"} == saved["source"]["columns"]
+    measured = uqcli("evaluate", "r.json", "fit.csv", "--json").json["metrics"]
+    assert (measured["value"]["value"], measured["value_caught"]["value"]) == (value, caught)
+
+
+def test_applying_needs_no_amounts(uqcli, files, tmp_path):
+    assert uqcli("boundary", "fit.csv", *WORTH, "-q", "-o", "r.json").code == 0
+    rows(4).drop("amount", "work", "label").write_csv(tmp_path / "new.csv")
+    assert uqcli("apply", "r.json", "new.csv", "-q", "-o", "out.csv").code == 0
+    assert uqcli("show", "r.json").code == 0
+
+
+def test_two_rules_differ_by_the_rows_that_one_of_them_flags(uqcli, files, tmp_path):
+    assert uqcli("boundary", "fit.csv", *WORTH, "-q", "-o", "money.json").code == 0
+    assert uqcli("boundary", "fit.csv", "--max-selected", "20", "-q", "-o", "precise.json").code == 0
+    report = uqcli("evaluate", "precise.json", "money.json", "test.csv", "--json").json
+    flagged = []
+    for name in ("precise", "money"):
+        assert uqcli("apply", f"{name}.json", "test.csv", "-q", "-o", f"{name}.csv").code == 0
+        frame = pl.read_csv(tmp_path / f"{name}.csv", schema_overrides={"decision": pl.Boolean})
+        flagged.append(frame["decision"].to_numpy())
+    test = pl.read_csv(tmp_path / "test.csv")
+    values = [value_of(test, mask.tolist())[0] for mask in flagged]
+    difference = report["metrics"]["difference"]["value"]
+    assert difference["value"] == pytest.approx(values[1] - values[0], abs=1e-9)
+    units = np.rint(np.where(test["label"] == 1, test["amount"], -test["work"]) * 10_000).astype(int)
+    differ = flagged[0] != flagged[1]
+    signed = units[differ] * np.where(flagged[1][differ], 1, -1)
+    margin = total_margin(Moments.of(signed), int(np.abs(units).max()), len(units), 0.95) / 10_000
+    assert difference["high"] - difference["value"] == pytest.approx(margin)
+    better = "money.json" if values[1] > values[0] else "precise.json"
+    assert any(note.startswith(f"{better} is worth ") for note in report["notes"])
+
+
+def test_given_amounts_measure_any_boundary(uqcli, files):
+    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "r.json").code == 0
+    assert "value" not in uqcli("evaluate", "r.json", "test.csv", "--json").json["metrics"]
+    metrics = uqcli("evaluate", "r.json", "test.csv", *WORTH, "--json").json["metrics"]
+    assert metrics["value"]["low"] < metrics["value"]["value"] < metrics["value"]["high"]
+    assert uqcli("evaluate", "r.json", "test.csv", *WORTH, "--fail-if", "value.low < 1e9").code == 6
+    assert uqcli("evaluate", "r.json", "test.csv", *WORTH, "--fail-if", "value_caught < 0").code == 0
+    metrics = uqcli("evaluate", "r.json", "test.csv", "--gain", "3", "--cost", "2", "--json").json["metrics"]
+    false_positives = metrics["selected"] - metrics["true_positives"]
+    assert metrics["value"]["value"] == 3 * metrics["true_positives"] - 2 * false_positives
+    assert metrics["value_caught"]["value"] == metrics["recall"]["value"]
+
+
+def test_comparisons_answer_in_money(uqcli, files):
+    outcome = uqcli("boundary", "fit.csv", *WORTH, "--compare", "--json")
+    gain = outcome.json["metrics"]["gain"]
+    assert gain["value"]["low"] < gain["value"]["value"] < gain["value"]["high"]
+    assert gain["recall"]["low"] is None
+    assert outcome.json["verdict"] == "helps"
+    assert f"value {gain['value']['value']:+,.2f}" in " ".join(outcome.json["notes"])
+
+
+def test_checks_on_the_value_of_the_calibration_set(uqcli, files, tmp_path):
+    line = ("boundary", "fit.csv", *WORTH, "-q", "-o", "r.json")
+    assert uqcli(*line, "--fail-if", "value < 1e9").code == 6
+    assert not (tmp_path / "r.json").exists()
+    assert uqcli(*line, "--fail-if", "value_caught < 0.01").code == 0
+
+
+@pytest.mark.parametrize("amount", ["-1", "0.12345", "1e13", "", "x"])
+def test_unusable_amounts_are_refused(uqcli, tmp_path, amount):
+    (tmp_path / "rows.csv").write_text(f"score,label,amount\n0.9,1,2\n0.8,1,{amount}\n0.1,0,3\n")
+    outcome = uqcli("boundary", "rows.csv", "--gain", "amount", "--cost", "1", "--algorithm", "st")
+    assert outcome.code == 3
+    assert "amount" in outcome.err
+    assert "error: " in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        (("--gain", "amount"), 2),
+        (("--gain", "amount", "--cost", "0"), 2),
+        (("--gain", "amount", "--cost", "0.00001"), 2),
+        (("--gain", "nowhere", "--cost", "1"), 3),
+        ((*WORTH, "--certify", "0.1"), 2),
+        ((*WORTH, "--by", "label"), 2),
+        ((*WORTH, "--precision", "0.7"), 2),
+        ((*WORTH, "--review", "5%"), 2),
+        ((*WORTH, "--algorithm", "gmt"), 2),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(uqcli, files, more, code):
+    outcome = uqcli("boundary", "fit.csv", *more)
+    assert outcome.code == code
+    assert outcome.err.startswith("error: ")
+
+
+def test_rules_without_any_gain_are_infeasible(uqcli, tmp_path):
+    rows(1).with_columns(work=pl.lit(1e6)).write_csv(tmp_path / "dear.csv")
+    outcome = uqcli("boundary", "dear.csv", *WORTH, "--json")
+    assert outcome.code == 4
+    assert outcome.json["metrics"]["value"] is None
+
+
+def test_rules_with_different_amounts_need_common_ones(uqcli, files):
+    assert uqcli("boundary", "fit.csv", *WORTH, "-q", "-o", "a.json").code == 0
+    assert uqcli("boundary", "fit.csv", "--gain", "amount", "--cost", "7", "-q", "-o", "b.json").code == 0
+    outcome = uqcli("evaluate", "a.json", "b.json", "test.csv")
+    assert outcome.code == 2
+    assert "give --gain and --cost" in outcome.err
+    assert uqcli("evaluate", "a.json", "b.json", "test.csv", *WORTH).code == 0
+
+
+def test_few_rows_have_a_value_without_an_interval(uqcli, files, tmp_path):
+    assert uqcli("boundary", "fit.csv", *WORTH, "-q", "-o", "r.json").code == 0
+    rows(5, size=12).write_csv(tmp_path / "few.csv")
+    value = uqcli("evaluate", "r.json", "few.csv", "--json").json["metrics"]["value"]
+    assert (value["low"], value["high"]) == (None, None)
+    outcome = uqcli("evaluate", "r.json", "few.csv", "--fail-if", "value.low < 0")
+    assert outcome.code == 6
+
+
+def test_weights_are_repeated_rows(uqcli, tmp_path):
+    frame = rows(6, size=600).with_columns(w=pl.int_range(600) % 4)
+    frame.write_csv(tmp_path / "weighted.csv")
+    repeated = frame.select(pl.exclude("w").repeat_by("w")).explode(pl.all())
+    repeated.sample(fraction=1, shuffle=True, seed=3).write_parquet(tmp_path / "repeated.parquet")
+    files = []
+    for name, weight in (("weighted.csv", ("--weight", "w")), ("repeated.parquet", ())):
+        assert uqcli("boundary", name, *WORTH, *weight, "-q", "-o", "r.json").code == 0
+        saved = json.loads((tmp_path / "r.json").read_text())
+        metrics = uqcli("evaluate", "r.json", name, *weight, "--json").json["metrics"]
+        files.append((saved["thresholds"], saved["fit"], metrics["value"], metrics["value_caught"]))
+    assert files[0] == files[1]

@@ -1,0 +1,84 @@
+"""Simulations of intervals of values with heavy-tailed amounts: they cover, also without any difference."""
+
+import os
+
+import numpy as np
+import pytest
+
+from uqcli.amounts import units
+from uqcli.jobs.evaluate.value import ValueTally
+from uqcli.methods.boundary.constraint import constraint_from
+from uqcli.rows import Rows
+
+REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
+MONEY = constraint_from(gain="gain", cost="15")
+AMOUNTS = {
+    "log-normal": lambda random, size: np.exp(random.normal(3, 1, size)),
+    "heavy log-normal": lambda random, size: np.exp(random.normal(3, 1.5, size)),
+    "Pareto": lambda random, size: 20 * (1 + random.pareto(2.2, size)),
+    "uniform": lambda random, size: random.uniform(0, 100, size),
+}
+RULES = {
+    "no difference": ((0.5, 0.05), (0.5, 0.05), 0.5),
+    "one finds more": ((0.3, 0.02), (0.6, 0.1), 0.5),
+    "nested": ((0.3, 0.02), (0.6, 0.1), 1.0),
+    "nearly all found": ((0.95, 0.3), (0.98, 0.4), 1.0),
+    "hardly any found": ((0.02, 0.001), (0.05, 0.01), 0.0),
+}
+"""Shares of positive and of negative rows that each of two rules flags, and of the first's that both flag."""
+
+
+def flagged_by(random, positive, rules):
+    """Draw which rows two rules flag."""
+    (first, second, common) = rules
+    share = np.where(positive, *first), np.where(positive, *second)
+    by_first = random.random(len(positive)) < share[0]
+    independent = random.random(len(positive)) < share[1]
+    # a row of the first is also one of the second with probability ``common`` beyond what is independent
+    nested = by_first | (random.random(len(positive)) < (share[1] - share[0]) / (1 - share[0]))
+    return by_first, np.where(random.random(len(positive)) < common, nested, independent)
+
+
+def covers(estimate, truth):
+    """Whether an interval covers; None without one."""
+    return None if estimate.low is None else estimate.low <= truth <= estimate.high
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("amounts", AMOUNTS)
+@pytest.mark.parametrize("size", [500, 5000])
+def test_intervals_cover_the_expected_value(size, amounts, rules):
+    draw, positive_rate = AMOUNTS[amounts], 0.2
+    mean = draw(np.random.default_rng(0), 20_000_000).mean()
+    (first, second, _) = RULES[rules]
+    true_value = [
+        size * (positive_rate * found * mean - (1 - positive_rate) * wrong * 15)
+        for found, wrong in (first, second)
+    ]
+    truth = {
+        "value": true_value[0],
+        "value_caught": first[0],
+        "difference": true_value[1] - true_value[0],
+        "difference of value_caught": second[0] - first[0],
+    }
+    outcomes = {name: [] for name in truth}
+    for repetition in range(REPETITIONS):
+        random = np.random.default_rng([size, repetition])
+        positive = random.random(size) < positive_rate
+        amount = draw(random, size).round(4)
+        assert (units(amount) / 10_000 == amount).all()
+        tally = ValueTally(utility=MONEY, rules=2)
+        rows = Rows(numbers={"score": amount, "gain": amount}, positive=positive)
+        tally.add(rows, flagged_by(random, positive, RULES[rules]))
+        single, difference = tally.measured(0, 0.95), tally.difference(0.95)
+        estimates = (single.value, single.value_caught, difference.value, difference.value_caught)
+        for name, estimate in zip(truth, estimates, strict=True):
+            outcomes[name].append(covers(estimate, truth[name]))
+    for name, covered in outcomes.items():
+        shown = [outcome for outcome in covered if outcome is not None]
+        if shown:
+            assert np.mean(shown) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(shown)), (
+                name,
+                np.mean(shown),
+                len(shown),
+            )
