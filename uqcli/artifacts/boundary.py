@@ -320,11 +320,13 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         ):
             return "its certificate is not about its rows"
         try:
-            self.constraint.parsed()
-            if self.review is not None:
-                self.review.limit  # noqa: B018 - parses it
+            constraint, review = self.constraint.parsed(), self.review and self.review.limit
         except UsageError as error:
             return str(error)
+        certificates = [self.certificate, *(group.certificate for group in self.group_rules.values())]
+        for saved in certificates:
+            if not isinstance(saved, msgspec.UnsetType) and not saved.is_about(constraint, review):
+                return "its certificate is not about its bounds"
         return (
             self._contradictory_review()
             or self._contradictory_groups()
@@ -391,6 +393,14 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """Certificates of groups; empty without any, or if the digest does not match."""
         certificates = [group.certificate for group in self.group_rules.values() if not self.unsealed]
         return [saved for saved in certificates if not isinstance(saved, msgspec.UnsetType)]
+
+    @property
+    def promising_groups(self) -> Sequence[str]:
+        """Groups in which the bound is promised: with certificates, only those that have one."""
+        rules = self.group_rules.items()
+        if not self.certified_groups:
+            return list(self.group_rules)
+        return [name for name, saved in rules if not isinstance(saved.certificate, msgspec.UnsetType)]
 
     @property
     def risk(self) -> float:
@@ -573,7 +583,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         verdict = verdict_on_calibration_set()
         certificates = self.certified_groups if self.certified is None else [self.certified]
         if certificates:
-            verdict = certified_verdict(certificates, self.risk)
+            verdict = certified_verdict(certificates, self.risk, len(self.group_rules) or None)
         if self.unsealed:
             verdict = Verdict(text=self.unsealed, tone="bad")
         saved: tuple[SavedRange | None, SavedRange | None] = (None, None)

@@ -50,7 +50,7 @@ class Certification:
 
     def verdict(self) -> Verdict:
         """Return the verdict on a certified boundary."""
-        return certified_verdict(self.certificates, self.delta)
+        return certified_verdict(self.certificates, self.delta, self.groups)
 
     def notes(self, boundary: FittedBoundary) -> list[str]:
         """State the guarantee, the rows of the fit and of the test, and the cost in recall."""
