@@ -79,6 +79,9 @@ def test_the_cleared_zone_has_half_of_the_risk(uqcli, files, tmp_path):
     assert certificate["cleared"]["p_value"] <= 0.05
     assert certificate["cleared"]["miss"] == 0.4
     assert any("at a risk of 10 % (5 % each)" in note for note in report["notes"])
+    title = "precision >= 0.6, at most 40 % of positives missed, certified at a risk of 10 %"
+    assert title in " ".join(uqcli("show", "rule.json").out.decode().split())
+    assert title in " ".join(uqcli("boundary", "fit.csv", *options[:-3]).out.decode().split())
     fit = saved["fit"]
     assert fit["caught"] >= 0.6 * fit["positives"]
     frame = pl.read_csv(tmp_path / "fit.csv")

@@ -319,20 +319,25 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
         ):
             return "its certificate is not about its rows"
-        try:
-            constraint, review = self.constraint.parsed(), self.review and self.review.limit
-        except UsageError as error:
-            return str(error)
-        certificates = [self.certificate, *(group.certificate for group in self.group_rules.values())]
-        for saved in certificates:
-            if not isinstance(saved, msgspec.UnsetType) and not saved.is_about(constraint, review):
-                return "its certificate is not about its bounds"
         return (
-            self._contradictory_review()
+            self._contradictory_bounds()
+            or self._contradictory_review()
             or self._contradictory_groups()
             or self._contradictory_nested()
             or self.missing_columns()
         )
+
+    def _contradictory_bounds(self) -> str | None:
+        """Find an invalid bound, or a certificate of other bounds."""
+        try:
+            constraint = self.constraint.parsed()
+            review = None if self.review is None else self.review.limit
+        except UsageError as error:
+            return str(error)
+        certificates = [self.certificate, *(group.certificate for group in self.group_rules.values())]
+        saved = [each for each in certificates if not isinstance(each, msgspec.UnsetType)]
+        about = all(certificate.is_about(constraint, review) for certificate in saved)
+        return None if about else "its certificate is not about its bounds"
 
     def _contradictory_nested(self) -> str | None:
         """Find a contradiction among the nested rules."""
@@ -632,6 +637,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             data = f"{data} in each"
         review = "" if self.review is None else f", {self.review.limit.text()}"
         target = constraint.text() if certified else constraint.target()
+        if self.review is not None and self.review.kind is ReviewKind.MISS:  # certified as well
+            return f"{target}{data}{margin}{review}{certified}"
         return f"{target}{data}{margin}{certified}{review}"
 
     def _scores_in_words(self) -> list[str]:

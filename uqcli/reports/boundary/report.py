@@ -27,7 +27,7 @@ from uqcli.artifacts.boundary import (
     zones_table,
 )
 from uqcli.artifacts.saved import Source
-from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind, GroupBound
+from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind, GroupBound, ReviewKind
 from uqcli.counts import Cells
 from uqcli.document import (
     Claim,
@@ -257,6 +257,8 @@ class BoundaryReport(OneResult):
             risk = f"certified at a risk of {100 * self.certification.delta:g} %"
             where = " in each" if self.groups is not None else ""
             review = f", {self.review.text()}" if self.review else ""
+            if self.review and self.review.kind is ReviewKind.MISS:  # certified as well
+                return f"{name} for {self.constraint.text()}{review}, {risk}"
             return f"{name} for {self.constraint.text()}{where}, {risk}{review}"
         margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
         data = " on target data" if self.class_weights is not None else ""
