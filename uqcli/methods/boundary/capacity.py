@@ -86,6 +86,8 @@ class Cuts:
 
     def takes(self, group: Ints, place: Ints, score: Floats, position: Ints | None) -> Bools:
         """Whether rows are taken; those of unknown groups (-1) are not."""
+        if len(self.place) == 0:
+            return np.zeros(len(group), dtype=np.bool_)
         known = group >= 0
         index = np.where(known, group, 0)
         last_place, last_score = self.place[index], self.score[index]
