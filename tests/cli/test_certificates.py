@@ -70,6 +70,13 @@ def test_recall_costs_precision_and_says_so(uqcli, files):
     assert any("Without a certificate precision is" in note for note in report["notes"])
 
 
+def test_a_certificate_that_costs_nothing_names_no_cost(uqcli, tmp_path):
+    rows(12, 300).write_csv(tmp_path / "few.csv")
+    report = uqcli("boundary", "few.csv", "--precision", "0.6", "--certify", "0.3", "--json").json
+    (note,) = [note for note in report["notes"] if note.startswith("Without a certificate")]
+    assert note.endswith("on the calibration set.")
+
+
 def test_the_cleared_zone_has_half_of_the_risk(uqcli, files, tmp_path):
     options = ("--precision", "0.6", "--miss", "0.4", "--certify", "0.1", "-o", "rule.json", "--json")
     report = uqcli("boundary", "fit.csv", *options).json

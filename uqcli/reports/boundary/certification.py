@@ -67,10 +67,10 @@ class Certification:
             if list(certificate.bounds) == ["recall"]:
                 name, rates = "precision", [boundary.fit.precision, self.uncertified.fit.precision]
             own, other = (rate or 0.0 for rate in rates)
-            notes.append(
-                f"Without a certificate {name} is {share(other)} on the calibration set: the guarantee costs "
-                f"at most about {100 * (other - own):.1f} points."
+            cost = (
+                f": the guarantee costs at most about {100 * (other - own):.1f} points" if other > own else ""
             )
+            notes.append(f"Without a certificate {name} is {share(other)} on the calibration set{cost}.")
         return notes
 
     def shortfall(self) -> str:
