@@ -460,7 +460,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """
         if self.group_rules or self.has_zones:
             kind = "groups" if self.group_rules else "a review"
-            raise UsageError(f"--top with a rule of {kind}", expected="a rule without")
+            raise UsageError(f"--top with a rule of {kind}", expected=f"a rule without {kind}")
         if len(self.thresholds) == 1:
             return np.zeros(len(rows), dtype=np.int64), self._compared_score(rows)
         if isinstance(self.nested, msgspec.UnsetType):
