@@ -543,6 +543,32 @@ def test_a_limit_on_the_alert_rate_has_a_caution_about_new_data(compared_rows, u
     assert "about half of such rules flag more than this share of new data" in shown
 
 
+@pytest.mark.parametrize(
+    ("options", "orders_rows"),
+    [((), True), (("--algorithm", "vw-dpmt"), False), (("--by", "day", "--algorithm", "vw-dpmt"), False)],
+)
+def test_a_share_of_alerts_says_what_to_expect_in_new_files(
+    compared_rows, tmp_path, uqcli, options, orders_rows
+):
+    days = pl.read_parquet(compared_rows).with_columns(day=pl.int_range(pl.len()) % 3)
+    days.write_csv(tmp_path / "days.csv")
+    line = ("boundary", "days.csv", "--uncertainty", "useful", *options, "--json", "--max-selected")
+    share = uqcli(*line, "5 %").json
+    assert share["metrics"]["expected"]["share"]["low"] < 0.05 < share["metrics"]["expected"]["share"]["high"]
+    assert any("in new files expect" in note for note in share["notes"])
+    count = uqcli(*line, "50").json
+    assert "share" not in count["metrics"]["expected"]
+    assert any("The limit is for a file of" in note for note in count["notes"])
+    for report in (share, count):
+        assert any("apply --top N --per DAY" in note for note in report["notes"]) == orders_rows
+
+
+def test_a_small_share_of_alerts_is_not_rounded_to_0(tmp_path, uqcli):
+    sample_frame(rows=10000).write_csv(tmp_path / "rows.csv")
+    report = uqcli("boundary", "rows.csv", "--max-selected", "0.05%", "--json").json
+    assert not any("0.0 to" in note or "to 0.0 %" in note for note in report["notes"])
+
+
 def test_a_count_that_may_be_meant_as_a_share_is_pointed_out(tmp_path, uqcli):
     sample_frame(rows=10000).write_csv(tmp_path / "rows.csv")
     report = uqcli(

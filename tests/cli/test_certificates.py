@@ -70,6 +70,13 @@ def test_recall_costs_precision_and_says_so(uqcli, files):
     assert any("Without a certificate precision is" in note for note in report["notes"])
 
 
+def test_a_certificate_that_costs_nothing_names_no_cost(uqcli, tmp_path):
+    rows(12, 300).write_csv(tmp_path / "few.csv")
+    report = uqcli("boundary", "few.csv", "--precision", "0.6", "--certify", "0.3", "--json").json
+    (note,) = [note for note in report["notes"] if note.startswith("Without a certificate")]
+    assert note.endswith("on the calibration set.")
+
+
 def test_the_cleared_zone_has_half_of_the_risk(uqcli, files, tmp_path):
     options = ("--precision", "0.6", "--miss", "0.4", "--certify", "0.1", "-o", "rule.json", "--json")
     report = uqcli("boundary", "fit.csv", *options).json
@@ -79,6 +86,9 @@ def test_the_cleared_zone_has_half_of_the_risk(uqcli, files, tmp_path):
     assert certificate["cleared"]["p_value"] <= 0.05
     assert certificate["cleared"]["miss"] == 0.4
     assert any("at a risk of 10 % (5 % each)" in note for note in report["notes"])
+    title = "precision >= 0.6, at most 40 % of positives missed, certified at a risk of 10 %"
+    assert title in " ".join(uqcli("show", "rule.json").out.decode().split())
+    assert title in " ".join(uqcli("boundary", "fit.csv", *options[:-3]).out.decode().split())
     fit = saved["fit"]
     assert fit["caught"] >= 0.6 * fit["positives"]
     frame = pl.read_csv(tmp_path / "fit.csv")
@@ -119,7 +129,7 @@ def test_groups_share_the_risk_and_each_is_certified_on_its_rows_alone(uqcli, fi
         alone, group = json.loads((tmp_path / "one.json").read_text()), saved["groups"][name]
         assert group["certificate"] == alone["certificate"] == report["groups"][name]["certificate"]
         assert group["thresholds"] == alone["thresholds"]
-    assert any("in each of 2 groups on new data, at a risk of 20 %" in note for note in report["notes"])
+    assert any("in 2 of 2 groups on new data, at a risk of 20 %" in note for note in report["notes"])
     assert any("which is not certified: small (100)" in note for note in report["notes"])
     assert "at a risk of 20 %" in uqcli("show", "rule.json").out.decode()
     assert uqcli("evaluate", "rule.json", "test.csv", "--json").json["metrics"]["promise_broken"] == 0
@@ -136,6 +146,26 @@ def test_a_group_without_a_certificate_flags_nothing(uqcli, files, tmp_path):
     assert "certificate" not in groups["south"]
     assert report["metrics"]["groups_without_rule"] == 1
     assert any("nothing is flagged in south: no rule is certified there" in note for note in report["notes"])
+
+
+def test_nothing_is_promised_in_a_group_without_a_certificate(uqcli, files, tmp_path):
+    rare = (pl.col("region") == "south") & (pl.int_range(pl.len()) % 200 > 0)
+    for name in ("fit", "test"):
+        frame = pl.read_csv(tmp_path / f"{name}.csv")
+        frame.with_columns(label=pl.when(rare).then(0).otherwise("label")).write_csv(
+            tmp_path / f"r{name}.csv"
+        )
+    options = ("--recall", "0.6", "--certify", "0.1", "--by", "region", "--bound", "each")
+    report = uqcli("boundary", "rfit.csv", *options, "-o", "rule.json", "--json").json
+    groups = json.loads((tmp_path / "rule.json").read_text())["groups"]
+    assert [name for name in groups if "certificate" in groups[name]] == ["north"]
+    assert "The target holds in each of these groups that has a rule." in report["notes"]
+    assert any("in 1 of 2 groups on new data, at a risk of 10 %" in note for note in report["notes"])
+    uqcli("show", "rule.json", "--report", "page.html", "-q")
+    assert "recall &gt;= 0.6 on new rows in 1 of 2 groups" in (tmp_path / "page.html").read_text()
+    evaluated = uqcli("evaluate", "rule.json", "rtest.csv", "--json").json
+    assert evaluated["metrics"]["promise_broken"] == 0
+    assert any("not tested: (any other) (100), south" in note for note in evaluated["notes"])
 
 
 @pytest.mark.parametrize(
@@ -160,7 +190,7 @@ def test_what_cannot_be_certified_is_exit_4(uqcli, files, tmp_path, options, fou
     ("options", "found"),
     [
         (("--max-selected", "5%"), "--certify with --max-selected"),
-        (("--gain", "2", "--cost", "1"), "--certify with --utility"),
+        (("--gain", "2", "--cost", "1"), "--certify with --gain and --cost"),
         (("--precision", "0.6", "--by", "region"), "--certify with --bound overall"),
         (("--precision", "0.6", "--margin", "1"), "--margin beside --certify"),
     ],
@@ -178,6 +208,9 @@ def test_other_bounds_have_no_certificate(uqcli, files, options, found):
         {"precision": None},
         {"tested_on": {"rows": 10, "positives": 2, "selected": 4, "true_positives": 5}},
         {"cleared": {"miss": 0.1, "p_value": 0.2, "caught": 2000}},
+        {"tested_on": {"rows": 3200, "positives": 1000, "selected": 0, "true_positives": 0}},
+        {"precision": 0.9},
+        {"recall": 0.3},
     ],
 )
 def test_a_certificate_that_contradicts_itself_is_refused(uqcli, files, tmp_path, edit):

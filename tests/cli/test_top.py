@@ -103,6 +103,41 @@ def test_unusable_rows_are_not_flagged_and_have_no_day_of_their_own(uqcli, rule,
     assert dropped["decision"].sum() == len(wanted)
 
 
+def test_without_usable_rows_the_header_is_written(uqcli, rule, tmp_path):
+    frame = pl.read_parquet(tmp_path / "all.parquet")
+    frame.head(0).write_csv(tmp_path / "none.csv")
+    for options in ((), ("--per", "day"), ("--only-selected",)):
+        outcome = uqcli("apply", "rule.json", "none.csv", "--top", "5", *options, "-o", "out.csv")
+        assert outcome.code == 0, outcome.err
+        assert (tmp_path / "out.csv").read_text().strip() == ",".join([*frame.columns, "decision"])
+    frame.head(50).with_columns(score=pl.lit(None, dtype=pl.Float64)).write_parquet(tmp_path / "gaps.parquet")
+    for handling, written in (("drop", 0), ("keep", 50)):
+        options = ("--per", "day", "--on-invalid", handling, "-q", "-o", "out.parquet")
+        assert uqcli("apply", "rule.json", "gaps.parquet", "--top", "5", *options).code == 0
+        decision = pl.read_parquet(tmp_path / "out.parquet")["decision"]
+        assert (len(decision), decision.null_count()) == (written, written)
+
+
+def test_the_report_says_how_many_rows_are_flagged(uqcli, rule, tmp_path):
+    rows(3, 40).with_columns(day=pl.lit("a")).write_csv(tmp_path / "few.csv")
+    said = {
+        ("--top", "1"): "The first 1 row is flagged, whatever the thresholds.",
+        ("--top", "50"): "All usable rows are flagged, since there are fewer than 50.",
+        (
+            "--top",
+            "50",
+            "--per",
+            "day",
+        ): "The first 50 rows of 1 group are flagged; 1 has fewer.",
+    }
+    for options, sentence in said.items():
+        assert sentence in uqcli("apply", "rule.json", "few.csv", *options, "-o", "x.csv").out.decode()
+    certify = ("--precision", "0.5", "--certify", "0.5", "-q", "-o", "certified.json")
+    assert uqcli("boundary", "fit.csv", *certify).code == 0
+    outcome = uqcli("apply", "certified.json", "few.csv", "--top", "5", "-o", "x.csv")
+    assert "No certificate is about them." in outcome.out.decode()
+
+
 @pytest.mark.parametrize(
     ("fit", "found"),
     [
@@ -122,7 +157,12 @@ def test_rules_that_do_not_order_rows_are_refused(uqcli, rule, tmp_path, fit, fo
 
 @pytest.mark.parametrize(
     ("options", "found"),
-    [(("--per", "day"), "--per without --top"), (("--top", "0"), "--top"), (("--top", "2.5"), "--top")],
+    [
+        (("--per", "day"), "--per without --top"),
+        (("--top", "0"), "--top"),
+        (("--top", "2.5"), "--top"),
+        (("--top", "9" * 20), "--top"),
+    ],
 )
 def test_impossible_options_are_refused(uqcli, rule, options, found):
     outcome = uqcli("apply", "rule.json", "all.parquet", *options)
@@ -133,7 +173,7 @@ def test_impossible_options_are_refused(uqcli, rule, options, found):
 def test_an_unknown_column_of_days_names_the_nearest(uqcli, rule):
     outcome = uqcli("apply", "rule.json", "all.parquet", "--top", "5", "--per", "dat")
     assert outcome.code == 3
-    assert "day" in outcome.err
+    assert "expected one of score, uncertainty, label, day; give --per COLUMN" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -336,19 +336,26 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
         ):
             return "its certificate is not about its rows"
-        try:
-            self.constraint.parsed()
-            if self.review is not None:
-                self.review.limit  # noqa: B018 - parses it
-        except UsageError as error:
-            return str(error)
         return (
-            self._contradictory_amounts()
+            self._contradictory_bounds()
+            or self._contradictory_amounts()
             or self._contradictory_review()
             or self._contradictory_groups()
             or self._contradictory_nested()
             or self.missing_columns()
         )
+
+    def _contradictory_bounds(self) -> str | None:
+        """Find an invalid bound, or a certificate of other bounds."""
+        try:
+            constraint = self.constraint.parsed()
+            review = None if self.review is None else self.review.limit
+        except UsageError as error:
+            return str(error)
+        certificates = [self.certificate, *(group.certificate for group in self.group_rules.values())]
+        saved = [each for each in certificates if not isinstance(each, msgspec.UnsetType)]
+        about = all(certificate.is_about(constraint, review) for certificate in saved)
+        return None if about else "its certificate is not about its bounds"
 
     def _contradictory_nested(self) -> str | None:
         """Find a contradiction among the nested rules."""
@@ -420,6 +427,14 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return [saved for saved in certificates if not isinstance(saved, msgspec.UnsetType)]
 
     @property
+    def promising_groups(self) -> Sequence[str]:
+        """Groups in which the bound is promised: with certificates, only those that have one."""
+        rules = self.group_rules.items()
+        if not self.certified_groups:
+            return list(self.group_rules)
+        return [name for name, saved in rules if not isinstance(saved.certificate, msgspec.UnsetType)]
+
+    @property
     def risk(self) -> float:
         """Risk of the certificate, or of all groups together; 0 without a certificate."""
         if self.certified is not None:
@@ -472,7 +487,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """
         if self.group_rules or self.has_zones:
             kind = "groups" if self.group_rules else "a review"
-            raise UsageError(f"--top with a rule of {kind}", expected="a rule without")
+            raise UsageError(f"--top with a rule of {kind}", expected=f"a rule without {kind}")
         if len(self.thresholds) == 1:
             return np.zeros(len(rows), dtype=np.int64), self._compared_score(rows)
         if isinstance(self.nested, msgspec.UnsetType):
@@ -604,7 +619,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         verdict = verdict_on_calibration_set()
         certificates = self.certified_groups if self.certified is None else [self.certified]
         if certificates:
-            verdict = certified_verdict(certificates, self.risk)
+            verdict = certified_verdict(certificates, self.risk, len(self.group_rules) or None)
         if self.unsealed:
             verdict = Verdict(text=self.unsealed, tone="bad")
         saved: tuple[SavedRange | None, SavedRange | None] = (None, None)
@@ -653,6 +668,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             data = f"{data} in each"
         review = "" if self.review is None else f", {self.review.limit.text()}"
         target = constraint.text() if certified else constraint.target()
+        if self.review is not None and self.review.kind is ReviewKind.MISS:  # certified as well
+            return f"{target}{data}{margin}{review}{certified}"
         return f"{target}{data}{margin}{certified}{review}"
 
     def _scores_in_words(self) -> list[str]:

@@ -9,7 +9,10 @@ import msgspec
 from msgspec import Meta
 
 from uqcli.artifacts.saved import Count
+from uqcli.choices import ConstraintKind, ReviewKind
 from uqcli.document import Verdict, count, p_text, share
+from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.zones import ReviewLimit
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 
@@ -29,6 +32,13 @@ _RESULTS: Final = {
     "fpr": "negative rows are flagged",
 }
 """Guaranteed rates in short, as a guarantee, and as a result of the test."""
+
+_RATES: Final = {
+    ConstraintKind.PRECISION: "precision",
+    ConstraintKind.RECALL: "recall",
+    ConstraintKind.MAX_FPR: "fpr",
+}
+"""Guaranteed rate by constraint."""
 
 
 class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +112,18 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
                 return False
         ordered = tested.true_positives <= tested.selected <= tested.rows
         possible = ordered and tested.true_positives <= positives <= tested.rows
-        return bool(self.bounds) and possible and self.p_value <= risk
+        was_tested = all(tested.trials_of(name)[1] for name in self.bounds)
+        return bool(self.bounds) and possible and was_tested and self.p_value <= risk
+
+    def is_about(self, constraint: Constraint, review: ReviewLimit | None) -> bool:
+        """Whether its bounds are those of the boundary."""
+        bounds = {_RATES.get(constraint.kind): float(constraint.numbers[0])}
+        if constraint.recall is not None:
+            bounds["recall"] = float(constraint.recall)
+        missed = review is not None and review.kind is ReviewKind.MISS
+        miss = float(review.number) if review is not None and missed else None
+        cleared = None if isinstance(self.cleared, msgspec.UnsetType) else self.cleared.miss
+        return self.bounds == bounds and cleared == miss
 
     def text(self) -> str:
         """Describe the guaranteed rates."""
@@ -112,11 +133,13 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         return ", ".join(texts)
 
 
-def certified_verdict(certificates: Sequence[SavedCertificate], risk: float) -> Verdict:
+def certified_verdict(
+    certificates: Sequence[SavedCertificate], risk: float, groups: int | None = None
+) -> Verdict:
     """Return the verdict on a certified boundary, or on those of several groups with their total risk."""
-    promise, certified = certificates[0].text(), len(certificates)
-    groups = f" in each of {certified} groups" if certified > 1 else ""
-    return Verdict(text=f"certified: {promise} on new rows{groups} (risk {100 * risk:g} %)", tone="good")
+    promise = certificates[0].text()
+    where = "" if groups is None else f" in {len(certificates)} of {groups} groups"
+    return Verdict(text=f"certified: {promise} on new rows{where} (risk {100 * risk:g} %)", tone="good")
 
 
 def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
@@ -150,8 +173,9 @@ def group_certificates_in_words(
 ) -> tuple[str, ...]:
     """State the guarantee in each certified group, and its conditions."""
     first, total = certificates[0], f"{100 * risk:g} %"
+    where = f"in {len(certificates)} of {groups} groups"
     return (
-        f"Certified: {first.text()} in each of {len(certificates)} groups on new data, at a risk of {total}.",
+        f"Certified: {first.text()} {where} on new data, at a risk of {total}.",
         f"Each of {groups} groups has its own test, at a risk of {100 * first.delta:.3g} %.",
         *_conditions(first.seed),
     )

@@ -10,10 +10,14 @@ from uqcli.errors import DataError
 TRUNCATED_REMEDY: Final = "check that the file was written to its end"
 
 
-def no_rows(dropped: int) -> DataError:
+class NoRowsError(DataError):
+    """No row is left after dropping."""
+
+
+def no_rows(dropped: int) -> NoRowsError:
     """Create the error if no row is left after dropping."""
     dropped_rows = f" ({dropped} were dropped)" if dropped else ""
-    return DataError(f"no rows to work on{dropped_rows}", expected="at least one row of data")
+    return NoRowsError(f"no rows to work on{dropped_rows}", expected="at least one row of data")
 
 
 def unlabelled(rows: int) -> str:

@@ -165,6 +165,11 @@ def test_a_daily_capacity_takes_the_same_rows(folder, tmp_path, capsys):
     assert on_spark.sort(on_spark.columns).equals(local.sort(local.columns))
     assert local["decision"].sum() == 7 * 40
     capsys.readouterr()
+    pair = pl.DataFrame({"score": [0.5, 0.5], "uncertainty": [9.0, 9.5], "label": [0, 0]})
+    pair.write_parquet(tmp_path / "pair.parquet")  # distinct rows of one place and score
+    one = ["--top", "1", "-q", "-o", str(tmp_path / "no"), "--engine", "spark"]
+    assert run(["apply", rule_file, str(tmp_path / "pair.parquet"), *one]) == 3
+    assert "rows on a cluster have no order" in capsys.readouterr().err
     refused = run(["apply", rule_file, tied, *options, "-o", str(tmp_path / "no"), "--engine", "spark"])
     assert refused == 3
     assert "rows on a cluster have no order" in capsys.readouterr().err

@@ -19,6 +19,7 @@ from uqcli.cli.options import (
     StreamedInputs,
 )
 from uqcli.cli.priority import refuse_typed
+from uqcli.defaults import MAX_ROWS
 from uqcli.files import STDIO, OutputQueue
 
 
@@ -46,6 +47,7 @@ def apply(
         typer.Option(
             metavar="N",
             min=1,
+            max=MAX_ROWS,
             help="Flag the first N rows instead of using thresholds.",
             rich_help_panel="Output",
         ),

@@ -179,9 +179,9 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
     if request.saved_grid is not None or request.shift is not None:
         raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
     if request.constraint.kind not in _CERTIFIED_KINDS:
-        raise UsageError(
-            f"--certify with --{request.constraint.kind}", expected="--precision, --recall or --max-fpr"
-        )
+        is_utility = request.constraint.kind is ConstraintKind.UTILITY
+        option = "--gain and --cost" if is_utility else f"--{request.constraint.kind}"
+        raise UsageError(f"--certify with {option}", expected="--precision, --recall or --max-fpr")
     if request.by is not None and request.bound is not GroupBound.EACH:
         raise UsageError("--certify with --bound overall", expected="--bound each")
     return delta

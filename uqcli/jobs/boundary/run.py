@@ -223,6 +223,7 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
         seed=request.seed,
         groups=rules,
         certification=certification,
+        expected_share=_expected_share(request.constraint, found.chosen, cells.total),
     )
     if found.chosen.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))

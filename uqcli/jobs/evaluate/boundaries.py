@@ -199,7 +199,7 @@ def _by_group(
             handled=((handled, caught),),
         )
         (measured,) = _measured(tally, [artifact], unlabelled, request, target)
-        has_target = request.by != _own_key(artifact) or name in artifact.group_rules
+        has_target = request.by != _own_key(artifact) or name in artifact.promising_groups
         rate = _bounded_rate(constraint, measured, request.confidence) if is_tested and has_target else None
         results[name] = GroupResult(
             rows=rows,

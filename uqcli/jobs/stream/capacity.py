@@ -10,8 +10,10 @@ import numpy as np
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.choices import OnInvalid
 from uqcli.counts import Ints
+from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.refusals import NoRowsError
 from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.errors import DataError
 from uqcli.methods.boundary.capacity import Cuts, FirstRows
@@ -44,14 +46,14 @@ class Capacity:
     def adds(self, rule: BoundaryArtifact, added: AddedColumns) -> AddedColumns:
         """Return the columns to add: the decision by capacity."""
         (decision,) = added.types
-        order = np.array(list(self.levels.values()), dtype=np.int64)
+        order = np.array([*self.levels.values(), -1], dtype=np.int64)  # the last is any other text
 
         def decided(rows: Rows) -> dict[str, np.ndarray]:
             place, score = rule.place_of(rows)
             group = np.zeros(len(rows), dtype=np.int64)
             if self.per is not None:
                 level = rows.features[self.per].value.astype(np.int64)
-                group = np.where(level < 0, -1, order[level])
+                group = order[level]
             return {decision: self.cuts.takes(group, place, score, rows.position)}
 
         return replace(added, compute=decided)
@@ -69,11 +71,20 @@ def capacity_of(data: DataRequest, rule: BoundaryArtifact, top: int, per: str | 
     keys = () if per is None else (per,)
     request = replace(data, roles=replace(data.roles, keys=keys), on_invalid=usable)
     first, batches = FirstRows(top), open_engine(data.engine).batches(request)
-    for rows in batches:
-        place, score = rule.place_of(rows)
-        group: Ints = np.zeros(len(rows), dtype=np.int64) if per is None else rows.groups[per]
-        first.add(group, place, score, rows.position, rows.weights())
-    levels = {"": 0} if per is None else batches.levels[per]
+    try:
+        for rows in batches:
+            place, score = rule.place_of(rows)
+            group: Ints = np.zeros(len(rows), dtype=np.int64) if per is None else rows.groups[per]
+            first.add(group, place, score, rows.position, rows.weights())
+    except NoRowsError:  # as without a capacity, the header is written
+        levels: Mapping[str, int] = {"": 0} if per is None else {}
+    except MissingColumnError as error:
+        if error.role != f"by.{per}":
+            raise
+        remedy = error.remedy.replace("--by", "--per")
+        raise DataError(error.found, expected=error.expected, remedy=remedy) from error
+    else:
+        levels = {"": 0} if per is None else batches.levels[per]
     cuts = first.cuts(len(levels))
     if cuts.splits_tie:
         raise DataError(

@@ -86,6 +86,8 @@ class Cuts:
 
     def takes(self, group: Ints, place: Ints, score: Floats, position: Ints | None) -> Bools:
         """Whether rows are taken; those of unknown groups (-1) are not."""
+        if len(self.place) == 0:
+            return np.zeros(len(group), dtype=np.bool_)
         known = group >= 0
         index = np.where(known, group, 0)
         last_place, last_score = self.place[index], self.score[index]
@@ -120,6 +122,11 @@ class FirstRows:
         positions, count = np.append(self._position, positions), np.append(self._count, count)
         score = np.append(self._score, score)
         order = np.lexsort((positions, -score, place, group))
+        if position is None:  # equal rows stand together, so that a cut among them is noticed
+            keys = np.stack([group[order], place[order], score[order]])
+            first = np.flatnonzero(np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)))
+            count[order[first]] = np.add.reduceat(count[order], first)
+            order = order[first]
         ordered, counts = group[order], count[order]
         before = np.cumsum(counts) - counts
         starts = np.searchsorted(ordered, ordered)  # of the row's group

@@ -50,7 +50,7 @@ class Certification:
 
     def verdict(self) -> Verdict:
         """Return the verdict on a certified boundary."""
-        return certified_verdict(self.certificates, self.delta)
+        return certified_verdict(self.certificates, self.delta, self.groups)
 
     def notes(self, boundary: FittedBoundary) -> list[str]:
         """State the guarantee, the rows of the fit and of the test, and the cost in recall."""
@@ -67,10 +67,10 @@ class Certification:
             if list(certificate.bounds) == ["recall"]:
                 name, rates = "precision", [boundary.fit.precision, self.uncertified.fit.precision]
             own, other = (rate or 0.0 for rate in rates)
-            notes.append(
-                f"Without a certificate {name} is {share(other)} on the calibration set: the guarantee costs "
-                f"at most about {100 * (other - own):.1f} points."
+            cost = (
+                f": the guarantee costs at most about {100 * (other - own):.1f} points" if other > own else ""
             )
+            notes.append(f"Without a certificate {name} is {share(other)} on the calibration set{cost}.")
         return notes
 
     def shortfall(self) -> str:

@@ -130,6 +130,8 @@ class GroupRules:
             GroupBound.OVERALL: "The target holds for these groups together, not in each.",
             GroupBound.EACH: "The target holds in each of these groups.",
         }
+        if self.certificates and self.without_rule:
+            where[GroupBound.EACH] = "The target holds in each of these groups that has a rule."
         if not self.small:
             return [where[self.bound]]
         listed = [f"{printable(name, 40)} ({count(self.small[name])})" for name in in_order(self.small)]

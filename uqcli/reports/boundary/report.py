@@ -28,7 +28,7 @@ from uqcli.artifacts.boundary import (
     zones_table,
 )
 from uqcli.artifacts.saved import Source
-from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind, GroupBound
+from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind, GroupBound, ReviewKind
 from uqcli.counts import Cells
 from uqcli.document import (
     Claim,
@@ -71,6 +71,8 @@ UNTESTED = "--compare tests whether the uncertainty finds more than a single thr
 JOINT_TARGET = "The thresholds meet the target together, not in each uncertainty bin."
 _FEW_ALERTS = 30
 """Alerts below which a precision on the calibration set says little."""
+_MIN_ROUNDED_SHARE = 0.001
+"""Share of rows from which one decimal of a percentage is enough."""
 TOO_FEW_ALERTS = "One threshold: too few alerts to choose bins."
 NO_GAIN = "One threshold: no clear gain from uncertainty bins."
 _CROSS_VALIDATED = (
@@ -270,6 +272,8 @@ class BoundaryReport(OneResult):
             risk = f"certified at a risk of {100 * self.certification.delta:g} %"
             where = " in each" if self.groups is not None else ""
             review = f", {self.review.text()}" if self.review else ""
+            if self.review and self.review.kind is ReviewKind.MISS:  # certified as well
+                return f"{name} for {self.constraint.text()}{review}, {risk}"
             return f"{name} for {self.constraint.text()}{where}, {risk}{review}"
         margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
         data = " on target data" if self.class_weights is not None else ""
@@ -489,18 +493,25 @@ class BoundaryReport(OneResult):
         if self.constraint.kind is not ConstraintKind.MAX_SELECTED or self.chosen.found is None:
             return []
         selected = self.chosen.found.fit.selected
-        daily = "For N alerts a day: apply --top N --per DAY."
+        daily = " For N alerts a day: apply --top N --per DAY." if self._orders_rows else ""
         if self.expected_share is None:
-            files = f"The limit is for a file of {rows_of(self.rows)}, like this one."
-            return [f"{files} {daily}"]
+            return [f"The limit is for a file of {rows_of(self.rows)}, like this one.{daily}"]
         here = f"{count(selected)} of {rows_of(self.rows)} are flagged here"
-        return [f"{here}; in new files expect {self._share_range()} (90 % range). {daily}"]
+        return [f"{here}; in new files expect {self._share_range()} (90 % range).{daily}"]
+
+    @property
+    def _orders_rows(self) -> bool:
+        """Whether the rule orders rows, as a daily capacity needs."""
+        smoothed = self.chosen.algorithm is Algorithm.SMOOTH
+        return self.groups is None and (smoothed or not self.has_several_thresholds)
 
     def _share_range(self) -> str:
         """Format the share of new rows that is flagged; empty if it is not estimated."""
         if self.expected_share is None:
             return ""
-        low, high = (percent(end, 1) for end in (self.expected_share.low, self.expected_share.high))
+        ends = (self.expected_share.low, self.expected_share.high)
+        digits = 1 if min(end or 0 for end in ends) >= _MIN_ROUNDED_SHARE else 3
+        low, high = (percent(end, digits) for end in ends)
         return f"{low.removesuffix(' %')} to {high}"
 
     def _alert_cautions(self) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.saved import Saved
 from uqcli.document import (
     Document,
@@ -167,11 +168,21 @@ class ApplyReport(OneResult):
         top, per = self.parameters.top, self.parameters.per
         if self.taken is None or isinstance(top, msgspec.UnsetType):
             return ""
+        if not self.taken:  # no row has a group
+            return ""
         below = sum(rows < top for rows in self.taken)
-        if isinstance(per, msgspec.UnsetType):
-            return f" The first {rows_of(top)} are flagged, whatever the thresholds."
-        fewer = f"; {count(below)} of them have fewer" if below else ""
-        return f" The first {rows_of(top)} of each of {count(len(self.taken))} groups are flagged{fewer}."
+        first = f"The first {rows_of(top)}"
+        verb = "is" if top == 1 else "are"
+        if not isinstance(per, msgspec.UnsetType):
+            fewer = f"; {count(below)} {'has' if below == 1 else 'have'} fewer" if below else ""
+            groups = f"each of {count(len(self.taken))} groups" if len(self.taken) != 1 else "1 group"
+            flagged = f"{first} of {groups} {verb} flagged{fewer}."
+        elif below:
+            flagged = f"All usable rows are flagged, since there are fewer than {count(top)}."
+        else:
+            flagged = f"{first} {verb} flagged, whatever the thresholds."
+        certified = isinstance(self.rule, BoundaryArtifact) and self.rule.risk
+        return f" {flagged}{' No certificate is about them.' if certified else ''}"
 
     def _card(self, title: str) -> HeadCard:
         """Build the head of the page."""

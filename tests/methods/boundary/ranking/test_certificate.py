@@ -132,6 +132,15 @@ def test_a_near_miss_reports_about_how_many_rows_it_needs():
     assert isinstance(certify(pilot, larger, 0.01, precision="0.8"), Certified)
 
 
+def test_more_rows_are_needed_than_there_are_even_if_the_rate_is_perfect():
+    pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
+    test = with_counts(pilot, [([0] * 8 + [2] * 2, [0] * 8 + [2] * 2)])
+    failed = certify(pilot, test, 0.1, recall="0.6")
+    assert failed.p_value == pytest.approx(0.6**4)
+    times = np.log(0.1) / np.log(0.6**4)  # the power of the p-value that is small enough
+    assert failed.rows_needed == pytest.approx(times * (pilot.total + test.total), abs=1.01)
+
+
 @pytest.mark.parametrize("bounds", [{"precision": "1"}, {"recall": "1"}, {"max_fpr": "0"}])
 def test_no_number_of_rows_shows_a_rate_of_one(bounds):
     pilot = as_cells([[(50, 1), (50, 50)]])

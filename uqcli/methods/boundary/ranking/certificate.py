@@ -26,6 +26,10 @@ PILOT_PARTS = 5
 """Inverse of the share of rows in the pilot."""
 
 _MIN_VARIANCE = 1e-9
+_MAX_TIMES = 1e6
+"""Factor on the rows above which no number of rows is named."""
+
+_BISECTIONS = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,8 +170,11 @@ class Certifier:
         true_positives, selected = (int(count[last]) for count in tested)
         if passed == 0 or true_positives == 0:  # a boundary that flags nothing has no false positives
             next_tested = sequence[min(passed, len(sequence) - 1)]
-            z = float(self._margins(promises, *(count[[next_tested]] for count in tested))[0])
-            return NotCertified(p_value=float(p_values[next_tested]), rows_needed=self._rows_needed(z, delta))
+            counts = [
+                self._tested(promise, *(count[[next_tested]] for count in tested)) for promise in promises
+            ]
+            rows_needed = self._rows_needed(promises, counts, delta)
+            return NotCertified(p_value=float(p_values[next_tested]), rows_needed=rows_needed)
         return Certified(
             uncertainty_edges=self.pilot.uncertainty_edges,
             thresholds=thresholds_at(self.pilot, self.nested.tops(last, len(self.pilot.rows))),
@@ -196,13 +203,6 @@ class Certifier:
         start = int(np.argmax(margins))
         return None if margins[start] == -np.inf else start
 
-    def _margins(self, promises: Sequence[Promise], true_positives: Ints, selected: Ints) -> Floats:
-        """Compute the smallest margin of the promises on the tested rows, in standard errors."""
-        counts = [self._tested(promise, true_positives, selected) for promise in promises]
-        listed = zip(counts, promises, strict=True)
-        margins: Floats = np.min([_standard_errors(*n, promise.minimum) for n, promise in listed], axis=0)
-        return margins
-
     def _p_values(self, promises: Sequence[Promise], true_positives: Ints, selected: Ints) -> Floats:
         """Compute the exact p-value of each boundary, the largest of the promises."""
         counts = [self._tested(promise, true_positives, selected) for promise in promises]
@@ -217,14 +217,32 @@ class Certifier:
     ) -> tuple[Ints | Floats, Ints | Floats]:
         return promise.counts(true_positives, selected, self.test.total, self.test.positives)
 
-    def _rows_needed(self, z: float, delta: float) -> int | None:
-        """Return the number of rows at which the boundary would pass, by the normal approximation."""
-        from scipy.special import ndtri
-
-        if not 0 < z < math.inf:
+    def _rows_needed(
+        self, promises: Sequence[Promise], counts: Sequence[tuple[Ints | Floats, Ints | Floats]], delta: float
+    ) -> int | None:
+        """Return the number of rows at which the boundary would pass with the rates of the tested rows."""
+        rates = [
+            (float(successes[0]), float(trials[0]), float(promise.minimum))
+            for (successes, trials), promise in zip(counts, promises, strict=True)
+        ]
+        if any(successes <= minimum * trials for successes, trials, minimum in rates):
             return None
-        times = max(1.0, (float(ndtri(1 - delta)) / z) ** 2)
-        return math.ceil(times * (self.pilot.total + self.test.total))
+
+        def passes(times: float) -> bool:
+            return all(_scaled_tail(times * hits, times * n, rate) <= delta for hits, n, rate in rates)
+
+        if passes(1.0):  # then positives are missing, not rows
+            return None
+        enough = 2.0
+        while not passes(enough):
+            if enough > _MAX_TIMES:
+                return None
+            enough *= 2
+        few = enough / 2
+        for _ in range(_BISECTIONS):
+            middle = (few + enough) / 2
+            few, enough = (few, middle) if passes(middle) else (middle, enough)
+        return math.ceil(enough * (self.pilot.total + self.test.total))
 
 
 def _standard_errors(successes: Ints | Floats, trials: Ints | Floats, minimum: Fraction) -> Floats:
@@ -245,3 +263,10 @@ def _binomial_tail(successes: Ints | Floats, trials: Ints | Floats, rate: float)
     hit = successes > 0
     p_values[hit] = bdtrc(successes[hit] - 1.0, trials[hit], rate)
     return p_values
+
+
+def _scaled_tail(successes: float, trials: float, rate: float) -> float:
+    """Compute the binomial tail for counts that need not be whole, by the incomplete beta function."""
+    from scipy.special import betainc
+
+    return float(betainc(successes, trials - successes + 1, rate))
