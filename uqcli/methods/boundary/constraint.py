@@ -59,6 +59,20 @@ class Constraint:
         """Compute the objective among boundaries that meet the constraint."""
         return RULES[self.kind].objective(self, true_positives, selected)
 
+    @property
+    def sets_odds(self) -> bool:
+        """Whether it states how many true positives are worth a false positive."""
+        return RULES[self.kind].odds is not None
+
+    @property
+    def odds(self) -> Fraction | None:
+        """True positives that are worth one false positive; None if not set or, at precision 1, infinite.
+
+        A precision is taken as the threshold probability s, with odds s / (1 - s). A utility has cost / gain.
+        """
+        odds_of = RULES[self.kind].odds
+        return None if odds_of is None else odds_of(self)
+
     def text(self) -> str:
         """Describe the constraint."""
         also = "" if self.recall is None else f" and recall >= {self.recall}"
@@ -93,6 +107,8 @@ class ConstraintRule:
         Objective, from true positives and selected rows.
     objective_name
         Name of the objective; empty if the description includes it.
+    odds
+        True positives that are worth one false positive; None if the constraint sets none.
     """
 
     read: Callable[[str], Constraint]
@@ -102,6 +118,7 @@ class ConstraintRule:
         true_positives
     )
     objective_name: str = "recall"
+    odds: Callable[[Constraint], Fraction | None] | None = None
 
 
 def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
@@ -279,12 +296,23 @@ def _utility_of(constraint: Constraint, true_positives: int, selected: int) -> F
     return gain * true_positives - cost * (selected - true_positives)
 
 
+def _odds_of_precision(constraint: Constraint) -> Fraction | None:
+    (precision,) = constraint.numbers
+    return precision / (1 - precision) if precision < 1 else None
+
+
+def _odds_of_utility(constraint: Constraint) -> Fraction:
+    gain, cost = constraint.numbers
+    return cost / gain
+
+
 RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
     {
         ConstraintKind.PRECISION: ConstraintRule(
             read=_read_share(ConstraintKind.PRECISION, above=0),
             goal=_keep_precision,
             text="precision >= {}",
+            odds=_odds_of_precision,
         ),
         ConstraintKind.RECALL: ConstraintRule(
             read=_read_share(ConstraintKind.RECALL, above=0),
@@ -307,6 +335,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             text="highest utility ({})",
             objective=_utility_of,
             objective_name="",
+            odds=_odds_of_utility,
         ),
     }
 )

@@ -91,6 +91,9 @@ class MeasuredBoundary:
         1 if the target is missed significantly, 0 if not, None if not tested.
     zones
         None without a review.
+    net_benefit
+        At the odds of the constraint, UNKNOWN as for recall or if they are infinite. None if the constraint
+        sets no odds, or with class weights.
     """
 
     precision: ExactEstimate
@@ -104,6 +107,7 @@ class MeasuredBoundary:
     target_precision: Estimate | None = None
     promise_broken: int | None = None
     zones: MeasuredZones | None = None
+    net_benefit: Estimate | None = None
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
@@ -114,6 +118,8 @@ class MeasuredBoundary:
         """By their contract names."""
         metrics = {**vars(self), "selected_share": self.selected / self.rows}
         zones, target = metrics.pop("zones"), metrics.pop("target_precision")
+        if self.net_benefit is None:
+            del metrics["net_benefit"]
         metrics |= {} if zones is None else vars(zones)
         return metrics if target is None else {"target_precision": target, **metrics}
 
@@ -403,6 +409,8 @@ class EvaluateReport(Evaluated):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
         if any(measured.zones for _, _, measured in self.results):
             rows += self._zone_rows(brief=brief)
+        if not brief:
+            rows += self._net_benefit_rows()
         return Table(title="", header=header, rows=rows)
 
     def _zone_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
@@ -411,6 +419,16 @@ class EvaluateReport(Evaluated):
         if self.difference is not None:
             columns.append((self.difference.caught_cell(brief=brief), "", ""))
         return list(zip(_ZONE_ROWS, *columns, strict=True))
+
+    def _net_benefit_rows(self) -> list[tuple[str, ...]]:
+        """Build the row of the net benefits; none if no constraint sets odds."""
+        estimates = [measured.net_benefit for _, _, measured in self.results]
+        if not any(estimates):
+            return []
+        cells = ["" if estimate is None else interval(estimate) for estimate in estimates]
+        if self.difference is not None:
+            cells.append(self.difference.net_benefit_cell())
+        return [("net benefit", *cells)]
 
     def _rules_table(self) -> Table:
         """Build the table of the rules."""

@@ -31,6 +31,8 @@ class BoundaryDifference:
     caught, caught_p
         Difference of the shares of positives that are flagged or reviewed; None unless both rules have a
         review.
+    net_benefit
+        Difference of the net benefits; None unless both rules have one at the same odds.
     """
 
     recall: Estimate
@@ -42,15 +44,22 @@ class BoundaryDifference:
     disagreements_positive: int
     caught: Estimate | None = None
     caught_p: float | None = None
+    net_benefit: Estimate | None = None
 
     def metrics(self) -> Metrics:
         """By their contract names."""
         metrics = dict(vars(self))
+        if self.net_benefit is None:
+            del metrics["net_benefit"]
         return metrics if self.caught else {k: v for k, v in metrics.items() if not k.startswith("caught")}
 
     def caught_cell(self, *, brief: bool) -> str:
         """Format the difference of the positives caught."""
         return "" if self.caught is None else _format(self.caught, "+.3f", self.caught_p, brief=brief)
+
+    def net_benefit_cell(self) -> str:
+        """Format the difference of the net benefits, with its interval."""
+        return "" if self.net_benefit is None else _format(self.net_benefit, "+.3f", brief=False)
 
     def column(self, *, brief: bool) -> tuple[str, str, str]:
         """Format the differences of precision, recall and flagged rows."""
