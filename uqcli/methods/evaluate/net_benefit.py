@@ -5,9 +5,9 @@ of the false positives in units of true positives. It is a weighted sum of share
 and so is a difference. Each share has its exact Clopper-Pearson interval. The margins are squared and added,
 with the correlations of the shares (MOVER: Zou and Donner 2008).
 
-Above a confidence of 0.95, a squared sum is too short if few rows have a large weight: the error of a single
-false positive at odds of 19 is not normal. There, the level is divided by the number of shares, and the
-margins are added (Bonferroni). This is valid for any counts.
+A squared sum is too short above a confidence of 0.95 if few rows have a large weight. An example is a single
+false positive at odds of 19. There, the level is divided by the number of shares, and the margins are added
+(Bonferroni). This is valid for any counts.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def net_benefit(selected: Chosen, rows: int, odds: Fraction) -> float:
     rows
         All rows, at least 1.
     odds
-        True positives that are worth one false positive; s / (1 - s) for a threshold probability s.
+        True positives that are worth one false positive, above 0; s / (1 - s) for a threshold probability s.
 
     Examples
     --------
@@ -98,10 +98,9 @@ def _weighted_sum(counts: Sequence[tuple[int, float]], rows: int, confidence: fl
     counts
         Rows and weight of each set.
     """
-    weighted = [(count, weight) for count, weight in counts if weight]
     is_added = confidence > _MAX_SQUARED
-    level = 1 - (1 - confidence) / len(weighted) if is_added else confidence
-    parts = [_part(count, weight, rows, level) for count, weight in weighted]
+    level = 1 - (1 - confidence) / len(counts) if is_added else confidence
+    parts = [_part(count, weight, rows, level) for count, weight in counts]
     value = math.fsum(part.value for part in parts)
     down, up = ([part.down for part in parts], [part.up for part in parts])
     if is_added:
