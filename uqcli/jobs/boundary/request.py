@@ -84,6 +84,8 @@ class BoundaryRequest:
         Uncertainty columns to compare with a single threshold, of which the best is used; empty for none.
     frontier
         Output of the trade-off curve of recall and precision; None for none.
+    bounds
+        Bounds at which the trade-off curve has net benefits, if there are several; empty for the constraint.
     seed
         Seed of the splits for certificates, comparisons and the number of bins.
     """
@@ -101,6 +103,7 @@ class BoundaryRequest:
     certify: str | None = None
     compare: tuple[str, ...] = ()
     frontier: Destination | None = None
+    bounds: tuple[Constraint, ...] = ()
     seed: int = defaults.SEED
 
     @property

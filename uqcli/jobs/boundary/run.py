@@ -170,7 +170,9 @@ def _found(
         expected_share=_expected_share(constraint, best, cells.total),
     )
     if request.frontier is not None:
-        write_frontier(calibration_set, best.algorithm, request.frontier)
+        # with class weights, the odds concern rows of other class priors than the table counts
+        bounds = (request.bounds or (request.constraint,)) if class_weights is None else ()
+        write_frontier(calibration_set, best.algorithm, request.frontier, bounds)
     if best.optimum is None or best.optimum.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     artifact = _artifact(
@@ -251,6 +253,7 @@ def run_several(
     UsageError, DataError, ArtifactError
         See ``run``.
     """
+    request = replace(request, bounds=tuple(constraints))
     with reusable_streams():  # the rows are read once per bound
         results = [run(replace(request, constraint=constraint)) for constraint in constraints[:1]]
         request = replace(request, frontier=None)  # the same for all bounds

@@ -24,6 +24,7 @@ from uqcli.errors import UsageError
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.difference import difference_of
 from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
+from uqcli.jobs.evaluate.net_benefit import net_benefit_difference, net_benefit_estimate
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.value import ValueTally, utility_of
 from uqcli.jobs.intervals import proportion_estimate
@@ -115,6 +116,11 @@ def evaluate(
         (name, rule, replace(measured, promise_broken=_broken(claim, review)))
         for (name, rule, measured), claim, review in zip(found, claims, reviews, strict=True)
     )
+    difference = None
+    if len(rules) == 2:
+        difference = _difference(tally, measured, values, request.confidence)
+        net_benefit = _net_benefit_difference(tally, rules, measured, request.confidence)
+        difference = replace(difference, net_benefit=net_benefit)
     return EvaluateReport(
         source=source_of(summary),
         parameters=EvaluateParameters(
@@ -126,7 +132,7 @@ def evaluate(
         results=results,
         claims=claims,
         review_claims=tuple(review for review in reviews if review is not None),
-        difference=_difference(tally, measured, values, request.confidence) if len(rules) == 2 else None,
+        difference=difference,
         by_group=groups,
     )
 
@@ -291,11 +297,25 @@ def _measured(
 ) -> list[MeasuredBoundary]:
     negatives, confidence = tally.rows - tally.positives, request.confidence
 
+    def is_unknown(taken: int) -> bool:
+        """Whether too few rows that are not taken have a label, if some have none."""
+        return bool(unlabelled) and tally.rows - taken < MIN_UNFLAGGED
+
     def over_all_rows(successes: int, trials: int, taken: int) -> Estimate:
         """Estimate a rate whose rows are not only the taken ones; unknown if too few others have a label."""
-        if unlabelled and tally.rows - taken < MIN_UNFLAGGED:
+        if is_unknown(taken):
             return UNKNOWN
         return proportion_estimate(successes, trials, confidence)
+
+    def net_benefit(rule: BoundaryArtifact, selected: int, true_positives: int) -> Estimate | None:
+        """Estimate the net benefit at the odds of the constraint; None if it sets none."""
+        constraint = rule.constraint.parsed()
+        if not constraint.sets_odds or target is not None:  # the odds concern the target class priors
+            return None
+        if constraint.odds is None or is_unknown(selected):
+            return UNKNOWN
+        flagged = Chosen(positives=true_positives, negatives=selected - true_positives)
+        return net_benefit_estimate(flagged, tally.rows, constraint.odds, confidence)
 
     def zones(handled: int, caught: int, selected: int) -> MeasuredZones:
         """Measure the zones of a rule with a review."""
@@ -320,6 +340,7 @@ def _measured(
             if target is None
             else _in_target(target, true_positives, selected, request),
             zones=zones(*handled, selected) if rule.has_zones else None,
+            net_benefit=net_benefit(rule, selected, true_positives),
         )
         for rule, (selected, true_positives), handled in zip(rules, tally.flagged, tally.handled, strict=True)
     ]
@@ -350,6 +371,22 @@ def _without_unknown(value: MeasuredValue, measured: Sequence[MeasuredBoundary])
     if UNKNOWN in [result.recall for result in measured]:
         return replace(value, value_caught=UNKNOWN)
     return value
+
+
+def _net_benefit_difference(
+    tally: _Tally,
+    rules: Sequence[BoundaryArtifact],
+    measured: Sequence[MeasuredBoundary],
+    confidence: float,
+) -> Estimate | None:
+    """Estimate the difference of two net benefits; None unless both rules have one at the same odds."""
+    estimates = [result.net_benefit for result in measured]
+    odds, other = (rule.constraint.parsed().odds for rule in rules)
+    if None in estimates or odds != other:
+        return None
+    if odds is None or UNKNOWN in estimates:
+        return UNKNOWN
+    return net_benefit_difference(_paired(tally.flagged, tally.common_flagged), tally.rows, odds, confidence)
 
 
 def _paired(counts: Sequence[tuple[int, int]], common: tuple[int, int]) -> PairedSelections:

@@ -123,6 +123,20 @@ class Constraint:
         of_all, of_positives = (sums[list(self.amounts).index(role)] for sums in fit.sums_selected)
         return Fraction(of_positives if positive else of_all - of_positives, UNITS)
 
+    @property
+    def sets_odds(self) -> bool:
+        """Whether it states how many true positives are worth a false positive."""
+        return RULES[self.kind].odds is not None and not self.amounts
+
+    @property
+    def odds(self) -> Fraction | None:
+        """True positives that are worth one false positive; None if not set or, at precision 1, infinite.
+
+        A precision is taken as the threshold probability s, with odds s / (1 - s). A utility has cost / gain.
+        """
+        odds_of = RULES[self.kind].odds
+        return None if odds_of is None or self.amounts else odds_of(self)
+
     def text(self) -> str:
         """Describe the constraint."""
         also = "" if self.recall is None else f" and recall >= {self.recall}"
@@ -157,6 +171,8 @@ class ConstraintRule:
         Objective, from the counts of a boundary.
     objective_name
         Name of the objective; empty if the description includes it.
+    odds
+        True positives that are worth one false positive; None if the constraint sets none.
     """
 
     read: Callable[[str], Constraint]
@@ -164,6 +180,7 @@ class ConstraintRule:
     text: str
     objective: Callable[[Constraint, FitCounts], Fraction] = lambda _, fit: Fraction(fit.true_positives)
     objective_name: str = "recall"
+    odds: Callable[[Constraint], Fraction | None] | None = None
 
 
 def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
@@ -382,12 +399,23 @@ def _utility_of(constraint: Constraint, fit: FitCounts) -> Fraction:
     return value[0]
 
 
+def _odds_of_precision(constraint: Constraint) -> Fraction | None:
+    (precision,) = constraint.numbers
+    return precision / (1 - precision) if precision < 1 else None
+
+
+def _odds_of_utility(constraint: Constraint) -> Fraction:
+    gain, cost = constraint.numbers
+    return cost / gain
+
+
 RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
     {
         ConstraintKind.PRECISION: ConstraintRule(
             read=_read_share(ConstraintKind.PRECISION, above=0),
             goal=_keep_precision,
             text="precision >= {}",
+            odds=_odds_of_precision,
         ),
         ConstraintKind.RECALL: ConstraintRule(
             read=_read_share(ConstraintKind.RECALL, above=0),
@@ -410,6 +438,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             text="highest utility ({})",
             objective=_utility_of,
             objective_name="",
+            odds=_odds_of_utility,
         ),
     }
 )

@@ -95,6 +95,9 @@ class MeasuredBoundary:
         None without a review.
     value
         None without gain and cost.
+    net_benefit
+        At the odds of the constraint, UNKNOWN as for recall or if they are infinite. None if the constraint
+        sets no odds, or with class weights.
     """
 
     precision: ExactEstimate
@@ -109,6 +112,7 @@ class MeasuredBoundary:
     promise_broken: int | None = None
     zones: MeasuredZones | None = None
     value: MeasuredValue | None = None
+    net_benefit: Estimate | None = None
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
@@ -119,6 +123,8 @@ class MeasuredBoundary:
         """By their contract names."""
         metrics = {**vars(self), "selected_share": self.selected / self.rows}
         zones, value, target = (metrics.pop(name) for name in ("zones", "value", "target_precision"))
+        if self.net_benefit is None:
+            del metrics["net_benefit"]
         metrics |= {} if zones is None else vars(zones)
         metrics |= {} if value is None else value.metrics()
         return metrics if target is None else {"target_precision": target, **metrics}
@@ -410,6 +416,8 @@ class EvaluateReport(Evaluated):
         if any(measured.zones for _, _, measured in self.results):
             rows += self._zone_rows(brief=brief)
         rows += self._value_rows(brief=brief)
+        if not brief:
+            rows += self._net_benefit_rows()
         return Table(title="", header=header, rows=rows)
 
     def _zone_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
@@ -426,6 +434,16 @@ class EvaluateReport(Evaluated):
         if self.difference is not None and self.difference.value is not None:
             columns.append(self.difference.value.difference_cells(brief=brief))
         return list(zip(VALUE_ROWS, *columns, strict=True)) if columns else []
+
+    def _net_benefit_rows(self) -> list[tuple[str, ...]]:
+        """Build the row of the net benefits; none if no constraint sets odds."""
+        estimates = [measured.net_benefit for _, _, measured in self.results]
+        if not any(estimates):
+            return []
+        cells = ["" if estimate is None else interval(estimate) for estimate in estimates]
+        if self.difference is not None:
+            cells.append(self.difference.net_benefit_cell())
+        return [("net benefit", *cells)]
 
     def _rules_table(self) -> Table:
         """Build the table of the rules."""

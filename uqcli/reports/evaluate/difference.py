@@ -34,6 +34,8 @@ class BoundaryDifference:
         review.
     value
         Difference of their values; None without gain and cost.
+    net_benefit
+        Difference of the net benefits; None unless both rules have one at the same odds.
     """
 
     recall: Estimate
@@ -46,16 +48,23 @@ class BoundaryDifference:
     caught: Estimate | None = None
     caught_p: float | None = None
     value: MeasuredValue | None = None
+    net_benefit: Estimate | None = None
 
     def metrics(self) -> Metrics:
         """By their contract names."""
         left_out = {"value"} if self.caught else {"value", "caught", "caught_p"}
+        if self.net_benefit is None:
+            left_out.add("net_benefit")
         metrics: Metrics = {name: metric for name, metric in vars(self).items() if name not in left_out}
         return metrics if self.value is None else {**metrics, **self.value.metrics()}
 
     def caught_cell(self, *, brief: bool) -> str:
         """Format the difference of the positives caught."""
         return "" if self.caught is None else _format(self.caught, "+.3f", self.caught_p, brief=brief)
+
+    def net_benefit_cell(self) -> str:
+        """Format the difference of the net benefits, with its interval."""
+        return "" if self.net_benefit is None else _format(self.net_benefit, "+.3f", brief=False)
 
     def column(self, *, brief: bool) -> tuple[str, str, str]:
         """Format the differences of precision, recall and flagged rows."""
