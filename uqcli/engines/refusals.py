@@ -50,7 +50,7 @@ def unusable_values(found: str, *, cut: bool = False) -> DataError:
     """
     return DataError(
         found,
-        expected="as many fields as the header in every row" if cut else "a finite value in every row",
+        expected="as many fields as the header in every row" if cut else "a usable value in every row",
         remedy=TRUNCATED_REMEDY if cut else "fix these rows, or leave them out with --on-invalid drop",
     )
 

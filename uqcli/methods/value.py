@@ -6,8 +6,8 @@ of heavy-tailed amounts often lack the largest ones, so that this error is too s
 therefore added to it, twice as large as the largest one in the file. With few contributing rows the tail is
 known even less, so that its square counts 1 + 100/rows times.
 
-In simulations the intervals then cover at their level: for log-normal amounts with a log deviation up to 1.5,
-and for Pareto amounts from exponent 2.1. Resamplings of the same rows cover 81 to 95 % at a level of 95 %.
+In simulations the intervals then cover at their level. The amounts were log-normal with a log deviation up to
+1.5, and Pareto from exponent 2.1. Resamplings of the same rows cover 81 to 95 % at a level of 95 %.
 Shares of a total vary less, and one row as large as the largest is enough.
 """
 

@@ -183,7 +183,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
         option = "--gain and --cost" if is_utility else f"--{request.constraint.kind}"
         raise UsageError(f"--certify with {option}", expected="--precision, --recall or --max-fpr")
     if request.by is not None and request.bound is not GroupBound.EACH:
-        raise UsageError("--certify with --bound overall", expected="--bound each")
+        raise UsageError("--certify with --bound overall", expected="one of them", remedy="add --bound each")
     return delta
 
 

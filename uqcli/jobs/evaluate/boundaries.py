@@ -445,7 +445,8 @@ def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBound
     else:
         missed = round((zones.miss.value or 0) * measured.positives)
         tested = BoundedRate(successes=missed, trials=measured.positives, bound=limit.number, upper=True)
-        outcome = _rate_outcome(artifact, text, tested, zones.miss)
+        rate = text if artifact.certified is None else f"miss rate <= {float(limit.number):g}"
+        outcome = _rate_outcome(artifact, rate, tested, zones.miss)
     met, sentence = outcome
     return Claim(name=f"{name}: {text}", met=met, sentence=f"{name}: {sentence}", about_new_data=not fixed)
 

@@ -292,6 +292,8 @@ def utility(gain: str, cost: str) -> Constraint:
     """
     typed = {"gain": gain, "cost": cost}
     amounts = {role: text for role, text in typed.items() if not _is_number(text)}
+    if not all(amounts.values()):
+        raise UsageError(f"gain '{gain}' and cost '{cost}'", expected="a number or a column for both")
     numbers = tuple(
         Fraction(0) if role in amounts else decimal(role, text, above=0) for role, text in typed.items()
     )

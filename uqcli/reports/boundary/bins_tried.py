@@ -8,8 +8,8 @@ from uqcli.document import Table
 from uqcli.methods.boundary.bins import BinsTried, fewest_of
 
 
-def bins_tried_table(tried: Sequence[BinsTried]) -> Table:
-    """Build the table of the gain for each number of bins."""
+def bins_tried_table(tried: Sequence[BinsTried], gained: str = "recall gained, points") -> Table:
+    """Build the table of the gain for each number of bins; ``gained`` says of what."""
     chosen = fewest_of(tried)
     rows = [
         (
@@ -20,6 +20,6 @@ def bins_tried_table(tried: Sequence[BinsTried]) -> Table:
         )
         for candidate in tried
     ]
-    header = ("uncertainty bins", "recall gained, points", "behind the best (SE)", "")
+    header = ("uncertainty bins", gained, "behind the best (SE)", "")
     title = "Gain at equal alerts, cross-validated; chosen: the fewest bins within one standard error"
     return Table(title=title, header=header, rows=rows, detail=True)

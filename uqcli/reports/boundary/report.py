@@ -239,7 +239,8 @@ class BoundaryReport(OneResult):
         if self.compared:
             tables.append(gains_table(self.compared))
         if self.tried:
-            tables.append(bins_tried_table(self.tried))
+            in_money = ("value gained, % of all gain",) if self.constraint.amounts else ()
+            tables.append(bins_tried_table(self.tried, *in_money))
         if boundary and self.groups:
             tables += [self.groups.table(), *self.groups.details()]
         if boundary and boundary.fit.zones:
@@ -255,7 +256,7 @@ class BoundaryReport(OneResult):
             notes=self._notes(),
             next="evaluate {rule} TEST.csv" if boundary else "",
             figures=self._figures(),
-            claims=[self.claim],
+            claims=[self.claim, *self._miss_claim()],
             card=self.card,
             operating_points=self.operating_points,
             live=self._times(),
@@ -300,6 +301,18 @@ class BoundaryReport(OneResult):
         certified = "" if self.certification is None else ", certified"
         sentence = f"Infeasible: {self.shortfall()}." if boundary is None else ""
         return Claim(name=f"{target}{certified}", met=boundary is not None, sentence=sentence)
+
+    def _miss_claim(self) -> list[Claim]:
+        """Claim that a certificate of the missed positives makes; empty without one."""
+        found, review = self.chosen.found, self.review
+        if (
+            found is None
+            or self.certification is None
+            or review is None
+            or review.kind is not ReviewKind.MISS
+        ):
+            return []
+        return [Claim(name=f"{review.text()}, certified", met=True, sentence="")]
 
     def _figures(self) -> list[Figure]:
         """Build the figures: positive rates with the boundaries, and other operating points."""
@@ -421,7 +434,17 @@ class BoundaryReport(OneResult):
             )
             sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
             sentences += [self.recalibrated] if self._is_raised else []
-        return sentences
+        return [*sentences, *self._value_sentence(boundary)]
+
+    def _value_sentence(self, boundary: FittedBoundary) -> list[str]:
+        """State the value on the calibration set, beside that of a single threshold; empty without gain."""
+        value = self._value_of(boundary)
+        if value is None or len(self.candidates) > 1:
+            return []
+        single = None if self._single is boundary else self._value_of(self._single)
+        beside = "" if single is None else f" (single threshold {money(float(single[0]))})"
+        caught = "" if value[1] is None else f", with {percent(value[1])} of the gain of all positives"
+        return [f"Worth {money(float(value[0]))}{beside} on the calibration set{caught}."]
 
     @property
     def recalibrated(self) -> str:
@@ -528,10 +551,11 @@ class BoundaryReport(OneResult):
         return ["about half of such rules flag more than this share of new data."]
 
     def _table(self) -> Table:
-        several, has_value = len(self.candidates) > 1, self.constraint.kind is ConstraintKind.UTILITY
-        header = ["", "recall", "precision", "flagged", *(["value"] if has_value else [])]
+        several = len(self.candidates) > 1
+        header = ["", "recall", "precision", "flagged"]
         if several:
-            more = ["expected recall", "expected precision"]
+            has_value = self.constraint.kind is ConstraintKind.UTILITY
+            more = [*(["value"] if has_value else []), "expected recall", "expected precision"]
             lines = [
                 (
                     str(candidate.algorithm),
@@ -542,9 +566,7 @@ class BoundaryReport(OneResult):
                 for candidate in self.candidates
             ]
             return Table(title="", header=["calibration set", *header[1:], *more], rows=lines)
-        rows: list[tuple[str, ...]] = [
-            ("calibration set", *_cells(self.chosen), *self._value_cell(self.chosen.found))
-        ]
+        rows: list[tuple[str, ...]] = [("calibration set", *_cells(self.chosen))]
         if self.chosen.expected is not None:
             header[0] = RANGES
             expected = expected_metrics(self.chosen.expected, self.class_weights)
@@ -557,13 +579,11 @@ class BoundaryReport(OneResult):
             name = EXPECTED if self.class_weights is None else EXPECTED_ON_TARGET
             if self.groups is not None and self.groups.rest.rows:
                 name = EXPECTED_IN_GROUPS
-            rows.append((name, *cells, self._share_range(), *([""] if has_value else [])))
+            rows.append((name, *cells, self._share_range()))
         if self.unsaved is not None:
-            value = self._value_cell(self.unsaved.found)
-            rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved), *value))
+            rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
         if self.score_only and self.score_only.found:
-            found = self.score_only.found
-            rows.append(("single threshold", *fit_cells(found.fit), *self._value_cell(found)))
+            rows.append(("single threshold", *fit_cells(self.score_only.found.fit)))
         if self.certification and self.certification.uncertified:
             rows.append(("without the test", *fit_cells(self.certification.uncertified.fit)))
         return Table(title="", header=header, rows=rows)
@@ -624,9 +644,6 @@ class BoundaryReport(OneResult):
         notes += self._budget()
         hits, alerts = count(boundary.fit.true_positives), count(boundary.fit.selected)
         notes.append(f"{hits} of {alerts} flagged rows of the calibration set are positive.")
-        value = self._value_of(boundary)
-        if value is not None:
-            notes.append(f"They have {share(value[1])} of the gain of all positives.")
         if single is not None and single is not boundary:
             notes.append(f"The single threshold flags when {rule(single.thresholds[0])}.")
         if self.groups is not None:

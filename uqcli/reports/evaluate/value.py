@@ -35,17 +35,23 @@ class MeasuredValue:
         """Format the cells of one rule, in the order of VALUE_ROWS."""
         caught = self.value_caught
         share = "-" if caught.value is None else f"{caught.value:.3f}{ends_of(caught, '.3f')}"
-        return f"{money(self.value.value)}{ends_of(self.value, ',.0f')}", share
+        high, value = self.value.high, self.value.value
+        margin = "" if high is None or value is None else f" ± {_rounded(high - value)}"
+        return f"{_rounded(value)}{margin}", share
 
     def difference_cells(self, *, brief: bool) -> tuple[str, str]:
         """Format the cells of a difference; without intervals if brief."""
         value, caught = self.value, self.value_caught
         share = "-" if caught.value is None else f"{caught.value:+.3f}"
-        cells = (money_change(Estimate(value=value.value, low=None, high=None)), share)
         return (
-            f"{cells[0]}{'' if brief else ends_of(value, '+,.0f')}{_significance(value)}",
-            f"{cells[1]}{'' if brief else ends_of(caught, '+.3f')}{_significance(caught)}",
+            f"{_rounded(value.value, '+')}{'' if brief else ends_of(value, '+,.0f')}{_significance(value)}",
+            f"{share}{'' if brief else ends_of(caught, '+.3f')}{_significance(caught)}",
         )
+
+
+def _rounded(value: float | None, sign: str = "") -> str:
+    """Format an amount in a table, without decimals if it is large."""
+    return "-" if value is None else f"{value:{sign},.{0 if abs(value) >= 1000 else 2}f}"
 
 
 def _significance(estimate: Estimate) -> str:

@@ -190,7 +190,7 @@ class ApplyReport(OneResult):
         written = self.selected if self.parameters.only_selected is True else rows
         numbers = [KeyNumber(label="rows written", value=count(written or 0))]
         if self.selected is not None and rows:
-            usual = None if self.rule is None else self.rule.alert_rate
+            usual = None if self.rule is None or self.taken is not None else self.rule.alert_rate
             beside = "" if usual is None else f"{percent(usual)} on the calibration set"
             numbers.append(KeyNumber(label="flagged", value=percent(self.selected / rows), interval=beside))
         if self.reviewed is not None and rows:
@@ -199,7 +199,8 @@ class ApplyReport(OneResult):
             numbers.append(KeyNumber(label="undecided", value=count(self.undecided)))
         action = "When labels arrive, check the rule with uqcli evaluate."
         if self.selected is not None:
-            action = f"Handle the rows whose {self.parameters.columns[0]} is true. {action}"
+            evaluated = "" if self.taken is not None else f" {action}"  # evaluate tests the thresholds
+            action = f"Handle the rows whose {self.parameters.columns[0]} is true.{evaluated}"
         verdict = None
         if self.selected is not None:
             rate = "" if self.taken is not None else "alert rate as usual; "
