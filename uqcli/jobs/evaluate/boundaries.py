@@ -9,10 +9,10 @@ from fractions import Fraction
 import msgspec
 import numpy as np
 
-from uqcli.artifacts.boundary import OTHER_GROUPS, PREDICTED_CLASS, ZONES, BoundaryArtifact
+from uqcli.artifacts.boundary import PREDICTED_CLASS, ZONES, BoundaryArtifact
 from uqcli.artifacts.shift import ShiftArtifact
-from uqcli.choices import ConstraintKind, GroupBound, ReviewKind
-from uqcli.counts import Bools, Ints
+from uqcli.choices import ConstraintKind, ReviewKind
+from uqcli.counts import Bools
 from uqcli.defaults import CONFIDENCE
 from uqcli.document import Claim, Estimate, ExactEstimate, money, p_text
 from uqcli.draws import Purpose, generator
@@ -29,6 +29,7 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.value import ValueTally, utility_of
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.labelled import source_of
+from uqcli.jobs.rule_groups import groups_of, own_key, own_levels
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
@@ -83,7 +84,7 @@ def evaluate(
         Columns differ, the rows cannot be read, or every weight is 0.
     """
     _refuse_different_classes(rules)
-    by = request.by or (_own_key(rules[0]) if len(rules) == 1 else None)
+    by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
     if rules[0].class_names:
@@ -106,10 +107,10 @@ def evaluate(
     found = list(zip(request.artifacts, rules, measured, strict=True))
     groups = None
     if by_group is not None and by is not None:
-        counts = by_group[1].of_names(levels.get(by) or _own_levels(rules[0]))
+        counts = by_group[1].of_names(levels.get(by) or own_levels(rules[0]))
         groups = _by_group(rules[0], counts, summary.unlabelled, replace(request, by=by), target)
     claims = tuple(_claim(*result, request.confidence) for result in found)
-    if groups is not None and by == _own_key(rules[0]):
+    if groups is not None and by == own_key(rules[0]):
         claims = tuple(_in_each(claim, groups) for claim in claims)
     reviews = tuple(_review_claim(*result) for result in found)
     results = tuple(
@@ -151,27 +152,6 @@ def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
         )
 
 
-def _own_key(rule: BoundaryArtifact) -> str | None:
-    """Return the key of the groups in each of which a rule promises its bound; None if there is none."""
-    if rule.parameters.bound is not GroupBound.EACH:
-        return None
-    return PREDICTED if rule.class_names else rule.by
-
-
-def _own_levels(rule: BoundaryArtifact) -> dict[str, int]:
-    """Return the index of each group of a rule, and of other rows."""
-    return {name: index for index, name in enumerate((*rule.group_rules, OTHER_GROUPS))}
-
-
-def _groups(rows: Rows, by: str) -> Ints:
-    """Return the group of each row: of a key column, or of the rule's own column."""
-    if by in rows.groups:
-        return rows.groups[by]
-    feature = rows.features[by]
-    others = len(feature.levels or ())
-    return np.where(feature.value < 0, others, feature.value).astype(np.int64)
-
-
 def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
     """Replace the claim about all rows by that about each group."""
     tested = any(group.p_value is not None for group in groups.groups)
@@ -205,7 +185,7 @@ def _by_group(
             handled=((handled, caught),),
         )
         (measured,) = _measured(tally, [artifact], unlabelled, request, target)
-        has_target = request.by != _own_key(artifact) or name in artifact.promising_groups
+        has_target = request.by != own_key(artifact) or name in artifact.promising_groups
         rate = _bounded_rate(constraint, measured, request.confidence) if is_tested and has_target else None
         results[name] = GroupResult(
             rows=rows,
@@ -270,7 +250,7 @@ def _count(
             weight = rows.weights()
             masks = (positive, flagged[0], flagged[0] & positive, handled[0], handled[0] & positive)
             by, sums = by_group
-            sums.add(_groups(rows, by), weight, *(weight * mask for mask in masks))
+            sums.add(groups_of(rows, by), weight, *(weight * mask for mask in masks))
     return tally, batches.summary, batches.levels
 
 
