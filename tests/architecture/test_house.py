@@ -35,7 +35,7 @@ from uqcli.reports import in_words
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-SUBJECTS = {"boundary", "bin", "tce", "calibrate", "conformal", "shift", "evaluate", "stream"}
+SUBJECTS = {"boundary", "bin", "tce", "calibrate", "conformal", "shift", "evaluate", "stream", "watch"}
 
 
 def test_every_error_has_its_own_exit_code():

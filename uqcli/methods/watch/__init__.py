@@ -1,0 +1,1 @@
+"""Algorithms of ``watch``: tests of a guarantee that stay valid however often you look at the labels."""

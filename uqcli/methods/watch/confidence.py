@@ -1,0 +1,73 @@
+"""Confidence sequences: intervals of a rate that cover at all looks together (Howard et al. 2021).
+
+The interval contains the rates that neither side rejects. One side is the evidence against "at least this
+rate", the other the evidence against "at most". Each side has half of the risk.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from uqcli.counts import Floats, Ints
+from uqcli.methods.watch.evidence import log_e_at
+
+_HALVINGS: Final = 60
+
+
+def rate_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Compute the interval of a rate. It covers the rate at all looks together with this probability.
+
+    Parameters
+    ----------
+    successes, trials
+        With ``0 <= successes <= trials``; zero trials give (0, 1).
+    confidence
+        In (0, 1), of both sides together.
+
+    Examples
+    --------
+    >>> rate_interval(0, 0, 0.95)
+    (0.0, 1.0)
+    >>> low, high = rate_interval(900, 1000, 0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.867, 0.927)
+    """
+    counts = np.array([[successes], [trials]], dtype=np.int64)
+    low, high = rate_intervals(counts[0], counts[1], confidence)
+    return float(low[0]), float(high[0])
+
+
+def rate_intervals(successes: Ints, trials: Ints, confidence: float) -> tuple[Floats, Floats]:
+    """Compute the interval of each pair of counts, as ``rate_interval`` does.
+
+    Parameters
+    ----------
+    successes, trials : int64, shape (m,)
+
+    Returns
+    -------
+    low, high : float64, shape (m,)
+    """
+    failures = trials - successes
+    highest = math.log(2 / (1 - confidence))
+    return 1 - _upper_ends(failures, successes, highest), _upper_ends(successes, failures, highest)
+
+
+def _upper_ends(successes: Ints, failures: Ints, highest: float) -> Floats:
+    """Compute by bisection the bound at which the log of the e-value reaches ``highest``.
+
+    The e-value rises with the bound from the observed rate on, where it is at most 1.
+    """
+    accepted = np.where(successes + failures > 0, successes / np.maximum(successes + failures, 1), 1.0)
+    rejected = np.ones(len(successes))
+    bounded = np.flatnonzero(failures)
+    for _ in range(_HALVINGS):
+        middle = (accepted[bounded] + rejected[bounded]) / 2
+        middle = np.clip(middle, np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
+        is_in = log_e_at(successes[bounded], failures[bounded], middle, 1 - middle) < highest
+        accepted[bounded[is_in]] = middle[is_in]
+        rejected[bounded[~is_in]] = middle[~is_in]
+    return rejected

@@ -1,0 +1,191 @@
+"""Anytime-valid evidence against a guaranteed rate.
+
+The claim is that every trial succeeds with probability at least sigma, given all earlier trials. After k
+successes in n trials the e-value is the likelihood ratio of q and sigma, averaged over q below sigma::
+
+    E = int_0^sigma (q / sigma)^k ((1 - q) / (1 - sigma))^(n - k) dPi(q)
+
+Pi is Beta(20 sigma, 20 (1 - sigma)) cut to (0, sigma). If the claim is true, E is a non-negative
+supermartingale that starts at 1. By Ville's inequality (1939) it then ever reaches 1 / delta with probability
+at most delta. Looks may therefore be taken at any time, and as often as you like.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from uqcli.counts import Floats, Ints
+
+_PRIOR_TRIALS: Final = 20
+"""Trials that the prior is worth. Its mean is the bound, because rates just below it are hard to find."""
+
+_LEAST_TAIL: Final = 1e-280
+"""Below it the incomplete beta function nears the end of the doubles; the continued fraction takes over."""
+
+_MIN_SERIES_ARGUMENT: Final = 10.0
+_MAX_FRACTION_STEPS: Final = 10_000
+
+
+def log_e_value(successes: int, trials: int, bound: Fraction) -> float:
+    """Compute the log of the e-value against "every trial succeeds with probability at least ``bound``".
+
+    Parameters
+    ----------
+    successes, trials
+        With ``0 <= successes <= trials``; zero trials give 0.
+    bound
+        From 0 to 1. A rate of at least 0 is never in doubt and gives 0. A failure under a bound of 1 gives
+        infinity.
+
+    Returns
+    -------
+    float
+        Natural logarithm.
+
+    Examples
+    --------
+    >>> log_e_value(0, 0, Fraction(9, 10)), log_e_value(9, 10, Fraction(1))
+    (0.0, inf)
+    >>> round(log_e_value(80, 100, Fraction(9, 10)), 2)
+    3.49
+    """
+    counts = np.array([[successes], [trials]], dtype=np.int64)
+    return float(log_e_values(counts[0], counts[1], bound)[0])
+
+
+def log_e_values(successes: Ints, trials: Ints, bound: Fraction) -> Floats:
+    """Compute the log of the e-value of each pair of counts, as ``log_e_value`` does.
+
+    Parameters
+    ----------
+    successes, trials : int64, shape (m,)
+
+    Returns
+    -------
+    float64, shape (m,)
+        Natural logarithms.
+    """
+    failures = trials - successes
+    if bound <= 0:
+        return np.zeros(len(trials))
+    if bound >= 1:
+        return np.where(failures > 0, np.inf, 0.0)
+    log_e = log_e_at(successes, failures, np.float64(bound), np.float64(1 - bound))
+    return np.where(trials > 0, log_e, 0.0)
+
+
+def log_e_at(
+    successes: Ints, failures: Ints, bound: Floats | np.float64, rest: Floats | np.float64
+) -> Floats:
+    """Compute the log of the e-value at bounds strictly between 0 and 1.
+
+    Parameters
+    ----------
+    successes, failures : int64, shape (m,)
+    bound, rest : float64, scalars or shape (m,)
+        The bound and 1 less the bound. Each is exact near 0, where their sum hides its digits.
+    """
+    zero = np.zeros(1, dtype=np.int64)
+    return _log_mass(successes, failures, bound, rest) - _log_mass(zero, zero, bound, rest)
+
+
+def is_alarm(log_e: float, delta: Fraction) -> bool:
+    """Return whether an e-value reaches 1 / delta.
+
+    Examples
+    --------
+    >>> is_alarm(4.7, Fraction(1, 100)), is_alarm(4.5, Fraction(1, 100))
+    (True, False)
+    """
+    return log_e >= -math.log(delta)
+
+
+def _log_mass(
+    successes: Ints,
+    failures: Ints,
+    bound: Floats | np.float64,
+    rest: Floats | np.float64,
+) -> Floats:
+    """Compute log int_0^sigma q^(x-1) (1-q)^(y-1) dq - x log sigma - y log(1 - sigma).
+
+    Here ``x = successes + 20 sigma`` and ``y = failures + 20 (1 - sigma)``. The powers of sigma cancel before
+    anything is rounded.
+    """
+    from scipy.special import betainc, betaincc
+
+    x, y = successes + _PRIOR_TRIALS * bound, failures + _PRIOR_TRIALS * rest
+    tail = np.where(bound < 0.5, betainc(x, y, bound), betaincc(y, x, rest))
+    in_range = tail > _LEAST_TAIL
+    log_mass: Floats = _log_complete(successes, failures, bound, rest) + np.log(np.where(in_range, tail, 1.0))
+    if not in_range.all():
+        x, y, sigma = (values[~in_range] for values in np.broadcast_arrays(x, y, bound))
+        log_mass[~in_range] = np.log(_fraction(x, y, sigma) / x)
+    return log_mass
+
+
+def _log_complete(
+    successes: Ints,
+    failures: Ints,
+    bound: Floats | np.float64,
+    rest: Floats | np.float64,
+) -> Floats:
+    """Compute ``log B(x, y) - x log sigma - y log(1 - sigma)`` by Stirling's formula and its exact error.
+
+    Gamma functions of large counts would lose digits, because their difference is small (Loader 2000).
+    """
+    total: Floats = np.asarray(successes + failures + _PRIOR_TRIALS, dtype=np.float64)
+    x, y = successes + _PRIOR_TRIALS * bound, failures + _PRIOR_TRIALS * rest
+    surplus = successes * rest - failures * bound
+    deviance = total * (
+        bound * _excess(surplus / (total * bound)) + rest * _excess(-surplus / (total * rest))
+    )
+    smooth = np.log(2 * np.pi * total / (x * y)) / 2
+    log_beta: Floats = smooth + deviance + _stirling_error(x) + _stirling_error(y) - _stirling_error(total)
+    return log_beta
+
+
+def _excess(change: Floats) -> Floats:
+    """Compute ``(1 + t) log(1 + t) - t``, which is at least 0."""
+    return (1 + change) * np.log1p(change) - change
+
+
+def _stirling_error(value: Floats | np.float64) -> Floats:
+    """Compute log Gamma less Stirling's formula."""
+    from scipy.special import gammaln
+
+    small = np.minimum(value, _MIN_SERIES_ARGUMENT)
+    exact = gammaln(small) - (small - 0.5) * np.log(small) + small - np.log(2 * np.pi) / 2
+    inverse = 1 / np.maximum(value, _MIN_SERIES_ARGUMENT)
+    square = inverse * inverse
+    coefficients = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+    series = np.zeros_like(inverse)
+    for coefficient in reversed(coefficients):
+        series = series * square + coefficient
+    error: Floats = np.where(value < _MIN_SERIES_ARGUMENT, exact, series * inverse)
+    return error
+
+
+def _fraction(x: Floats, y: Floats, sigma: Floats) -> Floats:
+    """Compute 2F1(x + y, 1; x + 1; sigma) by its continued fraction (DLMF 8.17.22, Lentz's algorithm).
+
+    It converges fast if sigma is far below ``x / (x + y)``.
+    """
+    tiny = 1e-300
+    numerator, denominator = np.ones_like(x), 1 - (x + y) * sigma / (x + 1)
+    denominator = 1 / np.where(np.abs(denominator) < tiny, tiny, denominator)
+    value = denominator.copy()
+    for step in range(1, _MAX_FRACTION_STEPS):
+        even = step * (y - step) * sigma / ((x + 2 * step - 1) * (x + 2 * step))
+        odd = -(x + step) * (x + y + step) * sigma / ((x + 2 * step) * (x + 2 * step + 1))
+        before = value
+        for coefficient in (even, odd):
+            denominator = 1 / (1 + coefficient * denominator)
+            numerator = 1 + coefficient / numerator
+            value = value * denominator * numerator
+        if np.all(np.abs(value - before) <= 1e-15 * np.abs(value)):
+            break
+    return value
