@@ -249,3 +249,4 @@ class ArtifactKind(StrEnum):
     CALIBRATOR = "calibrator"
     CONFORMAL = "conformal"
     SHIFT = "shift"
+    WATCH = "watch"

@@ -87,6 +87,13 @@ MEASURED_ROWS: Final = 1_000_000
 """Maximum rows on which a map is cross-validated: beyond, sampling noise is below 0.001."""
 
 CONFIDENCE: Final = 0.95
+
+WATCH_DELTA: Final = "0.01"
+"""Risk of a false alarm over the lifetime of a watched rule."""
+
+RUN_LENGTH: Final = 1000
+"""Mean number of batches until a false change alarm."""
+
 FOLDS: Final = 5
 """Folds of cross-validation."""
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import uqcli
-from uqcli.choices import Algorithm, Binning, CalibrationMethod
+from uqcli.choices import Algorithm, ArtifactKind, Binning, CalibrationMethod
 from uqcli.cli.app import run
 from uqcli.cli.config import COMMANDS
 from uqcli.reports.render import to_json
@@ -333,11 +333,45 @@ def test_rules_do_what_apply_evaluate_and_show_do(given, capfd, kind):
     assert rule.describe() == shown
 
 
+WATCH_CASES = {
+    "boundary": lambda m, g: m.watch(*g.labelled, uncertainty=g.rows["uncertainty"], delta="0.05"),
+    "conformal": lambda m, g: m.watch(
+        g.probability, g.classes["label"], group=g.classes["group"], delta="0.05"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WATCH_CASES)
+def test_rules_are_watched_as_by_the_command(given, capfd, kind):
+    fit, inputs, _, _ = RULE_CASES[kind]
+    command(f"{fit} -q -o model.json", capfd)
+    expected = json.loads(command(f"watch model.json {inputs} --delta 0.05 --json", capfd))
+    report = WATCH_CASES[kind](uqcli.load("model.json"), given).report.payload()
+    assert json.loads(json.dumps(report)) == expected
+
+
+def test_a_watch_keeps_its_state_in_a_file(given, capfd):
+    command("boundary rows.parquet --precision 0.6 -q -o model.json", capfd)
+    rule, day = uqcli.load("model.json"), ["2026-01-01"] * len(given.rows["score"])
+    for expected in (1, 0):
+        watched = rule.watch(
+            *given.labelled, uncertainty=given.rows["uncertainty"], day=day, state="state.json"
+        )
+        assert watched.metrics["added"] == expected
+        assert watched.alarms == ()
+    assert (
+        json.loads(command("watch model.json --state state.json --acknowledge --json", capfd))["metrics"][
+            "batches"
+        ]
+        == 1
+    )
+
+
 def test_schemas_are_those_of_the_command(capfd):
-    for kind in ("grid", "boundary", "calibrator", "conformal", "shift"):
+    for kind in ArtifactKind:
         assert uqcli.schema_text(kind) == command(f"schema {kind}", capfd)
 
 
 def test_every_command_is_compared():
-    compared = {case[0].split()[0] for case in CASES} | {"apply", "evaluate", "show", "schema"}
+    compared = {case[0].split()[0] for case in CASES} | {"apply", "evaluate", "watch", "show", "schema"}
     assert compared == set(COMMANDS)

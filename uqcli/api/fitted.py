@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
+import polars as pl
 
-from uqcli.api.columns import BY, WEIGHT, Column, table_of, unused
+from uqcli.api.columns import WEIGHT, Column, table_of, unused
 from uqcli.artifacts.codec import encode, load_kind
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.artifacts.saved import Saved
@@ -19,10 +21,14 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
+from uqcli.jobs.watch.request import WatchRequest
+from uqcli.jobs.watch.run import run as watch
 from uqcli.reports.evaluate.groups import EvaluatedGroup, ReportByGroup
 from uqcli.reports.render import to_markdown
 from uqcli.reports.show import ShowReport
+from uqcli.reports.watch.report import WatchReport
 from uqcli.stores.output import write_bytes
+from uqcli.stores.state import locked
 
 ModelT = TypeVar("ModelT", bound=Saved)
 
@@ -119,26 +125,100 @@ class Fitted(Generic[ModelT]):
         **options
             Attributes of ``EvaluateRequest``.
         """
+        frame, overrides, names = self._labelled(inputs, label, weight, by=by)
+        request = EvaluateRequest(
+            data=DataRequest(inputs=(), frame=frame),
+            artifacts=(str(self.artifact.kind),),
+            rules=(self.artifact,),
+            columns=overrides,
+            by=names.get("by"),
+            **options,
+        )
+        return Evaluation(report=run(request).report)
+
+    def _labelled(
+        self,
+        inputs: Mapping[str, Column | None],
+        label: Column,
+        weight: Column | None,
+        **more: Column | None,
+    ) -> tuple[pl.DataFrame, ColumnOverrides, dict[str, str]]:
+        """Build a table of labelled rows; also return the columns to read, and the names of further ones."""
         columns = self.artifact.source.columns
         labelled = {**inputs, columns.get("label", LABEL): label}
         free = unused(WEIGHT, labelled)
-        weighted_rows = {**labelled, columns.get("weight", free): weight}
-        group_name = unused(BY, weighted_rows)
-        all_columns = {**weighted_rows, group_name: by}
+        all_columns = {**labelled, columns.get("weight", free): weight}
+        names = {}
+        for role, values in more.items():
+            if values is not None:
+                names[role] = unused(role, all_columns)
+                all_columns[names[role]] = values
         present = {name: values for name, values in all_columns.items() if values is not None}
         weighted = weight is not None
         overrides = ColumnOverrides(
             weight=free if weighted and "weight" not in columns else None, weighted=weighted
         )
-        request = EvaluateRequest(
-            data=DataRequest(inputs=(), frame=table_of(present)),
-            artifacts=(str(self.artifact.kind),),
-            rules=(self.artifact,),
+        return table_of(present), overrides, names
+
+    def _watched(
+        self,
+        inputs: Mapping[str, Column | None],
+        label: Column,
+        weight: Column | None,
+        day: Column | None,
+        state: str | None,
+        **options: Any,
+    ) -> Watched:
+        """Watch the rule on new labelled rows.
+
+        Parameters
+        ----------
+        inputs
+            As in ``_added``.
+        state
+            Path of the state file, which is locked, read and replaced; None to remember nothing.
+        **options
+            Attributes of ``WatchRequest``.
+        """
+        frame, overrides, names = self._labelled(inputs, label, weight, day=day)
+        request = WatchRequest(
+            data=DataRequest(inputs=(), frame=frame),
+            rule=self.artifact,
             columns=overrides,
-            by=None if by is None else group_name,
+            day=names.get("day"),
             **options,
         )
-        return Evaluation(report=run(request).report)
+        with ExitStack() as stack:
+            if state is not None:
+                locked_state = stack.enter_context(locked(state))
+                request = replace(request, state=locked_state.content, state_name=state)
+            result = watch(request)
+            if state is not None and result.artifact is not None:
+                write_bytes(state, encode(result.artifact))
+        return Watched(report=result.report)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """Watch of a rule after new rows.
+
+    Attributes
+    ----------
+    report
+        Report of ``uqcli watch``; ``payload()`` is its JSON.
+    """
+
+    report: WatchReport
+
+    @property
+    def metrics(self) -> Metrics:
+        """Metrics by the keys of ``uqcli watch --json``."""
+        return self.report.metrics
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """Alarms, in words; empty if there is none."""
+        return tuple(self.report.alarms())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,7 @@ COMMANDS: Final = (
     "shift",
     "apply",
     "evaluate",
+    "watch",
     "show",
     "schema",
     "uncertainty",

@@ -166,7 +166,9 @@ def deliver(
     provenance = _with_outputs(
         provenance, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
-    error = None if failure is None else Failure.from_error(provenance.command, failure)
+    error = None  # an alarm whose state is saved is a finished run
+    if failure is not None and not result.saved_though_failed:
+        error = Failure.from_error(provenance.command, failure)
     results = [] if stopped else [*saved, provenance.rows_to, table or ""]
     files = [name for name in results if name not in ("", STDIO)]
     is_read = bool(options.report) or not (options.json or options.quiet)

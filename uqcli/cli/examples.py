@@ -40,6 +40,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "uqcli evaluate boundary.json new.csv --fail-if 'precision.low < 0.8'",
             "uqcli evaluate old.json boundary.json new.csv --report comparison.html",
         ),
+        "watch": (
+            "uqcli watch boundary.json new.csv --state watch.json",
+            "uqcli watch boundary.json new.csv --state w.json --report w.html",
+        ),
         "uncertainty": (
             "uqcli uncertainty ensemble.csv --members 'm_*' -o rows.parquet",
             "uqcli uncertainty beta.csv --alpha1 a --alpha0 b -o rows.csv",
@@ -68,7 +72,7 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
             "Can I trust the probabilities?": ("tce", "calibrate"),
             "Which classes are plausible for each row?": ("conformal",),
             "Did the class priors change?": ("shift",),
-            "How do I use and check a saved rule?": ("apply", "evaluate", "show", "schema"),
+            "How do I use and check a saved rule?": ("apply", "evaluate", "watch", "show", "schema"),
             "Where do I get uncertainties, or data to try?": ("uncertainty", "simulate"),
         }.items()
         for name in names

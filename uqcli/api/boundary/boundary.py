@@ -14,7 +14,7 @@ from uqcli import defaults
 from uqcli.api.boundary.amounts import GainAndCost
 from uqcli.api.columns import GROUP, WEIGHT, Classes, Column, Labelled, class_rows, in_order, is_by_class
 from uqcli.api.decimals import Decimal, decimal_text
-from uqcli.api.fitted import Evaluation, Fitted
+from uqcli.api.fitted import Evaluation, Fitted, Watched
 from uqcli.api.options import choice
 from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact, Fit, SavedGroup
@@ -214,6 +214,61 @@ class Boundary(Fitted[BoundaryArtifact]):
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
             seed=seed,
+        )
+
+    def watch(
+        self,
+        score: Column | Classes,
+        label: Column,
+        *,
+        uncertainty: Column | None = None,
+        group: Column | None = None,
+        weight: Column | None = None,
+        day: Column | None = None,
+        matured: int | None = None,
+        state: str | None = None,
+        bound: Decimal | None = None,
+        delta: Decimal | None = None,
+        run_length: int | None = None,
+    ) -> Watched:
+        """Test what the boundary promises as labels arrive, whatever the number of looks.
+
+        Same as ``uqcli watch``; an alarm is no error.
+
+        Parameters
+        ----------
+        score, uncertainty, group
+            As in ``decide``.
+        label : 0 and 1, or bool, shape (n,)
+            For a boundary of predicted classes, class names or class indices.
+        weight : non-negative integers, shape (n,), optional
+            Multiplicity of each row.
+        day : dates or texts such as 2026-03-31, shape (n,), optional
+            Days, each counted once.
+        matured
+            Days after which the labels of a day are complete.
+        state
+            Path of a file with the counts of earlier rows; it is locked and replaced.
+        bound
+            Bound to watch in place of the own one.
+        delta, run_length
+            Risk of a false alarm over the lifetime, and mean number of batches until a false change alarm.
+
+        Raises
+        ------
+        UsageError, DataError, ArtifactError
+            An option or a value is out of range, or the state is that of another rule.
+        """
+        return self._watched(
+            self._rule_columns(score, uncertainty, group),
+            label,
+            weight,
+            day,
+            state,
+            matured=matured,
+            bound=None if bound is None else decimal_text("bound", bound),
+            delta=None if delta is None else decimal_text("delta", delta),
+            run_length=run_length,
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from uqcli import defaults
 from uqcli.api.columns import GROUP, Classes, Column, class_rows, in_order
 from uqcli.api.decimals import Decimal, decimal_text
-from uqcli.api.fitted import Evaluation, Fitted
+from uqcli.api.fitted import Evaluation, Fitted, Watched
 from uqcli.api.options import choice
 from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.conformal import ConformalArtifact
@@ -106,6 +106,59 @@ class ConformalSets(Fitted[ConformalArtifact]):
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
             seed=seed,
+        )
+
+    def watch(
+        self,
+        probability: Classes,
+        label: Column,
+        *,
+        group: Column | None = None,
+        weight: Column | None = None,
+        day: Column | None = None,
+        matured: int | None = None,
+        state: str | None = None,
+        bound: Decimal | None = None,
+        delta: Decimal | None = None,
+        run_length: int | None = None,
+    ) -> Watched:
+        """Test what the sets promise as labels arrive, whatever the number of looks.
+
+        Same as ``uqcli watch``; an alarm is no error.
+
+        Parameters
+        ----------
+        probability, group
+            As in ``sets``.
+        label : class names, or class indices, shape (n,)
+        weight : non-negative integers, shape (n,), optional
+            Multiplicity of each row.
+        day : dates or texts such as 2026-03-31, shape (n,), optional
+            Days, each counted once.
+        matured
+            Days after which the labels of a day are complete.
+        state
+            Path of a file with the counts of earlier rows; it is locked and replaced.
+        bound
+            Bound to watch in place of the own one.
+        delta, run_length
+            Risk of a false alarm over the lifetime, and mean number of batches until a false change alarm.
+
+        Raises
+        ------
+        UsageError, DataError, ArtifactError
+            An option or a value is out of range, or the state is that of another rule.
+        """
+        return self._watched(
+            self._input_columns(probability, group),
+            label,
+            weight,
+            day,
+            state,
+            matured=matured,
+            bound=None if bound is None else decimal_text("bound", bound),
+            delta=None if delta is None else decimal_text("delta", delta),
+            run_length=run_length,
         )
 
     def _input_columns(self, probability: Classes, group: Column | None) -> dict[str, Column | None]:

@@ -83,7 +83,7 @@ def evaluate(
         Columns or classes differ, or the rows cannot be read.
     """
     _check_listed_columns(request, rules)
-    requests = [_labelled_request(artifact, request).grouped_by(request.by) for artifact in rules]
+    requests = [labelled_sets_request(artifact, request).grouped_by(request.by) for artifact in rules]
     by_group = None if request.by is None else GroupTally(4)
     levels: Mapping[str, Mapping[str, int]] = {}
     measured: list[SetMetrics] = []
@@ -162,7 +162,14 @@ def _difference(
     )
 
 
-def _labelled_request(artifact: ConformalArtifact, request: EvaluateRequest) -> DataRequest:
+def labelled_sets_request(artifact: ConformalArtifact, request: EvaluateRequest) -> DataRequest:
+    """Return the data request with the columns of a rule and the label.
+
+    Raises
+    ------
+    UsageError
+        A positive label is given for labels that name classes.
+    """
     roles = roles_of([artifact], request.columns, labelled=True)
     roles = replace(roles, label=roles.label or LABEL)
     binary, positive = not roles.classes, request.data.positive_value

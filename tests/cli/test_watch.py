@@ -1,0 +1,279 @@
+"""Tests of ``uqcli watch``: its state, its batches and days, its alarms, and what it counts."""
+
+import json
+import subprocess
+import sys
+from datetime import date, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+FIRST_DAY = date(2026, 1, 1)
+
+
+def rows(seed, size=600, rate=1.0, **more):
+    """Draw rows whose positive rate is the score times ``rate``."""
+    random = np.random.default_rng(seed)
+    score, uncertainty = random.random(size).round(3), random.random(size).round(3)
+    label = (random.random(size) < score * rate).astype(int)
+    return pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": label, **more})
+
+
+@pytest.fixture
+def files(tmp_path, uqcli):
+    """Write a rule, batches that keep its promise, and batches that break it."""
+    rows(0, 4000).write_csv(tmp_path / "fit.csv")
+    for number in range(3):
+        rows(number + 1).write_csv(tmp_path / f"kept{number}.csv")
+        rows(number + 10, 1500, 0.6).write_csv(tmp_path / f"broken{number}.csv")
+    assert uqcli("boundary", "fit.csv", "--precision", "0.8", "-q", "-o", "rule.json").code == 0
+
+
+def days(count, rate_of_day=lambda day: 1.0, size=150):
+    """Draw rows of some days."""
+    return pl.concat(
+        [
+            rows(
+                100 + day, size, rate_of_day(day), day=[(FIRST_DAY + timedelta(days=day)).isoformat()] * size
+            )
+            for day in range(count)
+        ]
+    )
+
+
+WATCH = ("watch", "rule.json")
+STATE = ("--state", "state.json")
+
+
+def state_of(tmp_path):
+    return json.loads((tmp_path / "state.json").read_text())
+
+
+def test_batches_add_up_and_a_rerun_counts_once(uqcli, files, tmp_path):
+    for number in range(3):
+        assert uqcli(*WATCH, f"kept{number}.csv", *STATE, "-q").code == 0
+    before = (tmp_path / "state.json").read_bytes()
+    outcome = uqcli(*WATCH, "kept1.csv", *STATE)
+    assert outcome.code == 0
+    assert b"was counted before" in outcome.out
+    assert (tmp_path / "state.json").read_bytes() == before
+    assert uqcli(*WATCH, "kept1.csv", *STATE, "--strict").code == 2
+    (promise,) = state_of(tmp_path)["promises"]
+    together = pl.concat([pl.read_csv(tmp_path / f"kept{number}.csv") for number in range(3)])
+    together.write_csv(tmp_path / "together.csv")
+    measured = uqcli("evaluate", "rule.json", "together.csv", "--json").json["metrics"]
+    assert (promise["successes"], promise["trials"]) == (measured["true_positives"], measured["selected"])
+    assert [len(batch["digest"]) for batch in state_of(tmp_path)["batches"]] == [64] * 3
+
+
+def test_an_alarm_is_saved_and_stays_until_it_is_acknowledged(uqcli, files, tmp_path):
+    assert uqcli(*WATCH, "kept0.csv", *STATE, "-q").code == 0
+    outcome = uqcli(
+        *WATCH, "broken0.csv", *STATE, "--report", "r.xml", "--report", "r.prom", "--report", "r.json"
+    )
+    assert outcome.code == 6
+    assert outcome.err.startswith("alarm: precision >= ")
+    assert len(outcome.err.splitlines()) == 1
+    (promise,) = state_of(tmp_path)["promises"]
+    assert promise["alarmed_at"] == state_of(tmp_path)["batches"][1]["digest"]
+    assert "<failure" in (tmp_path / "r.xml").read_text()
+    assert 'uqcli_up{command="watch"} 1' in (tmp_path / "r.prom").read_text()
+    assert "error" not in json.loads((tmp_path / "r.json").read_text())
+    assert uqcli(*WATCH, "kept1.csv", *STATE, "-q").code == 6
+    assert uqcli(*WATCH, *STATE, "--acknowledge", "-q").code == 0
+    assert state_of(tmp_path)["acknowledged"] == 3
+    assert uqcli(*WATCH, "kept2.csv", *STATE, "-q").code == 0
+    (promise,) = state_of(tmp_path)["promises"]
+    counts = state_of(tmp_path)["batches"][3]["counts"][0]
+    assert (promise["successes"], promise["trials"]) == (counts["successes"], counts["trials"])
+
+
+def test_a_forgotten_batch_counts_no_more(uqcli, files, tmp_path):
+    assert uqcli(*WATCH, "kept0.csv", *STATE, "-q").code == 0
+    before = (tmp_path / "state.json").read_bytes()
+    assert uqcli(*WATCH, "broken0.csv", *STATE, "-q").code == 6
+    digest = state_of(tmp_path)["batches"][1]["digest"]
+    assert uqcli(*WATCH, *STATE, "--forget", digest, "-q").code == 0
+    after = state_of(tmp_path)
+    assert (after["promises"], after["batches"]) == (
+        json.loads(before)["promises"],
+        json.loads(before)["batches"],
+    )
+    assert uqcli(*WATCH, *STATE, "--forget", digest).code == 2
+
+
+def test_a_failed_check_leaves_the_state_as_it_was(uqcli, files, tmp_path):
+    assert uqcli(*WATCH, "kept0.csv", *STATE, "-q").code == 0
+    before = (tmp_path / "state.json").read_bytes()
+    assert uqcli(*WATCH, "broken0.csv", *STATE, "-q", "--fail-if", "trials > 1").code == 6
+    assert (tmp_path / "state.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "option", [("--delta", "0.05"), ("--run-length", "20"), ("--bound", "0.7"), ("--day", "d")]
+)
+def test_the_options_of_a_state_cannot_change(uqcli, files, tmp_path, option):
+    assert uqcli(*WATCH, "kept0.csv", *STATE, "-q").code == 0
+    outcome = uqcli(*WATCH, "kept1.csv", *STATE, *option)
+    assert outcome.code == 2
+    assert "expected the same" in outcome.err
+
+
+def test_states_of_other_rules_or_edited_ones_are_refused(uqcli, files, tmp_path):
+    assert uqcli(*WATCH, "kept0.csv", *STATE, "-q").code == 0
+    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "other.json").code == 0
+    assert uqcli("watch", "other.json", "kept1.csv", *STATE).code == 2
+    edited = (tmp_path / "state.json").read_text().replace('"acknowledged": 0', '"acknowledged": 1')
+    (tmp_path / "state.json").write_text(edited)
+    assert uqcli(*WATCH, "kept1.csv", *STATE).code == 5
+    assert uqcli("watch", "rule.json", "kept1.csv", "--state", "rule.json").code in (2, 5)
+    assert uqcli("apply", "state.json", "kept1.csv").code == 5
+
+
+def test_days_count_once_when_they_are_mature(uqcli, files, tmp_path):
+    days(10).write_csv(tmp_path / "ten.csv")
+    days(20).write_parquet(tmp_path / "twenty.parquet")
+    line = ("--day", "day", "--matured", "4", *STATE)
+    report = uqcli(*WATCH, "ten.csv", *line, "--json").json
+    assert report["added"] == [(FIRST_DAY + timedelta(days=day)).isoformat() for day in range(6)]
+    assert report["metrics"]["young_rows"] == 4 * 150
+    report = uqcli(*WATCH, "twenty.parquet", *line, "--json").json
+    assert len(report["added"]) == 10
+    assert uqcli(*WATCH, "ten.csv", *line, "--json").json["added"] == []
+    saved = state_of(tmp_path)
+    assert [batch["day"] for batch in saved["batches"]] == [
+        (FIRST_DAY + timedelta(days=day)).isoformat() for day in range(16)
+    ]
+    assert saved["source"]["rows"] == 16 * 150
+
+
+def test_a_day_whose_labels_change_is_an_error_unless_it_is_replaced(uqcli, files, tmp_path):
+    days(10).write_csv(tmp_path / "ten.csv")
+    late = days(10).with_columns(label=pl.when(pl.col("day") == "2026-01-02").then(1).otherwise("label"))
+    late.write_csv(tmp_path / "late.csv")
+    line = ("--day", "day", "--matured", "4", *STATE, "-q")
+    assert uqcli(*WATCH, "ten.csv", *line).code == 0
+    before = (tmp_path / "state.json").read_bytes()
+    outcome = uqcli(*WATCH, "late.csv", *line)
+    assert outcome.code == 2
+    assert "2026-01-02 is counted already" in outcome.err
+    assert (tmp_path / "state.json").read_bytes() == before
+    assert uqcli(*WATCH, "late.csv", *line, "--replace").code == 0
+    assert len(state_of(tmp_path)["batches"]) == 6
+    assert (tmp_path / "state.json").read_bytes() != before
+
+
+def test_days_that_are_no_dates_are_refused(uqcli, files, tmp_path):
+    rows(3, 50, day=["soon"] * 50).write_csv(tmp_path / "days.csv")
+    outcome = uqcli(*WATCH, "days.csv", "--day", "day")
+    assert outcome.code == 3
+    assert "has 'soon'" in outcome.err
+
+
+def test_a_change_is_found_and_dated(uqcli, files, tmp_path):
+    days(60, lambda day: 1.0 if day < 40 else 0.6).write_csv(tmp_path / "days.csv")
+    outcome = uqcli(*WATCH, "days.csv", "--day", "day", *STATE, "--report", "w.html", "--plot", "w.png")
+    assert outcome.code == 6
+    assert "worse since about 2026-02-" in outcome.err
+    (promise,) = state_of(tmp_path)["promises"]
+    assert "2026-02-09" < promise["changed_at"] <= promise["alarmed_at"] < "2026-03-01"
+    assert (tmp_path / "w.png").read_bytes().startswith(b"\x89PNG")
+    assert "promise broken" in (tmp_path / "w.html").read_text()
+
+
+PROMISES = {
+    "fpr": (("--max-fpr", "0.1"), {"fpr"}),
+    "recall": (("--recall", "0.7"), {"recall"}),
+    "pair": (("--precision", "0.7", "--recall", "0.3"), {"precision", "recall"}),
+    "miss": (("--precision", "0.8", "--miss", "0.3"), {"precision", "miss"}),
+    "certified": (("--precision", "0.7", "--certify", "0.1"), {"precision"}),
+}
+
+
+@pytest.mark.parametrize("kind", PROMISES)
+def test_each_promise_counts_its_trials(uqcli, files, kind):
+    options, names = PROMISES[kind]
+    assert uqcli("boundary", "fit.csv", *options, "-q", "-o", "r.json").code == 0
+    report = uqcli("watch", "r.json", "kept0.csv", "--json").json
+    promises = report["metrics"]["promises"]
+    measured = uqcli("evaluate", "r.json", "kept0.csv", "--json").json["metrics"]
+    assert set(promises) == names
+    for name, promise in promises.items():
+        assert promise["rate"]["value"] == pytest.approx(measured[name]["value"], abs=1e-12)
+        assert promise["rate"]["low"] <= promise["rate"]["value"] <= promise["rate"]["high"]
+    if kind == "certified":
+        assert report["promises"][0]["origin"] == "certified"
+        assert promises["precision"]["bound"] == 0.7
+
+
+def test_an_uncertified_rule_is_watched_at_what_was_expected(uqcli, files, tmp_path):
+    report = uqcli(*WATCH, "kept0.csv", "--json").json
+    low = json.loads((tmp_path / "rule.json").read_text())["expected"]["precision"]["low"]
+    assert report["metrics"]["bound"] == pytest.approx(low)
+    assert report["promises"][0]["origin"] == "lower end of what was expected"
+    assert uqcli(*WATCH, "kept0.csv", "--bound", "0.75", "--json").json["metrics"]["bound"] == 0.75
+    assert uqcli("boundary", "fit.csv", "--max-selected", "9%", "-q", "-o", "share.json").code == 0
+    assert uqcli("watch", "share.json", "kept0.csv").code == 2
+    assert uqcli("watch", "share.json", "kept0.csv", "--bound", "0.7").code == 0
+
+
+def test_groups_are_watched_each_at_their_part_of_the_risk(uqcli, files, tmp_path):
+    frame = rows(4, 3000).with_columns(region=pl.Series(["a", "b", "c"] * 1000))
+    frame.write_csv(tmp_path / "groups.csv")
+    line = ("--precision", "0.7", "--by", "region", "--bound", "each", "-q", "-o", "g.json")
+    assert uqcli("boundary", "groups.csv", *line).code == 0
+    rows(5, 3000, 0.5).with_columns(region=pl.Series(["a", "b", "c"] * 1000)).write_csv(tmp_path / "new.csv")
+    outcome = uqcli("watch", "g.json", "new.csv", "--json")
+    assert outcome.code == 6
+    promises = outcome.json["metrics"]["promises"]
+    assert set(promises) == {"precision[a]", "precision[b]", "precision[c]"}
+    by_group = uqcli("evaluate", "g.json", "new.csv", "--json").json["groups"]
+    for group in by_group:
+        if group["name"] in "abc":
+            trials = promises[f"precision[{group['name']}]"]["trials"]
+            assert trials == group["metrics"]["selected"]
+
+
+@pytest.mark.parametrize("mode", ["marginal", "label-conditional"])
+def test_prediction_sets_are_watched_below_their_average_coverage(uqcli, tmp_path, mode):
+    random = np.random.default_rng(3)
+    probability = random.dirichlet(np.ones(3), 3000)
+    label = (probability.cumsum(axis=1) > random.random((3000, 1))).argmax(axis=1)
+    names = np.array(list("xyz"))
+    frame = pl.DataFrame(
+        {"label": names[label], **{f"p_{name}": probability[:, i] for i, name in enumerate("xyz")}}
+    )
+    frame[:1500].write_csv(tmp_path / "fit.csv")
+    frame[1500:].write_csv(tmp_path / "new.csv")
+    line = ("--proba", "p_*", "--alpha", "0.1", "--mode", mode, "-q", "-o", "sets.json")
+    assert uqcli("conformal", "fit.csv", *line).code == 0
+    outcome = uqcli("watch", "sets.json", "new.csv", "--json")
+    assert outcome.code == 0
+    promises = outcome.json["metrics"]["promises"]
+    assert set(promises) == ({"coverage"} if mode == "marginal" else {f"coverage[{name}]" for name in "xyz"})
+    assert all(0.8 < promise["bound"] < 0.9 for promise in promises.values())
+    coverage = uqcli("evaluate", "sets.json", "new.csv", "--json").json["metrics"]["coverage"]["value"]
+    covered = sum(promise["successes"] for promise in promises.values())
+    assert covered / 1500 == pytest.approx(coverage)
+
+
+FEED = """
+import sys
+from uqcli.cli.app import run
+sys.exit(run(["watch", "rule.json", *sys.argv[1:], "--state", "state.json", "-q"]))
+"""
+
+
+def test_two_processes_that_feed_one_state_lose_nothing(uqcli, files, tmp_path):
+    for number in range(8):
+        rows(30 + number).write_csv(tmp_path / f"part{number}.csv")
+    runs = [
+        subprocess.Popen([sys.executable, "-c", FEED, f"part{number}.csv"], cwd=tmp_path)
+        for number in (0, 1, 2, 3, 4, 5, 6, 7, 3, 5)
+    ]
+    assert {run.wait() for run in runs} == {0}
+    saved = state_of(tmp_path)
+    assert len(saved["batches"]) == 8
+    assert saved["source"]["rows"] == 8 * 600
+    assert uqcli("show", "state.json").code == 0

@@ -1,0 +1,167 @@
+"""Kind ``watch``: what a rule promised, and the labelled rows counted since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from uqcli.artifacts.columns import NewColumns
+from uqcli.artifacts.saved import Count, Saved
+from uqcli.document import Document, Metrics, Table, count, printable
+from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.request import Roles
+from uqcli.errors import ArtifactError, UsageError
+from uqcli.exact import decimal
+
+UNNAMED: Final = "0" * 64
+"""Name of the only batch of a watch without a state file."""
+
+_MAX_ROWS: Final = 8
+
+
+class WatchParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of the watch; ``bound`` is null if the rule states what is watched."""
+
+    delta: str
+    run_length: Annotated[int, Meta(ge=1)]
+    bound: str | None
+    day: str | None
+    matured: Count
+
+
+class SavedPromise(msgspec.Struct, frozen=True, kw_only=True):
+    """A promise, its counts since the last acknowledgement, and when its alarms were raised.
+
+    ``alarmed_at`` and ``changed_at``: the batch at which the evidence, or the change, raised its alarm; null
+    for none.
+    """
+
+    name: str
+    bound: Annotated[float, Meta(ge=0, le=1)]
+    origin: str
+    successes: Count
+    trials: Count
+    alarmed_at: str | None = None
+    changed_at: str | None = None
+
+
+class BatchCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts of one promise in one batch."""
+
+    successes: Count
+    trials: Count
+
+
+class SavedBatch(msgspec.Struct, frozen=True, kw_only=True):
+    """A batch: the SHA-256 of its inputs or its day, and its counts in the order of the promises."""
+
+    digest: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | msgspec.UnsetType = msgspec.UNSET
+    day: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")] | msgspec.UnsetType = msgspec.UNSET
+    counts: list[BatchCounts]
+
+    @property
+    def name(self) -> str:
+        """Its day, or else its digest."""
+        return str(self.digest if isinstance(self.day, msgspec.UnsetType) else self.day)
+
+
+class WatchArtifact(Saved, frozen=True, kw_only=True):
+    """State of a watch.
+
+    ``artifact``: digest of the rule. ``acknowledged``: number of acknowledged batches, which no longer count.
+    """
+
+    parameters: WatchParameters
+    artifact: str
+    promises: Annotated[list[SavedPromise], Meta(min_length=1)]
+    batches: list[SavedBatch]
+    acknowledged: Count
+
+    @property
+    def delta(self) -> Fraction:
+        """Risk of a false alarm over the lifetime of the rule."""
+        return decimal("delta", self.parameters.delta, above=0, below=1)
+
+    @property
+    def counted(self) -> Sequence[SavedBatch]:
+        """Batches since the last acknowledgement."""
+        return self.batches[self.acknowledged :]
+
+    def contradiction(self) -> str | None:
+        """See Saved."""
+        try:
+            self.delta  # noqa: B018 - parses it
+        except UsageError as error:
+            return str(error)
+        return self._in_batches() or self._in_totals()
+
+    def _in_batches(self) -> str | None:
+        """Find the first contradiction in the batches, or None."""
+        if any(len(batch.counts) != len(self.promises) for batch in self.batches):
+            return "a batch does not have counts for each promise"
+        if any(counts.successes > counts.trials for batch in self.batches for counts in batch.counts):
+            return "a batch has more successes than trials"
+        if any((batch.digest is msgspec.UNSET) == (batch.day is msgspec.UNSET) for batch in self.batches):
+            return "a batch has no digest and no day, or both"
+        names = [batch.name for batch in self.batches]
+        if len(set(names)) < len(names) or self.acknowledged > len(names):
+            return "its batches are repeated, or fewer than those acknowledged"
+        return None
+
+    def _in_totals(self) -> str | None:
+        """Find a promise whose counts are not those of its batches, or None."""
+        for index, promise in enumerate(self.promises):
+            totals = [batch.counts[index] for batch in self.counted]
+            successes, trials = (
+                sum(getattr(each, field) for each in totals) for field in ("successes", "trials")
+            )
+            if (promise.successes, promise.trials) != (successes, trials):
+                return "its counts are not those of its batches"
+        return None
+
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
+        """See Saved: nothing.
+
+        Raises
+        ------
+        ArtifactError
+            Always.
+        """
+        del roles, new_columns
+        raise ArtifactError("the state of a watch adds no columns", expected="the rule that it watches")
+
+    def metrics(self) -> Metrics:
+        """See Saved: the counts of each promise."""
+        return {
+            "batches": len(self.batches),
+            "promises": {
+                promise.name: {"successes": promise.successes, "trials": promise.trials}
+                for promise in self.promises
+            },
+        }
+
+    def document(self) -> Document:
+        """See Saved."""
+        rows = [
+            (
+                printable(promise.name),
+                f"{promise.bound:g}",
+                f"{count(promise.successes)} of {count(promise.trials)}",
+                promise.alarmed_at or promise.changed_at or "none",
+            )
+            for promise in self.promises
+        ][:_MAX_ROWS]
+        since = f", the last {count(len(self.counted))} since an acknowledgement" if self.acknowledged else ""
+        return Document(
+            title=f"State of a watch: {count(len(self.batches))} batches{since}",
+            tables=[Table(title="", header=("promise", "bound", "counted", "alarm at"), rows=rows)],
+            notes=[f"Rule: digest {self.artifact}.", self.made_from() + "."],
+        )
+
+    def missing_columns(self) -> str | None:
+        """See Saved: it reads no columns itself."""
+        return None

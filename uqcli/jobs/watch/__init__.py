@@ -1,0 +1,1 @@
+"""Watch what a rule promises while labels arrive."""

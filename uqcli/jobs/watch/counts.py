@@ -1,0 +1,178 @@
+"""Count the trials and successes of promises, by day or over all inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import numpy as np
+
+from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
+from uqcli.artifacts.conformal import ConformalArtifact
+from uqcli.artifacts.saved import Saved
+from uqcli.counts import Bools, Ints
+from uqcli.engines import refusals
+from uqcli.engines.open import open_engine
+from uqcli.engines.probabilities import label_indices
+from uqcli.engines.protocol import SourceSummary
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.errors import DataError
+from uqcli.jobs.rule_groups import groups_of, own_key, own_levels
+from uqcli.jobs.watch.promises import Promise
+from uqcli.rows import Rows
+
+Counts = tuple[tuple[int, int], ...]
+"""Successes and trials of each promise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedRows:
+    """Counts of some inputs.
+
+    Attributes
+    ----------
+    by_day
+        Counts by day, in order; under None those of all rows if days are not separated.
+    rows
+        Usable rows of each.
+    young
+        Rows of days that have not matured.
+    """
+
+    by_day: Mapping[str | None, Counts]
+    rows: Mapping[str | None, int]
+    young: int
+    summary: SourceSummary
+
+
+def count_promises(
+    data: DataRequest, rule: Saved, promises: Sequence[Promise], day: str | None, matured: int
+) -> CountedRows:
+    """Count the rows of some inputs.
+
+    Parameters
+    ----------
+    data
+        Inputs, with the columns of the rule and the label.
+    day
+        Column of days, whose rows are counted once they are mature; None to count all rows together.
+    matured
+        Days after which the labels of a day are complete.
+
+    Raises
+    ------
+    DataError
+        The rows cannot be read, or a day is no date.
+    """
+    data = data.grouped_by(day)
+    batches = open_engine(data.engine).batches(data)
+    trials = _trials_of(rule, promises)
+    totals = np.zeros((2, len(promises), 0), dtype=np.int64)
+    rows_of_day = np.zeros(0, dtype=np.int64)
+    weighed = 0
+    for rows in batches:
+        weighed += rows.size
+        index = np.zeros(len(rows), dtype=np.int64) if day is None else rows.groups[day]
+        days = max(int(index.max(initial=-1)) + 1, totals.shape[2])
+        totals = np.pad(totals, ((0, 0), (0, 0), (0, days - totals.shape[2])))
+        rows_of_day = np.pad(rows_of_day, (0, days - len(rows_of_day)))
+        weight = rows.weights()
+        np.add.at(rows_of_day, index, 1)
+        for number, (tried, succeeded) in enumerate(trials(rows, batches.roles)):
+            np.add.at(totals[1, number], index, weight * tried)
+            np.add.at(totals[0, number], index, weight * (tried & succeeded))
+    if weighed == 0:
+        raise refusals.no_weight()
+    if day is None:
+        counts = _pairs(totals.sum(axis=2))
+        summary = batches.summary
+        return CountedRows(by_day={None: counts}, rows={None: summary.rows}, young=0, summary=summary)
+    names = {index: _date(name, day) for name, index in batches.levels.get(day, {}).items()}
+    newest = max(names.values(), default=date.min)
+    mature: dict[date, Ints] = {}
+    rows_of: dict[str | None, int] = {}
+    young = 0
+    for code, when in names.items():
+        if code >= totals.shape[2]:
+            continue
+        if when <= newest - timedelta(days=matured):
+            mature[when] = mature.get(when, np.zeros((2, len(promises)), dtype=np.int64)) + totals[:, :, code]
+            rows_of[when.isoformat()] = rows_of.get(when.isoformat(), 0) + int(rows_of_day[code])
+        else:
+            young += int(rows_of_day[code])
+    by_day: dict[str | None, Counts] = {when.isoformat(): _pairs(mature[when]) for when in sorted(mature)}
+    return CountedRows(by_day=by_day, rows=rows_of, young=young, summary=batches.summary)
+
+
+def _pairs(totals: Ints) -> Counts:
+    """Convert successes and trials, shape (2, promises)."""
+    return tuple((successes, tried) for successes, tried in totals.T.tolist())
+
+
+def _date(text: str, column: str) -> date:
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError as error:
+        raise DataError(
+            f"column '{column}' has '{text}'",
+            expected="dates such as 2026-03-31",
+            remedy="convert the column",
+        ) from error
+
+
+Trials = Callable[[Rows, Roles], Sequence[tuple[Bools, Bools]]]
+"""Function from rows to two masks of each promise: what is tried, and what succeeds."""
+
+
+def _trials_of(rule: Saved, promises: Sequence[Promise]) -> Trials:
+    if isinstance(rule, BoundaryArtifact):
+        return _of_boundary(rule, promises)
+    assert isinstance(rule, ConformalArtifact)  # no other kind promises anything
+    return _of_sets(rule, promises)
+
+
+def _of_boundary(rule: BoundaryArtifact, promises: Sequence[Promise]) -> Trials:
+    flag, clear = ZONES.index("flag"), ZONES.index("clear")
+    key, levels = own_key(rule), own_levels(rule)
+
+    def trials(rows: Rows, roles: Roles) -> list[tuple[Bools, Bools]]:
+        del roles
+        zone, positive = rule.zones(rows), rows.labels
+        flagged = zone == flag
+        masks = {
+            "precision": (flagged, positive),
+            "recall": (positive, flagged),
+            "fpr": (~positive, ~flagged),
+            "miss": (positive, zone != clear),
+        }
+        group = None if key is None else groups_of(rows, key)
+        listed = []
+        for promise in promises:
+            tried, succeeded = masks[promise.rate]
+            if promise.group is not None and group is not None:
+                tried = tried & (group == levels[promise.group])
+            listed.append((tried, succeeded))
+        return listed
+
+    return trials
+
+
+def _of_sets(rule: ConformalArtifact, promises: Sequence[Promise]) -> Trials:
+    def trials(rows: Rows, roles: Roles) -> list[tuple[Bools, Bools]]:
+        inside = rule.sets(roles)(rows)
+        label = label_indices(rows)
+        covered = inside[np.arange(len(rows)), label]
+        group = rule.group_of(rows)
+        everywhere = np.ones(len(rows), dtype=np.bool_)
+        listed = []
+        for promise in promises:
+            tried = everywhere
+            if promise.group is not None and rule.groups is not None and group is not None:
+                tried = group == rule.groups.names.index(promise.group)
+            elif promise.group is not None:
+                tried = label == rule.classes.index(promise.group)
+            listed.append((tried, covered))
+        return listed
+
+    return trials

@@ -1,0 +1,203 @@
+"""What a rule promises, as rates of trials that succeed with at least some probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+import msgspec
+
+from uqcli.artifacts.boundary import BoundaryArtifact, SavedExpected
+from uqcli.artifacts.conformal import ConformalArtifact
+from uqcli.artifacts.saved import Saved
+from uqcli.choices import ConformalMode, ConstraintKind, ReviewKind
+from uqcli.errors import ArtifactError, UsageError
+from uqcli.exact import decimal
+from uqcli.jobs.rule_groups import own_key
+from uqcli.methods.watch.conformal import coverage_bound
+
+_RATES = {
+    ConstraintKind.PRECISION: "precision",
+    ConstraintKind.RECALL: "recall",
+    ConstraintKind.MAX_FPR: "fpr",
+}
+_UPPER = frozenset({"fpr", "miss"})
+"""Rates that are promised to be at most their bound."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """A promised rate.
+
+    Attributes
+    ----------
+    rate
+        precision, recall, fpr, miss or coverage.
+    bound
+        Least rate, or for ``fpr`` and ``miss`` the largest one.
+    origin
+        Where the bound is from, in words.
+    group
+        Group or class to which it is limited; None for all rows.
+    sides
+        2 if half of the risk is spent on the bound itself, else 1.
+    """
+
+    rate: str
+    bound: Fraction
+    origin: str
+    group: str | None = None
+    sides: int = 1
+
+    @property
+    def name(self) -> str:
+        """Name in metrics and reports."""
+        return self.rate if self.group is None else f"{self.rate}[{self.group}]"
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether the rate is at most its bound."""
+        return self.rate in _UPPER
+
+    @property
+    def least_success(self) -> Fraction:
+        """Least probability of a success, which for ``fpr`` and ``miss`` is that there is no such event."""
+        return 1 - self.bound if self.is_upper else self.bound
+
+    def text(self) -> str:
+        """Describe it."""
+        where = "" if self.group is None else f" in {self.group}"
+        name = {"fpr": "false-positive rate", "miss": "miss rate"}.get(self.rate, self.rate)
+        return f"{name} {'<=' if self.is_upper else '>='} {float(self.bound):.4g}{where}"
+
+
+def promises_of(rule: Saved, bound: str | None, delta: Fraction) -> tuple[Promise, ...]:
+    """Return what a rule promises.
+
+    Parameters
+    ----------
+    bound
+        Bound to watch in place of the rule's own, as typed; None for its own.
+    delta
+        Risk, of which a part is spent on the coverage of prediction sets given their calibration set.
+
+    Raises
+    ------
+    UsageError, ArtifactError
+        The rule promises no rate, or several while a bound is given.
+    """
+    if isinstance(rule, BoundaryArtifact):
+        promises = _of_boundary(rule, bound)
+    elif isinstance(rule, ConformalArtifact):
+        promises = _of_sets(rule, delta)
+    else:
+        raise ArtifactError(f"a rule file of kind {rule.kind}", expected="kind boundary or conformal")
+    if bound is None:
+        return promises
+    if len(promises) > 1:
+        raise UsageError(f"--bound with a rule of {len(promises)} promises", expected="a rule of one")
+    (promise,) = promises
+    given = decimal("bound", bound, above=0, at_most=1)
+    return (Promise(rate=promise.rate, bound=given, origin="given", group=promise.group),)
+
+
+def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ...]:
+    constraint = rule.constraint.parsed()
+    rates: dict[str, Fraction] = {}
+    if constraint.kind in _RATES:
+        rates[_RATES[constraint.kind]] = constraint.numbers[0]
+    elif bound is None:
+        raise UsageError(
+            f"a rule for {constraint.text()} promises no rate",
+            expected="a rule for a precision, recall or false-positive rate",
+            remedy="give --bound S to watch its precision",
+        )
+    else:
+        rates["precision"] = Fraction(0)
+    if constraint.recall is not None:
+        rates["recall"] = Fraction(constraint.recall)
+    origin = "certified" if rule.certified is not None or rule.certified_groups else "target"
+    if origin == "target":
+        rates = {name: _least_expected(rule, name, target) for name, target in rates.items()}
+    review = rule.review
+    if review is not None and review.kind is ReviewKind.MISS:
+        rates["miss"] = review.limit.number
+    promises = [
+        Promise(rate=name, bound=rate, origin=_origin(rule, name, rate, origin))
+        for name, rate in rates.items()
+    ]
+    if own_key(rule) is None:
+        return tuple(promises)
+    targets = constraint.numbers[0]
+    return tuple(
+        Promise(rate=promise.rate, bound=targets, origin=origin, group=group)
+        for group in rule.promising_groups
+        for promise in promises
+    )
+
+
+def _least_expected(rule: BoundaryArtifact, rate: str, target: Fraction) -> Fraction:
+    """Return the lower end of what was expected on new rows, if there is one and it is below the target."""
+    if not isinstance(rule.expected, SavedExpected) or rate not in ("precision", "recall"):
+        return target
+    low = getattr(rule.expected, rate).low
+    return target if low is None or low <= 0 else min(target, Fraction(str(low)))
+
+
+def _origin(rule: BoundaryArtifact, rate: str, bound: Fraction, origin: str) -> str:
+    """State where the bound of an uncertified rule is from."""
+    if origin == "certified" and rate == "miss":
+        certificate = rule.certified
+        return (
+            "certified"
+            if certificate and not isinstance(certificate.cleared, msgspec.UnsetType)
+            else "target"
+        )
+    is_expected = origin == "target" and rate != "miss" and bound != _target(rule, rate)
+    return "lower end of what was expected" if is_expected else origin
+
+
+def _target(rule: BoundaryArtifact, rate: str) -> Fraction:
+    constraint = rule.constraint.parsed()
+    if rate == "recall" and constraint.recall is not None:
+        return Fraction(constraint.recall)
+    return constraint.numbers[0]
+
+
+def _of_sets(rule: ConformalArtifact, delta: Fraction) -> tuple[Promise, ...]:
+    """Return the coverage that sets have given their calibration set, at half of the risk."""
+    rows = rule.calibration_rows
+    if rule.mode is ConformalMode.LABEL_SHIFT or rows is None:
+        raise UsageError(
+            f"prediction sets of mode {rule.mode}" if rows else "prediction sets of version 0.1.0",
+            expected="sets of mode marginal or label-conditional that state their calibration rows",
+            remedy="fit them again on current data",
+        )
+    parts: Sequence[tuple[str | None, int, Fraction]]
+    alpha = decimal("alpha", rule.parameters.alpha)
+    if rule.groups is not None:
+        counted = rule.groups.calibration_rows or []
+        parts = [(name, n, alpha) for name, n in zip(rule.groups.names, counted, strict=False)]
+    elif rule.mode is ConformalMode.LABEL_CONDITIONAL:
+        own = rule.parameters.alpha_by_class or {}
+        parts = [
+            (name, n, decimal("alpha", own[name]) if name in own else alpha)
+            for name, n in zip(rule.classes, rows, strict=True)
+        ]
+    else:
+        parts = [(None, sum(rows), alpha)]
+    share = delta / max(len(parts), 1)
+    promises = []
+    for name, n, risk in parts:
+        kept = ceil((1 - risk) * (n + 1))
+        if kept <= n:  # otherwise every label is in the set
+            least = Fraction(coverage_bound(kept, n, share))
+            promises.append(Promise(rate="coverage", bound=least, origin=_GIVEN_SET, group=name, sides=2))
+    if not promises:
+        raise UsageError("prediction sets that contain every class", expected="more calibration rows")
+    return tuple(promises)
+
+
+_GIVEN_SET = "least coverage of such a calibration set"

@@ -1,0 +1,305 @@
+"""Report of ``uqcli watch``: what was promised, what was seen, since when, and what to do."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from uqcli.artifacts.watch import UNNAMED, WatchArtifact
+from uqcli.document import (
+    Claim,
+    Document,
+    Estimate,
+    Figure,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    OneResult,
+    Table,
+    Verdict,
+    count,
+    head_of,
+    interval,
+    plain,
+    printable,
+    rows_of,
+)
+from uqcli.reports.watch.figure import rates_over_time
+
+_MAX_LOG10 = 300.0
+_SHORT = 12
+"""Digits of a digest in sentences."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Rate after a batch, with its confidence sequence, and the rate of the batch alone."""
+
+    batch: str
+    rate: Estimate
+    own: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredPromise:
+    """A promise, and the evidence against it since the last acknowledgement.
+
+    Attributes
+    ----------
+    origin
+        Where the bound is from.
+    successes, trials
+        Counts; a success of an upper bound is no such event.
+    log10_e, limit
+        Evidence against the promise as a power of ten, and the evidence at which the alarm is raised.
+    change, change_limit
+        The same for a change of the rate.
+    alarmed_at, changed_at
+        Batches at which the alarms were raised; None for none.
+    worst_since
+        Batch since which the evidence is largest; None without batches.
+    seen
+        After each batch.
+    """
+
+    name: str
+    text: str
+    bound: float
+    is_upper: bool
+    origin: str
+    successes: int
+    trials: int
+    log10_e: float
+    limit: float
+    change: float
+    change_limit: float
+    alarmed_at: str | None
+    changed_at: str | None
+    worst_since: str | None
+    seen: tuple[Seen, ...]
+
+    @property
+    def rate(self) -> Estimate:
+        """Rate over all batches."""
+        return self.seen[-1].rate if self.seen else Estimate(value=None, low=0.0, high=1.0)
+
+    def metrics(self) -> dict[str, Any]:
+        """By their contract names."""
+        return {
+            "e_value": 10 ** min(self.log10_e, _MAX_LOG10),
+            "log10_e": self.log10_e,
+            "alarm": int(self.alarmed_at is not None),
+            "change": self.change,
+            "change_alarm": int(self.changed_at is not None),
+            "successes": self.successes,
+            "trials": self.trials,
+            "rate": self.rate,
+            "bound": self.bound,
+        }
+
+    def alarm(self) -> str:
+        """State its alarm; empty without one."""
+        since = f"worse since about {short_name(self.worst_since or '')}"
+        if self.alarmed_at is not None:
+            return f"{self.text} is broken: {interval(self.rate)}, {since}"
+        if self.changed_at is not None:
+            return f"{self.text} is no longer kept: {since}"
+        return ""
+
+
+def short_name(batch: str) -> str:
+    """Shorten the digest of a batch; days stay."""
+    return "the first row" if batch == UNNAMED else batch[:_SHORT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchReport(OneResult):
+    """A watch after new batches.
+
+    Attributes
+    ----------
+    rule_name
+        Path of the rule.
+    state
+        State with the new batches.
+    added, known
+        Batches that were counted now, and those that were counted before.
+    young
+        Rows of days that have not matured.
+    kept
+        Whether the state is kept in a file.
+    """
+
+    rule_name: str
+    state: WatchArtifact
+    promises: tuple[MeasuredPromise, ...]
+    added: tuple[str, ...]
+    known: tuple[str, ...]
+    young: int
+    confidence: float
+    kept: bool
+
+    def alarms(self) -> list[str]:
+        """State the alarms."""
+        return [sentence for promise in self.promises if (sentence := promise.alarm())]
+
+    @property
+    def metrics(self) -> Metrics:
+        """Evidence by promise, and that of a single promise also at the top."""
+        by_promise = {promise.name: promise.metrics() for promise in self.promises}
+        single = next(iter(by_promise.values())) if len(by_promise) == 1 else {}
+        return {
+            **single,
+            "batches": len(self.state.batches),
+            "added": len(self.added),
+            "young_rows": self.young,
+            "promises": by_promise,
+        }
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            **head_of("watch", self.state.source, self.state.parameters),
+            "metrics": plain(self.metrics),
+            "promises": [
+                {
+                    "name": promise.name,
+                    "origin": promise.origin,
+                    **(
+                        {"alarmed_at": promise.alarmed_at, "changed_at": promise.changed_at}
+                        if self.kept
+                        else {}
+                    ),
+                }
+                for promise in self.promises
+            ],
+            **({"added": list(self.added), "known": list(self.known)} if self.kept else {}),
+            "notes": [*self.alarms(), *self._cautions(), *self._notes()],
+        }
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        return Document(
+            title=self._title(),
+            lead=self._lead(),
+            tables=[self._table()],
+            cautions=self._cautions(),
+            notes=self._notes(),
+            figures=self._figures(),
+            claims=[self._claim(promise) for promise in self.promises],
+            card=self._card(),
+        )
+
+    def _title(self) -> str:
+        batches = count(len(self.state.counted))
+        alarms = self.alarms()
+        if not alarms:
+            subject = self.promises[0].text if len(self.promises) == 1 else f"{len(self.promises)} promises"
+            return f"No alarm: {subject}, {batches} {'batch' if batches == '1' else 'batches'}"
+        more = f" (and {len(alarms) - 1} more)" if len(alarms) > 1 else ""
+        return f"Alarm: {alarms[0]}{more}"
+
+    def _lead(self) -> list[str]:
+        """State what to do after an alarm."""
+        sentences = []
+        if any(promise.alarmed_at is not None for promise in self.promises):
+            sentences.append("Stop relying on the rule. Fit it again on rows since then, or find the cause.")
+        elif self.alarms():
+            sentences.append("Find what changed. If the rule is still right, count anew with --acknowledge.")
+        if not self.kept:
+            sentences.append("This run remembers nothing: --state FILE counts all batches together.")
+        return sentences
+
+    def _table(self) -> Table:
+        rows = [
+            (
+                printable(promise.text),
+                interval(promise.rate),
+                count(promise.trials),
+                _evidence(promise.log10_e),
+                _evidence(_log10(promise.change)) if promise.seen else "-",
+            )
+            for promise in self.promises
+        ]
+        limits = (self.promises[0].limit, self.promises[0].change_limit)
+        evidence, change = (f"{limit:,.6g}" for limit in limits)
+        header = ("promise", "seen", "trials", f"evidence (alarm: {evidence})", f"change (alarm: {change})")
+        return Table(title="", header=header, rows=rows)
+
+    def _cautions(self) -> list[str]:
+        cautions = []
+        if self.known:
+            cautions.append(f"{short_name(self.known[0])} was counted before and is left out.")
+        if self.young:
+            cautions.append(f"{rows_of(self.young)} of days that have not matured are not counted yet.")
+        if self.added and not any(promise.trials for promise in self.promises):
+            cautions.append("these batches have no row that a promise is about.")
+        return cautions
+
+    def _notes(self) -> list[str]:
+        delta, run_length = self.state.parameters.delta, self.state.parameters.run_length
+        notes = [f"{promise.text}: {promise.origin}." for promise in self.promises]
+        several = f" for each of {len(self.promises)} promises" if len(self.promises) > 1 else ""
+        limit = f"{self.promises[0].limit:,.6g}"
+        notes += [
+            f"An alarm needs evidence of {limit}{several}. A rule that keeps its promises raises one with "
+            f"probability {delta} at most, however often you look.",
+            f"A change alarm needs {count(int(self.promises[0].change_limit))}. It is false about once in "
+            f"{count(run_length)} batches or less often; it has no level over the lifetime.",
+            "Labels must arrive whether they are right or not; days must be complete when they are counted.",
+        ]
+        return notes
+
+    def _figures(self) -> list[Figure]:
+        """Build the figure of each rate over time; none before the second batch."""
+        shown = [promise for promise in self.promises if len(promise.seen) > 1]
+        return [rates_over_time(shown, self.confidence)] if shown else []
+
+    def _claim(self, promise: MeasuredPromise) -> Claim:
+        alarm = promise.alarm()
+        return Claim(name=promise.text, met=not alarm, sentence=f"{alarm}." if alarm else "")
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page."""
+        alarms = self.alarms()
+        worst = max(self.promises, key=lambda promise: promise.log10_e)
+        verdict = Verdict(text="no alarm", tone="good")
+        if alarms:
+            broken = any(promise.alarmed_at is not None for promise in self.promises)
+            verdict = Verdict(text="promise broken" if broken else "a change", tone="bad")
+        rate = worst.rate
+        numbers = [
+            KeyNumber(
+                label=worst.text,
+                value="-" if rate.value is None else f"{rate.value:.3f}",
+                interval=f"{rate.low:.3f} to {rate.high:.3f}" if rate.low is not None else "",
+            ),
+            KeyNumber(
+                label="trials", value=count(worst.trials), interval=f"{len(self.state.counted)} batches"
+            ),
+            KeyNumber(
+                label="evidence against it",
+                value=_evidence(worst.log10_e),
+                interval=f"an alarm needs {worst.limit:,.6g}",
+            ),
+        ]
+        lead = self._lead()
+        action = lead[0] if lead else "Count the next batch when its labels are complete."
+        return HeadCard(
+            title=self._title(),
+            verdict=verdict,
+            numbers=numbers,
+            subject="{rules} watched on {inputs}.",
+            action=action,
+            states_lead=True,
+        )
+
+
+def _log10(value: float) -> float:
+    return math.log10(value) if value > 0 else -_MAX_LOG10
+
+
+def _evidence(log10_value: float) -> str:
+    """Format evidence, as a power of ten if it is large."""
+    return f"{10**log10_value:.3g}" if log10_value < 4 else f"10^{log10_value:.0f}"
