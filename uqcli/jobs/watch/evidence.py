@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -13,8 +14,8 @@ import numpy as np
 from uqcli.artifacts.watch import SavedPromise, WatchArtifact
 from uqcli.document import Estimate
 from uqcli.jobs.watch.promises import Promise
-from uqcli.methods.watch.change import change_evidence_path, log_change_evidence
-from uqcli.methods.watch.confidence import rate_intervals
+from uqcli.methods.watch.change import is_change_alarm, log_change_evidence
+from uqcli.methods.watch.confidence import rate_interval, rate_intervals
 from uqcli.methods.watch.evidence import is_alarm, log_e_value, log_e_values
 from uqcli.reports.watch.report import MeasuredPromise, Seen
 
@@ -23,40 +24,42 @@ _LARGEST_LOG: Final = 690.0
 """Power of ten, and natural logarithm, up to which evidence is given as a number."""
 
 
-def with_alarms(state: WatchArtifact, promises: Sequence[Promise], *, anew: bool) -> WatchArtifact:
+def with_alarms(state: WatchArtifact, promises: Sequence[Promise], *, known: int) -> WatchArtifact:
     """Return the state with the totals of its batches, and alarms at the first batches that raise them.
 
     Parameters
     ----------
-    anew
-        Whether to look at every batch again; otherwise alarms that were raised stay.
+    known
+        Batches that need no other look; 0 also takes back alarms that were raised.
     """
+    known = max(known - state.acknowledged, 0)
     saved = [
-        _with_alarms(state, index, promise, old, anew=anew)
+        _with_alarms(state, index, promise, old, known=known)
         for index, (promise, old) in enumerate(zip(promises, state.promises, strict=True))
     ]
     return msgspec.structs.replace(state, promises=saved)
 
 
 def _with_alarms(
-    state: WatchArtifact, index: int, promise: Promise, old: SavedPromise, *, anew: bool
+    state: WatchArtifact, index: int, promise: Promise, old: SavedPromise, *, known: int
 ) -> SavedPromise:
     """Look at the batches of one promise, in the order in which they were counted."""
     batches = batches_of(state, index)
     successes, trials = (np.cumsum(counts) for counts in np.array(batches, dtype=np.int64).reshape(-1, 2).T)
-    alarmed_at, changed_at = (None, None) if anew else (old.alarmed_at, old.changed_at)
-    if alarmed_at is None:
-        risk = risk_of(state, promise)
-        log_evidence = log_e_values(successes, trials, promise.least_success)
-        alarmed_at = _first(state, [is_alarm(log_e, risk) for log_e in log_evidence.tolist()])
-    if changed_at is None:
-        path = change_evidence_path(batches, promise.least_success)
-        limit = change_limit(state)
-        changed_at = _first(state, [evidence >= limit for evidence in path.tolist()])
-    totals = {"successes": successes, "trials": trials}
+    alarmed_at, changed_at = (old.alarmed_at, old.changed_at) if known else (None, None)
+    risk, limit = risk_of(state, promise), change_limit(state)
+    for look in range(known, len(batches)):
+        name = state.counted[look].name
+        log_e = log_e_value(int(successes[look]), int(trials[look]), promise.least_success)
+        if alarmed_at is None and is_alarm(log_e, risk):
+            alarmed_at = name
+        if changed_at is None:
+            log_change = log_change_evidence(batches[: look + 1], promise.least_success)
+            changed_at = name if is_change_alarm(log_change, limit) else None
     return msgspec.structs.replace(
         old,
-        **{name: int(total[-1]) if len(total) else 0 for name, total in totals.items()},
+        successes=int(successes[-1]) if batches else 0,
+        trials=int(trials[-1]) if batches else 0,
         alarmed_at=alarmed_at,
         changed_at=changed_at,
     )
@@ -65,11 +68,6 @@ def _with_alarms(
 def batches_of(state: WatchArtifact, index: int) -> list[tuple[int, int]]:
     """Return the successes and trials of one promise in each batch since the last acknowledgement."""
     return [(batch.counts[index].successes, batch.counts[index].trials) for batch in state.counted]
-
-
-def _first(state: WatchArtifact, alarms: Sequence[bool]) -> str | None:
-    """Return the name of the first batch with an alarm; None if there is none."""
-    return next((batch.name for batch, alarm in zip(state.counted, alarms, strict=True) if alarm), None)
 
 
 def risk_of(state: WatchArtifact, promise: Promise) -> Fraction:
@@ -98,22 +96,7 @@ def _measured(
     batches = batches_of(state, index)
     log_e = log_e_value(saved.successes, saved.trials, promise.least_success)
     log_change = log_change_evidence(batches, promise.least_success) if batches else -math.inf
-    counts = np.array(batches, dtype=np.int64).reshape(-1, 2)
-    successes, trials = (np.cumsum(column) for column in counts.T)
-    lows, highs = rate_intervals(successes, trials, confidence)
-    seen = [
-        Seen(
-            batch=batch.name,
-            rate=_rate(promise, _share(promise, kept, tried), low, high),
-            own=_share(promise, *own),
-        )
-        for batch, own, kept, tried, low, high in zip(
-            state.counted,
-            batches,
-            *(column.tolist() for column in (successes, trials, lows, highs)),
-            strict=True,
-        )
-    ]
+    low, high = rate_interval(saved.successes, saved.trials, confidence)
     return MeasuredPromise(
         name=promise.name,
         text=promise.text(),
@@ -129,7 +112,25 @@ def _measured(
         alarmed_at=saved.alarmed_at,
         changed_at=saved.changed_at,
         worst_since=_worst_since(state, batches, promise),
-        seen=tuple(seen),
+        rate=_rate(promise, _share(promise, saved.successes, saved.trials), low, high),
+        batches=len(batches),
+        over_time=partial(_over_time, state, index, promise, confidence),
+    )
+
+
+def _over_time(state: WatchArtifact, index: int, promise: Promise, confidence: float) -> tuple[Seen, ...]:
+    """Return the rate after each batch since the last acknowledgement."""
+    batches = batches_of(state, index)
+    successes, trials = (np.cumsum(column) for column in np.array(batches, dtype=np.int64).reshape(-1, 2).T)
+    ends = rate_intervals(successes, trials, confidence)
+    columns = (column.tolist() for column in (successes, trials, *ends))
+    return tuple(
+        Seen(
+            batch=batch.name,
+            rate=_rate(promise, _share(promise, kept, tried), low, high),
+            own=_share(promise, *own),
+        )
+        for batch, own, kept, tried, low, high in zip(state.counted, batches, *columns, strict=True)
     )
 
 

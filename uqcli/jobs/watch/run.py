@@ -151,11 +151,11 @@ def _changed(state: WatchArtifact, request: WatchRequest, promises: Sequence[Pro
             )
         before = sum(batch.name != request.forget for batch in state.batches[: state.acknowledged])
         state = with_alarms(
-            msgspec.structs.replace(state, batches=kept, acknowledged=before), promises, anew=True
+            msgspec.structs.replace(state, batches=kept, acknowledged=before), promises, known=0
         )
     if request.acknowledge:
         state = msgspec.structs.replace(state, acknowledged=len(state.batches))
-        state = with_alarms(state, promises, anew=True)
+        state = with_alarms(state, promises, known=0)
     return state
 
 
@@ -204,7 +204,7 @@ def _with_rows(
     batches += [_batch(batch, new[batch], is_day=parameters.day is not None) for batch in added]
     rows = sum(counted.rows[batch if batch in counted.rows else None] for batch in added)
     changed = msgspec.structs.replace(state, batches=batches, source=_source(state, rows, counted))
-    final = with_alarms(changed, promises, anew=bool(differ))
+    final = with_alarms(changed, promises, known=0 if differ else len(state.batches))
     return _Added(state=final, names=added, young=counted.young)
 
 

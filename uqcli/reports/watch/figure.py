@@ -21,7 +21,7 @@ def rates_over_time(promises: Sequence[Any], confidence: float) -> Figure:
     Parameters
     ----------
     promises
-        Of ``uqcli.reports.watch.report.MeasuredPromise``, each seen after two batches or more.
+        Of ``uqcli.reports.watch.report.MeasuredPromise``, each of two batches or more.
     """
     shown = promises[:_MAX_PANELS]
 
@@ -49,7 +49,7 @@ def rates_over_time(promises: Sequence[Any], confidence: float) -> Figure:
 def _draw(axes: Axes, promise: Any) -> list[HoverText]:
     """Draw one promise."""
     draw_grid_lines(axes)
-    seen = promise.seen
+    seen = promise.over_time()
     positions = list(range(1, len(seen) + 1))
     low, high = [each.rate.low for each in seen], [each.rate.high for each in seen]
     axes.fill_between(positions, low, high, color=BLUE, alpha=0.18, linewidth=0, step="mid")

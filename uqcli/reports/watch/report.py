@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,8 +60,12 @@ class MeasuredPromise:
         Batches at which the alarms were raised; None for none.
     worst_since
         Batch since which the evidence is largest; None without batches.
-    seen
-        After each batch.
+    rate
+        Over all batches, with its confidence sequence.
+    batches
+        Their number.
+    over_time
+        Function that computes the rate after each batch, for a figure.
     """
 
     name: str
@@ -77,12 +82,9 @@ class MeasuredPromise:
     alarmed_at: str | None
     changed_at: str | None
     worst_since: str | None
-    seen: tuple[Seen, ...]
-
-    @property
-    def rate(self) -> Estimate:
-        """Rate over all batches."""
-        return self.seen[-1].rate if self.seen else Estimate(value=None, low=0.0, high=1.0)
+    rate: Estimate
+    batches: int
+    over_time: Callable[[], tuple[Seen, ...]]
 
     def metrics(self) -> dict[str, Any]:
         """By their contract names."""
@@ -218,7 +220,7 @@ class WatchReport(OneResult):
                 interval(promise.rate),
                 count(promise.trials),
                 _evidence(promise.log10_e),
-                _evidence(_log10(promise.change)) if promise.seen else "-",
+                _evidence(_log10(promise.change)) if promise.batches else "-",
             )
             for promise in self.promises
         ]
@@ -253,7 +255,7 @@ class WatchReport(OneResult):
 
     def _figures(self) -> list[Figure]:
         """Build the figure of each rate over time; none before the second batch."""
-        shown = [promise for promise in self.promises if len(promise.seen) > 1]
+        shown = [promise for promise in self.promises if promise.batches > 1]
         return [rates_over_time(shown, self.confidence)] if shown else []
 
     def _claim(self, promise: MeasuredPromise) -> Claim:
