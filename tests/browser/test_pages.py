@@ -32,6 +32,7 @@ PAGES = {
     "boundary of one threshold": "boundary digits_holdout.csv --precision 0.9 --algorithm st -o st.json",
     "boundary of alerts": "boundary digits_holdout.csv --max-selected 100 --title 'Whom to ask first'",
     "boundary of money": "boundary digits_holdout.csv --gain 10 --cost 3",
+    "boundary of amounts": "boundary hostile.parquet --gain number --cost 50 --compare -o amounts.json",
     "boundary of a grid": "boundary --grid grid.json --precision 0.9",
     "boundary with review": "boundary digits_holdout.csv --precision 0.7 --miss 0.1 -o review.json",
     "boundaries of groups": "boundary hostile.parquet --precision 0.7 --by group --bound each -o groups.json",
@@ -49,6 +50,8 @@ PAGES = {
     "evaluate two": "evaluate b.json st.json digits_new.csv",
     "evaluate a review": "evaluate review.json digits_new.csv",
     "evaluate groups": "evaluate groups.json hostile.parquet",
+    "evaluate amounts": "evaluate b.json amounts.json hostile.parquet",
+    "watch": "watch b.json hostile.parquet --day day --state watched.json --bound 0.5",
     "evaluate classes": "evaluate classes.json digits_proba_new.csv",
     "evaluate calibrators": "evaluate c.json m.json p.json digits_new.csv",
     "shift": "shift digits_proba_holdout.csv --target digits_proba_new.csv --proba p_*",
@@ -95,7 +98,8 @@ def pages(tmp_path_factory):
         shutil.copy(path, folder)
     frame = pl.read_csv(folder / "digits_new.csv").with_row_index("number")
     group = pl.col("number").mod(3).replace_strict(dict(enumerate(HOSTILE)), return_dtype=pl.String)
-    frame.with_columns(group=group).write_parquet(folder / "hostile.parquet")
+    day = pl.date(2026, 1, 1) + pl.duration(days=pl.col("number") // 60)
+    frame.with_columns(group=group, day=day).write_parquet(folder / "hostile.parquet")
     for name, line in PAGES.items():
         run(f"{line} -q --report {shlex.quote(name)}.html", folder)
     return folder

@@ -95,6 +95,37 @@ def kills(findings, lines, runs, seed):
             findings.require("leftovers go", f"{line.name}: {leftovers(folder)}", not leftovers(folder))
 
 
+def killed_watches(findings, folder, runs, seed):
+    """Kill watches at any moment: the state is the old one or the new one, and the next run counts once."""
+    source = random.Random(seed)
+    watch = ("watch", folder / "b.json", "--bound", "0.3", "-q", "--state", "state.json")
+    with tempfile.TemporaryDirectory() as name:
+        state = Path(name) / "state.json"
+        must_run((*watch, folder / "small.csv"), name)
+        old = state.read_bytes()
+        started = time.monotonic()
+        must_run((*watch, folder / "medium.csv"), name)
+        seconds, new = time.monotonic() - started, state.read_bytes()
+        for _ in range(runs):
+            is_new = source.random() < 0.3
+            if is_new:
+                state.unlink()
+            else:
+                state.write_bytes(old)
+            process = start((*watch, folder / "medium.csv"), name)
+            time.sleep(source.random() * 1.1 * seconds)
+            process.kill()
+            process.communicate()
+            findings.count("kills of a watch")
+            content = state.read_bytes() if state.exists() else b""
+            allowed = not content or content.count(b'"digest"') == 2 if is_new else content in (old, new)
+            findings.require("old state or new", f"{len(content)} bytes", allowed)
+            must_run((*watch, folder / "medium.csv"), name)
+            counted = state.read_bytes()
+            findings.require("counted once", f"{len(counted)} bytes", is_new or counted == new)
+            findings.require("leftovers go", str(leftovers(name)), not leftovers(name))
+
+
 def eight_writers(findings, folder, rounds, seed):
     """Start eight writers of one output and kill some; one whole output must remain, and nothing else."""
     source = random.Random(seed)

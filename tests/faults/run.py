@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from tests.faults.findings import Findings
-from tests.faults.interruptions import eight_writers, kills, signals
+from tests.faults.interruptions import eight_writers, killed_watches, kills, signals
 from tests.faults.places import (
     damaged_caches,
     full_disks,
@@ -38,6 +38,7 @@ def main():
         sections = {
             "signals": lambda: signals(findings, all_lines, options.signals, options.seed),
             "kills": lambda: kills(findings, all_lines, 16, options.seed),
+            "killed watches": lambda: killed_watches(findings, folder, 60, options.seed),
             "eight writers": lambda: eight_writers(findings, folder, 4, options.seed),
             "full disks": lambda: full_disks(findings, medium, [16384, 65536]),
             "full place for copies": lambda: full_spool(findings, folder),

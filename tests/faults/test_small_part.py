@@ -3,7 +3,7 @@
 import pytest
 
 from tests.faults.findings import Findings
-from tests.faults.interruptions import kills, signals
+from tests.faults.interruptions import killed_watches, kills, signals
 from tests.faults.places import full_disks, read_only_places, vanishing_inputs
 from tests.faults.workload import lines, make_files
 
@@ -20,6 +20,7 @@ def folder(tmp_path_factory):
 SECTIONS = {
     "signals": lambda findings, folder: signals(findings, lines(folder, SIZES)[8:10], 3, seed=2),
     "kills": lambda findings, folder: kills(findings, lines(folder, SIZES)[8:11], 2, seed=2),
+    "killed watches": lambda findings, folder: killed_watches(findings, folder, 3, seed=2),
     "full disks": lambda findings, folder: full_disks(findings, lines(folder, SIZES)[8:10], [16384]),
     "read-only places": lambda findings, folder: read_only_places(findings, lines(folder, SIZES)[:1]),
     "vanishing inputs": lambda findings, folder: vanishing_inputs(findings, folder, 2, seed=2),
