@@ -73,7 +73,7 @@ def test_an_alarm_is_saved_and_stays_until_it_is_acknowledged(uqcli, files, tmp_
         *WATCH, "broken0.csv", *STATE, "--report", "r.xml", "--report", "r.prom", "--report", "r.json"
     )
     assert outcome.code == 6
-    assert outcome.err.startswith("alarm: precision >= ")
+    assert outcome.err.startswith("alarm: misses precision >= ")
     assert len(outcome.err.splitlines()) == 1
     (promise,) = state_of(tmp_path)["promises"]
     assert promise["alarmed_at"] == state_of(tmp_path)["batches"][1]["digest"]
@@ -179,7 +179,7 @@ def test_a_change_is_found_and_dated(uqcli, files, tmp_path):
     (promise,) = state_of(tmp_path)["promises"]
     assert "2026-02-09" < promise["changed_at"] <= promise["alarmed_at"] < "2026-03-01"
     assert (tmp_path / "w.png").read_bytes().startswith(b"\x89PNG")
-    assert "promise broken" in (tmp_path / "w.html").read_text()
+    assert "target missed" in (tmp_path / "w.html").read_text()
 
 
 PROMISES = {

@@ -158,7 +158,7 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
         since = f", the last {count(len(self.counted))} since an acknowledgement" if self.acknowledged else ""
         return Document(
             title=f"State of a watch: {count(len(self.batches))} batches{since}",
-            tables=[Table(title="", header=("promise", "bound", "counted", "alarm at"), rows=rows)],
+            tables=[Table(title="", header=("target", "bound", "counted", "alarm at"), rows=rows)],
             notes=[f"Rule: digest {self.artifact}.", self.made_from() + "."],
         )
 

@@ -74,7 +74,7 @@ def watch(
     reading: InputOptions,
     running: RunOptions,
 ) -> None:
-    """Watch what a rule promises while labels arrive."""
+    """Test whether a rule still meets its target, as labels arrive."""
     _check(states, inputs)
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
     provenance = check_outputs(reporting, states.state, reads=reads, running=running, plot=plotting.plot)

@@ -97,7 +97,7 @@ def promises_of(rule: Saved, bound: str | None, delta: Fraction) -> tuple[Promis
     if bound is None:
         return promises
     if len(promises) > 1:
-        raise UsageError(f"--bound with a rule of {len(promises)} promises", expected="a rule of one")
+        raise UsageError(f"--bound with a rule of {len(promises)} targets", expected="a rule of one")
     (promise,) = promises
     given = decimal("bound", bound, above=0, at_most=1)
     return (Promise(rate=promise.rate, bound=given, origin="given", group=promise.group),)
@@ -110,7 +110,7 @@ def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ..
         rates[_RATES[constraint.kind]] = constraint.numbers[0]
     elif bound is None:
         raise UsageError(
-            f"a rule for {constraint.text()} promises no rate",
+            f"a rule for {constraint.text()} has no rate as its target",
             expected="a rule for a precision, recall or false-positive rate",
             remedy="give --bound S to watch its precision",
         )

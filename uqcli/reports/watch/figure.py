@@ -38,7 +38,7 @@ def rates_over_time(promises: Sequence[Any], confidence: float) -> Figure:
     return Figure(
         title=f"Rate over time with its {100 * confidence:g} % confidence sequence: {names}",
         caption="The line is the rate of all batches so far, the band its confidence sequence. Points are "
-        "single batches. The promise is broken once the whole band lies beyond the red line.",
+        "single batches. The target is missed once the whole band is beyond the red line.",
         width=8.5,
         height=height,
         narrow_height=height,

@@ -104,9 +104,9 @@ class MeasuredPromise:
         """State its alarm; empty without one."""
         since = f"worse since about {short_name(self.worst_since or '')}"
         if self.alarmed_at is not None:
-            return f"{self.text} is broken: {interval(self.rate)}, {since}"
+            return f"misses {self.text}: {interval(self.rate)}, {since}"
         if self.changed_at is not None:
-            return f"{self.text} is no longer kept: {since}"
+            return f"no longer meets {self.text}: {since}"
         return ""
 
 
@@ -197,7 +197,7 @@ class WatchReport(OneResult):
         batches = count(len(self.state.counted))
         alarms = self.alarms()
         if not alarms:
-            subject = self.promises[0].text if len(self.promises) == 1 else f"{len(self.promises)} promises"
+            subject = self.promises[0].text if len(self.promises) == 1 else f"{len(self.promises)} targets"
             return f"No alarm: {subject}, {batches} {'batch' if batches == '1' else 'batches'}"
         more = f" (and {len(alarms) - 1} more)" if len(alarms) > 1 else ""
         return f"Alarm: {alarms[0]}{more}"
@@ -226,7 +226,7 @@ class WatchReport(OneResult):
         ]
         limits = (self.promises[0].limit, self.promises[0].change_limit)
         evidence, change = (f"{limit:,.6g}" for limit in limits)
-        header = ("promise", "seen", "trials", f"evidence (alarm: {evidence})", f"change (alarm: {change})")
+        header = ("target", "seen", "trials", f"evidence (alarm: {evidence})", f"change (alarm: {change})")
         return Table(title="", header=header, rows=rows)
 
     def _cautions(self) -> list[str]:
@@ -236,16 +236,16 @@ class WatchReport(OneResult):
         if self.young:
             cautions.append(f"{rows_of(self.young)} of days that have not matured are not counted yet.")
         if self.added and not any(promise.trials for promise in self.promises):
-            cautions.append("these batches have no row that a promise is about.")
+            cautions.append("these batches have no row that a target is about.")
         return cautions
 
     def _notes(self) -> list[str]:
         delta, run_length = self.state.parameters.delta, self.state.parameters.run_length
         notes = [f"{promise.text}: {promise.origin}." for promise in self.promises]
-        several = f" for each of {len(self.promises)} promises" if len(self.promises) > 1 else ""
+        several = f" for each of {len(self.promises)} targets" if len(self.promises) > 1 else ""
         limit = f"{self.promises[0].limit:,.6g}"
         notes += [
-            f"An alarm needs evidence of {limit}{several}. A rule that keeps its promises raises one with "
+            f"An alarm needs evidence of {limit}{several}. A rule that meets its targets raises one with "
             f"probability {delta} at most, however often you look.",
             f"A change alarm needs {count(int(self.promises[0].change_limit))}. It is false about once in "
             f"{count(run_length)} batches or less often; it has no level over the lifetime.",
@@ -269,7 +269,7 @@ class WatchReport(OneResult):
         verdict = Verdict(text="no alarm", tone="good")
         if alarms:
             broken = any(promise.alarmed_at is not None for promise in self.promises)
-            verdict = Verdict(text="promise broken" if broken else "a change", tone="bad")
+            verdict = Verdict(text="target missed" if broken else "a change", tone="bad")
         rate = worst.rate
         numbers = [
             KeyNumber(
