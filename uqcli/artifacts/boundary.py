@@ -54,11 +54,11 @@ from uqcli.engines.predictions import predictions
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PREDICTED, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
+from uqcli.methods.bin.reference import SCORE_BINS
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.capacity import places
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint, precision_and_recall, typed_worth
 from uqcli.methods.boundary.decide import decide
-from uqcli.methods.boundary.reference import SCORE_BINS
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.zones import ReviewLimit, review_limit
 from uqcli.rows import Rows

@@ -20,13 +20,13 @@ from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.grids import UncertaintyAxis, grid_parts, uncertainty_axis, uncertainty_ends
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins
+from uqcli.methods.bin.reference import Reference, ranges_for_reference, reference_of
 from uqcli.methods.boundary.algorithms.smooth import smoothed_boundary
 from uqcli.methods.boundary.algorithms.st import ranges_for_threshold
 from uqcli.methods.boundary.bins import BINS, BinsTried, fewest_of, tried_bins
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.expected import Expected, expected
 from uqcli.methods.boundary.optimum import Optimum, optimise, optimise_recalibrated
-from uqcli.methods.boundary.reference import Reference, ranges_for_reference, reference_of
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 
 

@@ -21,6 +21,7 @@ from uqcli.jobs.boundary.keyed import split_by_hash
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
+from uqcli.methods.bin.reference import Reference, reference_of
 from uqcli.methods.boundary.bins import BinsTried, fewest_of, tried_bins
 from uqcli.methods.boundary.capacity import Thresholds, nested_thresholds
 from uqcli.methods.boundary.decide import decide
@@ -33,7 +34,6 @@ from uqcli.methods.boundary.ranking.certificate import (
     Promise,
     promises_of,
 )
-from uqcli.methods.boundary.reference import Reference, reference_of
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.zones import with_review
 from uqcli.rows import Rows

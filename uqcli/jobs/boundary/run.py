@@ -52,13 +52,13 @@ from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result
 from uqcli.jobs.target_weights import load_shift, target_weights_of
+from uqcli.methods.bin.reference import Reference
 from uqcli.methods.boundary.algorithms.hr import Recalibration
 from uqcli.methods.boundary.capacity import Thresholds, nested_thresholds
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.precision import Margin
 from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
-from uqcli.methods.boundary.reference import Reference
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
