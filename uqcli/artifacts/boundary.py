@@ -325,6 +325,16 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     decides: ClassVar[bool] = True
 
     @property
+    def ranges(self) -> Mapping[str, tuple[float, float]]:
+        """Smallest and largest calibration number by role; empty without a reference."""
+        return {} if isinstance(self.reference, msgspec.UnsetType) else self.reference.ranges
+
+    @property
+    def has_target(self) -> bool:
+        """Whether it was fitted for other class priors than those of its calibration rows."""
+        return not isinstance(self.target, msgspec.UnsetType)
+
+    @property
     def review(self) -> SavedReview | None:
         """Limit of the review; None without one."""
         review = self.parameters.review
