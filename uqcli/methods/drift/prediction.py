@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import exp, lgamma
+
 import numpy as np
 
 _TERMS = 4096
@@ -76,14 +78,12 @@ def _lower_tail(new_selected: int, selected: int, fit_rows: int, new_rows: int) 
 
 def _probability(new_selected: int, selected: int, fit_rows: int, new_rows: int) -> float:
     """Return the hypergeometric probability of a number of new rows among the selected ones."""
-    from scipy.special import gammaln
-
     chosen_of = (
         (new_rows, new_selected, 1),
         (fit_rows, selected - new_selected, 1),
         (fit_rows + new_rows, selected, -1),
     )
     logarithm = sum(
-        sign * (gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)) for n, k, sign in chosen_of
+        sign * (lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0)) for n, k, sign in chosen_of
     )
-    return float(np.exp(logarithm))
+    return exp(logarithm)
