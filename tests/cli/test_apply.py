@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.cli.conftest import sample_frame
 from uqcli import find_boundary
 from uqcli.cli.app import run
 from uqcli.engines.local.read import csv_text
@@ -162,7 +161,13 @@ def test_unusable_rows_are_dropped_or_kept(uqcli, artifact, tmp_path):
         b"score,uncertainty,x,decision\n0.95,-1,a,true\n,0,b,\n0.9,,,\nNaN,0,c,\n0.1,0,d,false\n"
     )
     kept = uqcli("apply", artifact, "d.csv", "--on-invalid", "keep", "-o", "o.parquet", "--json").json
-    assert kept["metrics"] == {"rows": 5, "selected": 1, "undecided": 3, "selected_share": 0.2}
+    assert kept["metrics"] == {
+        "rows": 5,
+        "selected": 1,
+        "undecided": 3,
+        "selected_share": 0.2,
+        "outside_range": 0.0,
+    }
     assert pl.read_parquet(tmp_path / "o.parquet")["decision"].to_list() == [True, None, None, None, False]
     dropped = uqcli("apply", artifact, "d.csv", "--on-invalid", "drop", "-o", "o.csv", "--json").json
     assert dropped["source"]["dropped"] == 3
@@ -300,14 +305,3 @@ def test_a_short_first_record_is_an_unusable_row(uqcli, artifact, tmp_path, on_i
     outcome = uqcli("apply", artifact, "d.csv", "--on-invalid", on_invalid)
     assert outcome.code == 0, outcome.err
     assert len(outcome.out.splitlines()) == (2 if on_invalid == "drop" else 3)
-
-
-def test_an_alert_rate_far_from_the_usual_one_is_pointed_out(tmp_path, uqcli):
-    frame = sample_frame(rows=2000)
-    frame.write_csv(tmp_path / "rows.csv")
-    frame.with_columns(pl.col("score") / 10).write_csv(tmp_path / "scaled.csv")
-    rule = tmp_path / "rule.json"
-    uqcli("boundary", tmp_path / "rows.csv", "--max-selected", "20%", "--algorithm", "st", "-q", "-o", rule)
-    for name, warned in (("rows", False), ("scaled", True)):
-        shown = uqcli("apply", rule, tmp_path / f"{name}.csv", "-o", tmp_path / "out.csv").out.decode()
-        assert ("times that of the calibration set" in shown) == warned

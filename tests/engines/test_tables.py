@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.engines.conftest import FRAME, ON_SPARK, REREAD_PARTS, SMALL_PARTS
 from tests.oracles import counting
+from tests.oracles import reference as oracle
 from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.properties.array_table import ArrayTable
 from tests.properties.strategies import as_rows, build_cells, data_sets
@@ -435,6 +436,48 @@ def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, source, tmp_
     expected = isotonic_errors(parts, blocks, build_cells(as_rows(data), spec))
     for error, expected_error in zip(errors, expected, strict=True):
         np.testing.assert_array_equal(error.ece, expected_error.ece)
+
+
+@EXAMPLES
+@given(data=DATA, kind=st.sampled_from(CONSTRAINTS))
+def test_references_are_those_by_hand(engine, source, tmp_path_factory, data, kind):
+    inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
+    ends = [oracle.ends(data, column) for column in (0, 1)]
+    for algorithm, grid, merged in (
+        (Algorithm.SMOOTH, GridRequest(uncertainty_bins=4, score_bins=7), (1, 2, 4)),
+        (Algorithm.VW_DPMT, GridRequest(uncertainty_bins=3, score_bins=4), (1, 3)),
+        (Algorithm.ST, GridRequest(), (1,)),
+    ):
+        table, constraint = table_with(engine, inputs, data), parse_constraint(*kind)
+        calibration = calibration_set(table, constraint, grid, smoothed_only=algorithm is Algorithm.SMOOTH)
+        edges = calibration.cells(algorithm).uncertainty_edges
+        for bins in merged:
+            run = (len(edges) + 1) // bins
+            of_rule = edges[run - 1 :: run]
+            reference = calibration.reference(of_rule, uncertain=True)
+            counted = reference.score_edges.tolist(), reference.count.tolist()
+            assert counted == oracle.reference(data, of_rule.tolist())
+            found = (reference.lowest, reference.highest)
+            assert [tuple(end[role] for end in found) for role in ("score", "uncertainty")] == ends
+        assert set(calibration.reference(edges[:0], uncertain=False).lowest) == {"score"}
+
+
+@pytest.mark.usefixtures("larger_parts")
+@pytest.mark.parametrize("name", CROWDED)
+def test_references_of_crowded_scores_are_those_by_hand(engine, variant, tmp_path, name):
+    random = np.random.default_rng(8)
+    size = {**dict.fromkeys((*ON_SPARK, REREAD_PARTS), 60), SMALL_PARTS: 120}.get(variant, 300)
+    score = CROWDED[name](random.random(size))
+    data = [(float(s), float(random.random()), bool(random.random() < 0.4), 1) for s in score]
+    table = table_with(engine, write_inputs(frame(data), tmp_path, row_group_size=20), data)
+    calibration = calibration_set(
+        table, parse_constraint("precision", "0.6"), GridRequest(uncertainty_bins=2)
+    )
+    edges = calibration.cells(Algorithm.SMOOTH).uncertainty_edges
+    reference = calibration.reference(edges, uncertain=True)
+    assert (reference.score_edges.tolist(), reference.count.tolist()) == oracle.reference(
+        data, edges.tolist()
+    )
 
 
 def test_a_file_that_changes_while_it_is_read_is_reported(engine, variant, tmp_path):

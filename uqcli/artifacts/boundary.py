@@ -54,6 +54,7 @@ from uqcli.engines.predictions import predictions
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PREDICTED, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
+from uqcli.methods.bin.reference import SCORE_BINS
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.capacity import places
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint, precision_and_recall, typed_worth
@@ -254,6 +255,52 @@ class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
     recall: SavedRange
 
 
+class SavedEnds(msgspec.Struct, frozen=True, kw_only=True):
+    """Numbers at one end of the calibration rows; no uncertainty if the rule does not use it."""
+
+    score: float
+    uncertainty: float | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The numbers by role."""
+        present = {} if isinstance(self.uncertainty, msgspec.UnsetType) else {"uncertainty": self.uncertainty}
+        return {"score": self.score, **present}
+
+
+class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
+    """Calibration rows, by weight, in score bins of each uncertainty bin, and the ends of their numbers."""
+
+    score_edges: Annotated[
+        list[Annotated[list[float], Meta(min_length=SCORE_BINS - 1, max_length=SCORE_BINS - 1)]],
+        Meta(min_length=1),
+    ]
+    count: Annotated[
+        list[Annotated[list[Count], Meta(min_length=SCORE_BINS, max_length=SCORE_BINS)]], Meta(min_length=1)
+    ]
+    lowest: SavedEnds
+    highest: SavedEnds
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Smallest and largest calibration number by role."""
+        highest = self.highest.numbers
+        return {role: (low, highest[role]) for role, low in self.lowest.numbers.items()}
+
+    def contradicts(self, bins: int, rows: int, *, uncertain: bool) -> bool:
+        """Whether it is not about a rule with ``bins`` uncertainty bins and its calibration rows."""
+        roles = {"score", "uncertainty"} if uncertain else {"score"}
+        if not roles == set(self.lowest.numbers) == set(self.highest.numbers):
+            return True
+        if not bins == len(self.score_edges) == len(self.count) or sum(map(sum, self.count)) != rows:
+            return True
+        low, high = self.ranges["score"]
+        ascending = [[low, *edges, high] for edges in self.score_edges] + [
+            list(self.ranges.get("uncertainty", ()))
+        ]
+        return not all(all(map(math.isfinite, each)) and each == sorted(each) for each in ascending)
+
+
 class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     """A decision boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin."""
 
@@ -264,6 +311,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     thresholds: Annotated[list[float | None], Meta(min_length=1)]
     recalibration: SavedRecalibration | msgspec.UnsetType = msgspec.UNSET
     fit: Fit
+    reference: SavedReference | msgspec.UnsetType = msgspec.UNSET
     expected: SavedExpected | msgspec.UnsetType | None = msgspec.UNSET
     margin: Annotated[float, Meta(ge=0)] | msgspec.UnsetType = msgspec.UNSET
     target: SavedTarget | msgspec.UnsetType = msgspec.UNSET
@@ -275,6 +323,16 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     newest_format: ClassVar[int] = NEW_FORMAT
     decides: ClassVar[bool] = True
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[float, float]]:
+        """Smallest and largest calibration number by role; empty without a reference."""
+        return {} if isinstance(self.reference, msgspec.UnsetType) else self.reference.ranges
+
+    @property
+    def has_target(self) -> bool:
+        """Whether it was fitted for other class priors than those of its calibration rows."""
+        return not isinstance(self.target, msgspec.UnsetType)
 
     @property
     def review(self) -> SavedReview | None:
@@ -342,6 +400,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             or self._contradictory_review()
             or self._contradictory_groups()
             or self._contradictory_nested()
+            or self._contradictory_reference()
             or self.missing_columns()
         )
 
@@ -367,6 +426,16 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         pairs = ((high, low) for rules in pairwise(strictest) for high, low in zip(*rules, strict=True))
         if any(math.isnan(low) or low > high for high, low in pairs):
             return "its nested rules are not nested"
+        return None
+
+    def _contradictory_reference(self) -> str | None:
+        """Find a contradiction between the reference and the other fields."""
+        reference = self.reference
+        if isinstance(reference, msgspec.UnsetType):
+            return None
+        bins, rows = len(self.thresholds), self.fit.rows
+        if reference.contradicts(bins, rows, uncertain=self.needs_uncertainty):
+            return "its reference is not about its calibration rows"
         return None
 
     def _contradictory_groups(self) -> str | None:

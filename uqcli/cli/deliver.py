@@ -132,6 +132,7 @@ def deliver(
     queue: OutputQueue | None = None,
     plot: str | None = None,
     table: str | None = None,
+    warnings: Sequence[str] = (),
 ) -> None:
     """Write the rule or rows and the reports; no rule or rows if the job or a check failed.
 
@@ -147,6 +148,8 @@ def deliver(
         Where to write the report's figure; None for nowhere.
     table
         Where the job has written a further table; None for nowhere.
+    warnings
+        Cautions for a terminal's standard error, unless the printed table has them.
 
     Raises
     ------
@@ -188,11 +191,14 @@ def deliver(
         elif document is not None and not options.quiet:
             wrote = f"Wrote {', '.join(files)}." if files else ""
             to_terminal(document, stream, end=f"{wrote} {step}".strip(), verbose=options.verbose)
+            warnings = () if stream.isatty() else warnings
         stream.flush()
     except BrokenPipeError:
         if not stopped:  # after a failure its exit code counts
             raise
     mark_written()
+    if sys.stderr.isatty():
+        sys.stderr.write("".join(f"caution: {sentence}\n" for sentence in warnings))
     if failure is not None:
         raise failure
     if failed:
@@ -232,10 +238,11 @@ def deliver_rows(
     provenance: Provenance,
     output: str | None,
     queue: OutputQueue,
+    warnings: Sequence[str] = (),
 ) -> None:
     """Deliver a result whose output is rows; pages name the file of rows.
 
-    If the rows go to standard output by default, no table is printed.
+    If the rows go to standard output by default, no table is printed. Warnings are printed nevertheless.
     """
     quiet_options = replace(options, quiet=True) if output is None else options
     deliver(
@@ -244,6 +251,7 @@ def deliver_rows(
         provenance=replace(provenance, rows_to=output or ""),
         output=output,
         queue=queue,
+        warnings=() if options.quiet else warnings,
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from uqcli.counts import Floats, Ints
+from uqcli.counts import Bools, Floats, Ints
 from uqcli.engines.request import PREDICTED, PROBA, Roles
 from uqcli.rows import Rows
 
@@ -50,6 +50,24 @@ def predictions(rows: Rows, roles: Roles) -> Rows:
         label_class=None,
         groups={**rows.groups, PREDICTED: class_index},
     )
+
+
+def outside(rows: Rows, roles: Roles, ranges: Mapping[str, tuple[float, float]]) -> Bools:
+    """Return which rows have a number outside its closed range; undefined for unusable rows.
+
+    Parameters
+    ----------
+    ranges
+        By role; the score of class probabilities is the largest.
+    """
+    is_outside = np.zeros(len(rows), dtype=np.bool_)
+    for role, (low, high) in ranges.items():
+        if role == "score" and roles.classes:
+            value, _ = most_probable([rows.numbers[PROBA + name] for name in roles.classes])
+        else:
+            value = rows.numbers[role]
+        is_outside |= (value < low) | (value > high)
+    return is_outside
 
 
 def levels_of(roles: Roles) -> dict[str, int]:

@@ -159,6 +159,9 @@ class StreamRequest:
         Whether inputs may differ in their other columns.
     only
         Added column of type bool: only rows in which it is true are written. None to write all.
+    ranges
+        Closed range of each number, by role; rows with a number outside are counted. The score of class
+        probabilities is the largest.
     """
 
     data: DataRequest
@@ -167,6 +170,7 @@ class StreamRequest:
     overwrite: bool = False
     union: bool = False
     only: str | None = None
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +178,7 @@ class StreamSummary:
     """Counts of rows, true values added, rows dropped, and rows with nulls.
 
     Rows are counted whether they are written or not (``StreamRequest.only``), except dropped ones. ``texts``
-    counts the rows of each added text.
+    counts the rows of each added text, and ``outside`` the usable rows outside ``StreamRequest.ranges``.
     """
 
     rows: int
@@ -182,6 +186,7 @@ class StreamSummary:
     dropped: int
     undecided: int
     texts: Mapping[str, int] = field(default_factory=dict)
+    outside: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,24 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, RangeCounts
+from uqcli.counts import Bools, Floats, RangeCounts, ValueCounts
 from uqcli.engines.protocol import Partition, RangeQuery, Table
+from uqcli.methods.bin.edges import outer_ranks
 from uqcli.methods.bin.grid import GridSpec, ranges_for_grid, uncertainty_rule
 from uqcli.methods.bin.registry import BinSizes, rule_of
 
 
-def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
-    """Return the uncertainty edges; float64, shape (K-1,)."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UncertaintyAxis:
+    """Uncertainty bins of a grid.
+
+    Attributes
+    ----------
+    edges : float64, shape (K-1,)
+    ends
+        Smallest and largest uncertainty; None for a single bin, for which the uncertainty is not counted.
+    """
+
+    edges: Floats
+    ends: tuple[float, float] | None
+
+
+def uncertainty_axis(table: Table, spec: GridSpec) -> UncertaintyAxis:
+    """Return the uncertainty bins of a grid."""
     rule, bins = uncertainty_rule(spec.binning), spec.uncertainty_bins
     if bins == 1:
-        return np.empty(0)
+        return UncertaintyAxis(edges=np.empty(0), ends=None)
     assert rule.ranks is not None  # binnings of the uncertainty have ranks
     ranks = rule.ranks
-    (counts,) = table.edges("uncertainty", lambda rows: ranks(rows, bins))
-    return rule.edges(counts, BinSizes(bins=bins))
+    (counts,) = table.edges(
+        "uncertainty", lambda rows: np.concatenate([ranks(rows, bins), outer_ranks(rows, bins)])
+    )
+    return UncertaintyAxis(edges=rule.edges(counts, BinSizes(bins=bins)), ends=ends_of(counts))
+
+
+def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
+    """Return the uncertainty edges; float64, shape (K-1,)."""
+    return uncertainty_axis(table, spec).edges
+
+
+def uncertainty_ends(table: Table) -> tuple[float, float]:
+    """Return the smallest and the largest uncertainty."""
+    (counts,) = table.edges("uncertainty", lambda rows: outer_ranks(rows, 1))
+    return ends_of(counts)
+
+
+def ends_of(counts: ValueCounts) -> tuple[float, float]:
+    """Return the smallest and the largest value of counts that are exact there."""
+    return float(counts.value[0]), float(counts.value[-1])
 
 
 def grid_parts(

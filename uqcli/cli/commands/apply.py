@@ -85,4 +85,11 @@ def apply(
             checks=tuple(map(parse_check, reporting.fail_if or ())),
         )
         result = run(request)
-        deliver_rows(result, reporting, provenance=provenance, output=rows.output, queue=queue)
+        deliver_rows(
+            result,
+            reporting,
+            provenance=provenance,
+            output=rows.output,
+            queue=queue,
+            warnings=result.report.warnings,
+        )

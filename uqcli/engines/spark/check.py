@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import and_
+from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -253,6 +253,19 @@ class Check:
         from pyspark.sql import functions as F  # noqa: N812
 
         return F.abs(sum_in_order([F.col(name) for name in self._probabilities()]) - F.lit(1.0))
+
+    def outside(self, ranges: Mapping[str, tuple[float, float]]) -> Column:
+        """Whether a usable row has a number outside its range (see uqcli.engines.predictions.outside)."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        beyond = []
+        for role, (low, high) in ranges.items():
+            if role == "score" and self.roles.classes:
+                value = F.array_max(F.array(*map(_clipped, self._probabilities())))
+            else:
+                value = F.col(self.names[role])
+            beyond.append((value < F.lit(low)) | (value > F.lit(high)))
+        return F.col("ok") & pairwise(or_, beyond) if beyond else F.lit(False)
 
     def aggregations(self) -> list[Column]:
         """Return the aggregations over all rows."""

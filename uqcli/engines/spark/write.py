@@ -45,6 +45,8 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     DataError
         Inputs differ or are unusable, the output exists, or the job failed.
     """
+    from pyspark.sql import functions as F  # noqa: N812
+
     target = _target(request)
     session = session_of(request.data.spark)
     inputs, roles = opened(session, request.data)
@@ -53,7 +55,8 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     columns = _columns(inputs, union=request.union)
     with spark_errors("check the rows"):
         frame = check.frame(inputs, kept_columns=columns)
-        answers = frame.agg(*check.aggregations()).toArrow().to_pylist()[0]
+        outside = F.sum(F.when(check.outside(request.ranges), 1).otherwise(0)).cast("long").alias("outside")
+        answers = frame.agg(*check.aggregations(), outside).toArrow().to_pylist()[0]
     check.refuse_values(answers)
     if not runs_functions(session):
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
@@ -76,6 +79,7 @@ def stream_through(request: StreamRequest) -> StreamSummary:
         dropped=dropped,
         undecided=unusable - dropped,
         texts=texts,
+        outside=answers["outside"] or 0,
     )
 
 

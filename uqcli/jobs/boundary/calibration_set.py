@@ -17,9 +17,10 @@ from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinc
 from uqcli.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
 from uqcli.engines.protocol import ALL_ROWS, Table
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
-from uqcli.jobs.grids import grid_parts, uncertainty_edges
+from uqcli.jobs.grids import UncertaintyAxis, grid_parts, uncertainty_axis, uncertainty_ends
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins
+from uqcli.methods.bin.reference import Reference, ranges_for_reference, reference_of
 from uqcli.methods.boundary.algorithms.smooth import smoothed_boundary
 from uqcli.methods.boundary.algorithms.st import ranges_for_threshold
 from uqcli.methods.boundary.bins import BINS, BinsTried, fewest_of, tried_bins
@@ -40,7 +41,7 @@ class CountedGrid:
     """
 
     spec: GridSpec
-    edges: Floats
+    axis: UncertaintyAxis
     parts: tuple[RangeCounts, ...]
     _cells_by_shape: dict[tuple[int, int | None], Cells] = field(default_factory=dict)
 
@@ -52,12 +53,20 @@ class CountedGrid:
         return self._cells_by_shape[shape]
 
     def _cells(self, bins: int, score_bins: int | None) -> Cells:
-        edges, scores = self.edges, [part.counts for part in self.parts[:-1]]
+        edges, scores = self.axis.edges, [part.counts for part in self.parts[:-1]]
         if bins == 1 < len(scores):
             edges, scores = edges[:0], [self.parts[-1].counts]
         else:
             edges, scores = joined_bins(edges, scores, bins)
         return cells_from(edges, scores, replace(self.spec, score_bins=score_bins))
+
+    def has_bins(self, edges: Floats) -> bool:
+        """Whether merging adjacent uncertainty bins gives bins with these edges."""
+        bins = len(edges) + 1
+        if bins not in bins_after_merging(self.spec):
+            return False
+        bins_per_run = self.spec.uncertainty_bins // bins
+        return np.array_equal(self.axis.edges[bins_per_run - 1 :: bins_per_run], edges)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,6 +248,24 @@ class CalibrationRows:
         counted_grid = shared[0] if shared else self._count(self._shared(1))
         return counted_grid.cells(1, self.grid.score_bins or SCORE_BINS)
 
+    def reference(self, edges: Floats, *, uncertain: bool) -> Reference:
+        """Count the rows to compare new rows with.
+
+        Parameters
+        ----------
+        edges
+            Uncertainty edges of a rule that was found on these rows.
+        uncertain
+            Whether the rule uses the uncertainty.
+        """
+        if not self._counted:
+            self.one_row  # noqa: B018 - counts them
+        counted_grids = [grid for grid in self._counted.values() if len(edges) == 0 or grid.has_bins(edges)]
+        ends = next((grid.axis.ends for grid in self._counted.values() if grid.axis.ends), None)
+        if uncertain and ends is None:
+            ends = uncertainty_ends(self.table)
+        return reference_of(counted_grids[0].parts, len(edges) + 1, ends if uncertain else None)
+
     @cached_property
     def _scores(self) -> Cells:
         """Scores among which the best single threshold lies."""
@@ -254,19 +281,21 @@ class CalibrationRows:
     def _count(self, spec: GridSpec) -> CountedGrid:
         """Count the rows once per grid; scores are also exact enough for a single threshold."""
         if spec not in self._counted:
-            edges = uncertainty_edges(self.table, spec)
+            axis = uncertainty_axis(self.table, spec)
             lean = self.smoothed_only and spec.binning is Binning.SHARED
-            thresholds = partial(self._at_thresholds, spec=spec, edges=edges) if lean else None
-            parts = grid_parts(self.table, edges, spec, self._query, thresholds)
-            self._counted[spec] = CountedGrid(spec=spec, edges=edges, parts=parts)
+            thresholds = partial(self._at_thresholds, spec=spec, axis=axis) if lean else None
+            parts = grid_parts(self.table, axis.edges, spec, partial(self._query, spec=spec), thresholds)
+            self._counted[spec] = CountedGrid(spec=spec, axis=axis, parts=parts)
         return self._counted[spec]
 
-    def _at_thresholds(self, counts: Sequence[RangeCounts], spec: GridSpec, edges: Floats) -> list[Bools]:
+    def _at_thresholds(
+        self, counts: Sequence[RangeCounts], spec: GridSpec, axis: UncertaintyAxis
+    ) -> list[Bools]:
         """Return the ranges with the lowest positive row above the thresholds of smoothed boundaries."""
         *parts, total = counts
         if spec not in self._lowest_edges:  # called again after these are opened
             self._lowest_edges[spec] = self._lowest_flagged(
-                CountedGrid(spec=spec, edges=edges, parts=tuple(counts))
+                CountedGrid(spec=spec, axis=axis, parts=tuple(counts))
             )
         mask = np.zeros(len(total.value), dtype=np.bool_)
         for lowest_by_bin in self._lowest_edges[spec]:
@@ -299,10 +328,19 @@ class CalibrationRows:
             )
         return thresholds
 
-    def _query(self, counts: Sequence[RangeCounts]) -> list[Bools]:
+    def _query(self, counts: Sequence[RangeCounts], spec: GridSpec) -> list[Bools]:
+        """Mark the ranges for a single threshold, and for the reference of any rule on the grid."""
         total = counts[-1]
         goal = self.constraint.goal(single_row(total.counts))
-        return mask_for_all_rows(counts, ranges_for_threshold(total, goal))
+        *parts, mask = ranges_for_reference(counts, bins_after_merging(spec))
+        return [*parts, mask | ranges_for_threshold(total, goal)]
+
+
+def bins_after_merging(spec: GridSpec) -> tuple[int, ...]:
+    """Return the numbers of uncertainty bins of rules on a grid: bins of a shared grid may be merged."""
+    bins = spec.uncertainty_bins
+    merged = [fewer for fewer in BINS if fewer < bins and bins % fewer == 0]
+    return (*merged, bins) if spec.binning is Binning.SHARED else (1, bins)
 
 
 def _first_positive(counts: RangeCounts, lowest: float) -> float:

@@ -12,7 +12,7 @@ from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.certificate import SavedCertificate, SavedClearance, TestedOn
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, GroupBound, ReviewKind
-from uqcli.counts import Bools, Cells
+from uqcli.counts import Bools, Cells, Floats, RangeCounts
 from uqcli.defaults import SCORE_BINS
 from uqcli.draws import check_seed
 from uqcli.errors import UsageError
@@ -21,6 +21,7 @@ from uqcli.jobs.boundary.keyed import split_by_hash
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
+from uqcli.methods.bin.reference import Reference, reference_of
 from uqcli.methods.boundary.bins import BinsTried, fewest_of, tried_bins
 from uqcli.methods.boundary.capacity import Thresholds, nested_thresholds
 from uqcli.methods.boundary.decide import decide
@@ -76,11 +77,12 @@ class CertifiedRule:
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedBoundary:
-    """A certified boundary of all rows."""
+    """A certified boundary of all rows; without a reference if nothing was certified."""
 
     source: Source
     parameters: BoundaryParameters
     rule: CertifiedRule
+    reference: Reference | None
 
 
 def certified(request: BoundaryRequest) -> CertifiedBoundary:
@@ -94,10 +96,23 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     delta = checked_delta(request)
     uncertain = request.grid.spec(Algorithm.SMOOTH).uncertainty_bins > 1
     table = open_table(request.data, uses_uncertainty=uncertain)
-    rule = certified_rule(table.rows().pooled(), request, delta)
+    rows = table.rows().pooled()
+    rule = certified_rule(rows, request, delta)
     return CertifiedBoundary(
-        source=source_of(table.summary), parameters=request.parameters(rule.spec), rule=rule
+        source=source_of(table.summary),
+        parameters=request.parameters(rule.spec),
+        rule=rule,
+        reference=None if rule.found is None else _reference(rows, rule.found.uncertainty_edges),
     )
+
+
+def _reference(rows: Rows, edges: Floats) -> Reference:
+    """Count all rows, those of the pilot included: only the inputs are compared with new rows."""
+    uncertainty = rows.uncertainty
+    ends = None
+    if len(edges) and uncertainty is not None:
+        ends = float(uncertainty.min()), float(uncertainty.max())
+    return reference_of(RangeCounts.from_parts(pool_by(rows, edges)), len(edges) + 1, ends)
 
 
 def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> CertifiedRule:

@@ -16,10 +16,12 @@ from uqcli.artifacts.boundary import (
     BoundaryParameters,
     Fit,
     GroupFit,
+    SavedEnds,
     SavedExpected,
     SavedGroup,
     SavedRange,
     SavedRecalibration,
+    SavedReference,
     SavedTarget,
 )
 from uqcli.artifacts.certificate import SavedCertificate
@@ -50,6 +52,7 @@ from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result
 from uqcli.jobs.target_weights import load_shift, target_weights_of
+from uqcli.methods.bin.reference import Reference
 from uqcli.methods.boundary.algorithms.hr import Recalibration
 from uqcli.methods.boundary.capacity import Thresholds, nested_thresholds
 from uqcli.methods.boundary.constraint import Constraint
@@ -175,9 +178,12 @@ def _found(
         write_frontier(calibration_set, best.algorithm, request.frontier, bounds)
     if best.optimum is None or best.optimum.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    artifact = _artifact(
-        report, best.optimum.found, best.optimum.recalibration, _nested(calibration_set, best)
-    )
+    found, recalibration = best.optimum.found, best.optimum.recalibration
+    reference = None
+    if isinstance(calibration_set, CalibrationRows):
+        uncertain = len(found.thresholds) > 1 or recalibration is not None
+        reference = calibration_set.reference(found.uncertainty_edges, uncertain=uncertain)
+    artifact = _artifact(report, found, recalibration, _nested(calibration_set, best), reference)
     return Result(report=report, artifact=artifact)
 
 
@@ -229,7 +235,13 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
     )
     if found.chosen.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    return Result(report=report, artifact=_artifact(report, found.chosen.found, None))
+    boundaries = (found.chosen.found, *rules.boundaries.values())
+    reference = found.calibration_set.reference(
+        found.chosen.found.uncertainty_edges,
+        uncertain=any(len(boundary.thresholds) > 1 for boundary in boundaries),
+    )
+    artifact = _artifact(report, found.chosen.found, None, reference=reference)
+    return Result(report=report, artifact=artifact)
 
 
 def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
@@ -297,7 +309,8 @@ def _with_certificate(
     )
     if rule.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    return Result(report=report, artifact=_artifact(report, rule.found, None, rule.nested))
+    artifact = _artifact(report, rule.found, None, rule.nested, certified.reference)
+    return Result(report=report, artifact=artifact)
 
 
 def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
@@ -366,6 +379,7 @@ def _artifact(
     boundary: FittedBoundary,
     recalibration: Recalibration | None,
     nested: Sequence[Thresholds] = (),
+    reference: Reference | None = None,
 ) -> BoundaryArtifact:
     fit = boundary.fit
     reviewed, caught = fit.zones or (msgspec.UNSET, msgspec.UNSET)
@@ -398,6 +412,7 @@ def _artifact(
             value=msgspec.UNSET if value is None else float(value[0]),
             value_caught=msgspec.UNSET if value is None else value[1],
         ),
+        reference=msgspec.UNSET if reference is None else _saved_reference(reference),
         expected=_saved_expected(report),
         margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,
         target=msgspec.UNSET
@@ -415,6 +430,19 @@ def _artifact(
         },
         classes=classes or msgspec.UNSET,
         nested=[list(thresholds) for thresholds in nested] or msgspec.UNSET,
+    )
+
+
+def _saved_reference(reference: Reference) -> SavedReference:
+    lowest, highest = (
+        SavedEnds(score=ends["score"], uncertainty=ends.get("uncertainty", msgspec.UNSET))
+        for ends in (reference.lowest, reference.highest)
+    )
+    return SavedReference(
+        score_edges=reference.score_edges.tolist(),
+        count=reference.count.tolist(),
+        lowest=lowest,
+        highest=highest,
     )
 
 

@@ -11,14 +11,18 @@ import numpy as np
 from uqcli.artifacts.boundary import REVIEWED, ZONES, BoundaryArtifact
 from uqcli.artifacts.codec import content_of, load_unedited
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
+from uqcli.artifacts.saved import Saved
 from uqcli.engines.open import reusable_streams
+from uqcli.engines.protocol import StreamSummary
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.result import Result
 from uqcli.jobs.stream.capacity import capacity_of
 from uqcli.jobs.stream.output import RowsOutput, stream
+from uqcli.methods.drift.prediction import flagged_interval
 from uqcli.reports.checks import Check, apply_checks
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource, metrics_of
+from uqcli.reports.stream.likeness import LEVEL, Likeness
 from uqcli.rows import Rows
 
 
@@ -74,7 +78,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     added = replace(rule.adds(roles, form), made_by=content_of(rule)["digest"])
     has_zones = ZONES in added.texts.values()
     reviewed = 0 if has_zones else None
-    empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed)
+    empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed, outside=None)
     apply_checks(request.checks, {"": empty})
     only = f"{output.prefix}decision" if request.only_selected else None
     data, capacity = replace(request.data, roles=roles), None
@@ -85,7 +89,8 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
             rule.place_of(Rows(numbers=dict.fromkeys(roles.all_numbers(), np.empty(0))))  # before any row
             capacity = capacity_of(data, rule, request.top, request.per)
             data, added = capacity.reads(data), capacity.adds(rule, added)
-        summary = stream(data, added, output, only)
+        ranges = rule.ranges if isinstance(rule, BoundaryArtifact) else {}
+        summary = stream(data, added, output, only, ranges)
     report = ApplyReport(
         source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=roles.column_by_role()),
         parameters=ApplyParameters(
@@ -101,5 +106,30 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
         undecided=summary.undecided,
         reviewed=summary.texts.get(REVIEWED, 0) if has_zones else None,
         taken=None if capacity is None else tuple(capacity.cuts.taken.tolist()),
+        likeness=_likeness(rule, summary, by_threshold=capacity is None),
     )
     return Result(report=report, artifact=None)
+
+
+def _likeness(rule: Saved, summary: StreamSummary, *, by_threshold: bool) -> Likeness | None:
+    """Compare the decided rows with the rule's calibration rows; None for rules that flag nothing.
+
+    The share of flagged rows is not compared if a capacity decides, or if the rule is for other class priors.
+    """
+    if not isinstance(rule, BoundaryArtifact):
+        return None
+    fit, rows = rule.fit, summary.rows - summary.undecided
+    explained = None
+    if by_threshold and not rule.has_target:
+        explained = flagged_interval(fit.selected, fit.rows, rows, LEVEL)
+    # the range of k numbers leaves out at most the share that 2 k calibration rows have
+    extremes = min(2 * len(rule.ranges), fit.rows)
+    most_outside = flagged_interval(max(extremes - 1, 0), fit.rows, rows, LEVEL)[1]
+    return Likeness(
+        rows=rows,
+        selected=summary.selected,
+        explained=explained,
+        outside=summary.outside if rule.ranges else None,
+        most_outside=most_outside,
+        roles=tuple(rule.ranges),
+    )

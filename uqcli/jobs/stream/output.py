@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from uqcli.choices import FileFormat
 from uqcli.engines.inputs import format_of
@@ -36,9 +38,20 @@ class RowsOutput(Destination):
 
 
 def stream(
-    data: DataRequest, added: AddedColumns, output: RowsOutput, only: str | None = None
+    data: DataRequest,
+    added: AddedColumns,
+    output: RowsOutput,
+    only: str | None = None,
+    ranges: Mapping[str, tuple[float, float]] = MappingProxyType({}),
 ) -> StreamSummary:
-    """Add columns to the rows of the inputs; ``only`` is an added column that selects the rows to write.
+    """Add columns to the rows of the inputs.
+
+    Parameters
+    ----------
+    only
+        Added column that selects the rows to write; None for all rows.
+    ranges
+        Ranges of numbers by role, outside which rows are counted.
 
     Raises
     ------
@@ -53,5 +66,6 @@ def stream(
             overwrite=output.overwrite,
             union=output.union,
             only=only,
+            ranges=ranges,
         )
     )

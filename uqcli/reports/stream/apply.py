@@ -22,6 +22,7 @@ from uqcli.document import (
     percent,
     rows_of,
 )
+from uqcli.reports.stream.likeness import Likeness
 
 _MEANINGS: Final = (
     "the predicted probability of a positive",
@@ -58,18 +59,22 @@ class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
     per: str | msgspec.UnsetType = msgspec.UNSET
 
 
-_MIN_RATE_ROWS: Final = 1000
-_MAX_RATE_RATIO: Final = 2
-"""Rows from which an alert rate is compared, and the factor at which it is far from the usual one."""
-
-
-def metrics_of(*, rows: int, selected: int | None, undecided: int, reviewed: int | None = None) -> Metrics:
+def metrics_of(
+    *,
+    rows: int,
+    selected: int | None,
+    undecided: int,
+    reviewed: int | None = None,
+    outside: float | None = None,
+) -> Metrics:
     """Return the counts of the output by key.
 
     Parameters
     ----------
     selected, reviewed
         None if the rule makes no decisions, or has no review.
+    outside
+        Share of the rows outside the range of the calibration rows; None if unknown.
     """
     if selected is None:
         return {"rows": rows, "undecided": undecided}
@@ -81,6 +86,7 @@ def metrics_of(*, rows: int, selected: int | None, undecided: int, reviewed: int
         "selected": selected,
         "undecided": undecided,
         "selected_share": selected / rows if rows else None,
+        "outside_range": outside,
     }
 
 
@@ -96,6 +102,8 @@ class ApplyReport(OneResult):
         Source of the added columns if there is no rule.
     taken
         Rows flagged in each group within a capacity; None without one.
+    likeness
+        Comparison with the calibration rows; None if the rule flags nothing.
     """
 
     command: str = "apply"
@@ -108,6 +116,7 @@ class ApplyReport(OneResult):
     undecided: int
     reviewed: int | None = None
     taken: tuple[int, ...] | None = None
+    likeness: Likeness | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -117,13 +126,20 @@ class ApplyReport(OneResult):
             selected=self.selected,
             undecided=self.undecided,
             reviewed=self.reviewed,
+            outside=None if self.likeness is None else self.likeness.share_outside,
         )
+
+    @property
+    def warnings(self) -> list[str]:
+        """How the rows differ from the calibration rows; empty if they do not."""
+        return [] if self.likeness is None else self.likeness.cautions
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
             **head_of(self.command, self.source, self.parameters),
             "metrics": dict(self.metrics),
+            "notes": self.warnings,
         }
 
     def document(self) -> Document:
@@ -137,12 +153,11 @@ class ApplyReport(OneResult):
         if self.reviewed is not None:
             rate = f" ({100 * self.reviewed / rows:.2f} %)" if rows else ""
             title = f"{title}, {count(self.reviewed)} for review{rate}"
-        cautions = []
+        cautions = self.warnings
         if self.undecided:
             cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
         if self.source.dropped:
             cautions.append(f"{rows_of(self.source.dropped)} dropped.")
-        cautions += self._rate_caution()
         added = f"Columns added: {', '.join(self.parameters.columns)}."
         if self.parameters.only_selected is True:
             added += " Only flagged rows are written."
@@ -203,22 +218,15 @@ class ApplyReport(OneResult):
             action = f"Handle the rows whose {self.parameters.columns[0]} is true.{evaluated}"
         verdict = None
         if self.selected is not None:
-            rate = "" if self.taken is not None else "alert rate as usual; "
+            compared = self.likeness is not None and self.likeness.explained is not None
+            rate = "alert rate as usual; " if compared else ""
             verdict = Verdict(text=f"{rate}hit rate unknown until labels arrive")
-        if self._rate_caution():
+        if self.likeness is not None and not self.likeness.is_usual:
             verdict = Verdict(text="unusual alert rate", tone="bad")
+        elif self.warnings:
+            verdict = Verdict(text="unusual rows", tone="bad")
         subject = "{rules} applied to {inputs}; rows written to {output}."
         return HeadCard(title=title, subject=subject, verdict=verdict, numbers=numbers, action=action)
-
-    def _rate_caution(self) -> list[str]:
-        """Caution that the alert rate is far from that of the calibration set."""
-        rows, usual = self.source.rows, None if self.rule is None else self.rule.alert_rate
-        if not usual or self.selected is None or self.taken is not None or rows < _MIN_RATE_ROWS:
-            return []
-        rate = self.selected / rows
-        if usual / _MAX_RATE_RATIO <= rate <= usual * _MAX_RATE_RATIO:
-            return []
-        return [f"the alert rate is {rate / usual:.2g} times that of the calibration set."]
 
     def _meanings(self) -> Table:
         """Build the table of the added columns and their meanings."""

@@ -25,6 +25,7 @@ from uqcli.engines.local.read.json_source import JsonSource
 from uqcli.engines.local.read.source import Batch, Block, OpenedInput, report_reading
 from uqcli.engines.local.write.layout import Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, open_sink
+from uqcli.engines.predictions import outside
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.files import STDIO
 from uqcli.rows import Rows
@@ -82,12 +83,15 @@ class _Computed:
         Rows to write; None for all.
     dropped
         Number of unusable rows that are dropped.
+    outside
+        Number of usable rows with a number outside its range.
     """
 
     rows: Rows
     added: pl.DataFrame
     kept_rows: Bools | None
     dropped: int
+    outside: int
 
 
 def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Computed:
@@ -105,7 +109,17 @@ def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Compu
             kept, dropped = rows.valid, int(np.count_nonzero(~rows.valid))
     if request.only is not None:
         kept = added[request.only].fill_null(value=False).to_numpy()
-    return _Computed(rows=rows, added=added, kept_rows=kept, dropped=dropped)
+    return _Computed(
+        rows=rows, added=added, kept_rows=kept, dropped=dropped, outside=_outside(rows, checker, request)
+    )
+
+
+def _outside(rows: Rows, checker: RowChecker, request: StreamRequest) -> int:
+    """Count the usable rows with a number outside its range."""
+    if not request.ranges:
+        return 0
+    is_outside = outside(rows, checker.roles, request.ranges)
+    return int(np.count_nonzero(is_outside if rows.valid is None else is_outside & rows.valid))
 
 
 def _column(name: str, values: np.ndarray, rows: Rows, added: AddedColumns) -> pl.Series | np.ndarray:
@@ -173,6 +187,7 @@ def _add(summary: StreamSummary, computed: _Computed) -> StreamSummary:
         dropped=summary.dropped + computed.dropped,
         undecided=summary.undecided + invalid - computed.dropped,
         texts=Counter(summary.texts) + _count_texts(computed.added),
+        outside=summary.outside + computed.outside,
     )
 
 

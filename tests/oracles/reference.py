@@ -1,0 +1,28 @@
+"""Oracle of the reference of a boundary: rows one by one, repeated by their weights."""
+
+from tests.oracles import counting
+
+
+def reference(rows, edges, bins=10):
+    """Return the score edges and the counts of each uncertainty bin.
+
+    Rows are (score, uncertainty, positive, weight).
+    """
+    scores = [
+        sorted(row[0] for row in part for _ in range(row[3])) for part in counting.rows_by_bin(rows, edges)
+    ]
+    every_score = sorted(score for part in scores for score in part)
+    score_edges, counts = [], []
+    for part in scores:
+        ranked = part or every_score
+        cuts = [ranked[rank * len(ranked) // bins] for rank in range(1, bins)]
+        inside = [sum(cut <= score for cut in cuts) for score in part]
+        score_edges.append(cuts)
+        counts.append([inside.count(index) for index in range(bins)])
+    return score_edges, counts
+
+
+def ends(rows, column):
+    """Return the smallest and the largest number of a column among rows of positive weight."""
+    values = [row[column] for row in rows if row[3]]
+    return min(values), max(values)
