@@ -28,6 +28,7 @@ _LEAST_TAIL: Final = 1e-280
 
 _MIN_SERIES_ARGUMENT: Final = 10.0
 _MAX_FRACTION_STEPS: Final = 10_000
+_FRACTION_TOLERANCE: Final = 1e-14
 
 
 def log_e_value(successes: int, trials: int, bound: Fraction) -> float:
@@ -186,6 +187,6 @@ def _fraction(x: Floats, y: Floats, sigma: Floats) -> Floats:
             denominator = 1 / (1 + coefficient * denominator)
             numerator = 1 + coefficient / numerator
             value = value * denominator * numerator
-        if np.all(np.abs(value - before) <= 1e-15 * np.abs(value)):
+        if np.all(np.abs(value - before) <= _FRACTION_TOLERANCE * value):
             break
     return value
