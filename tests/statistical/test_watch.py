@@ -146,11 +146,22 @@ def test_whole_matured_days_keep_the_level_and_early_positives_break_it():
     )
 
 
-@pytest.mark.parametrize(("precision", "most"), [(0.85, 300), (0.80, 90)])
-def test_a_missed_target_raises_the_lifetime_alarm_in_time(precision, most):
+@pytest.mark.parametrize(
+    ("precision", "delta", "most"),
+    [
+        (0.85, 0.05, 300),
+        (0.85, 0.01, 400),
+        (0.80, 0.05, 90),
+        (0.80, 0.01, 120),
+    ],
+)
+def test_a_missed_target_raises_the_lifetime_alarm_in_time(precision, delta, most):
+    """A test that knew this precision would need about log(1 / delta) / KL alerts, hardly fewer."""
     hits = np.random.default_rng(7).binomial(1, precision, (500, 2000))
     log_e = log_e_paths(hits, np.ones_like(hits), Fraction(9, 10))
-    assert np.median(first_look(log_e >= np.log(100))) <= most
+    alerts = np.median(first_look(log_e >= np.log(1 / delta)))
+    gain = precision * np.log(precision / 0.9) + (1 - precision) * np.log((1 - precision) / 0.1)
+    assert alerts <= min(most, 1.15 * np.log(1 / delta) / gain)
 
 
 def test_a_change_after_a_good_past_raises_the_change_alarm_in_time():
