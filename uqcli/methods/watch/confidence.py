@@ -14,7 +14,7 @@ import numpy as np
 from uqcli.counts import Floats, Ints
 from uqcli.methods.watch.evidence import log_e_at
 
-_HALVINGS: Final = 60
+_HALVINGS: Final = 40
 
 
 def rate_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:

@@ -23,11 +23,12 @@ from uqcli.counts import Floats, Ints
 _PRIOR_TRIALS: Final = 20
 """Trials that the prior is worth. Its mean is the bound, because rates just below it are hard to find."""
 
-_LEAST_TAIL: Final = 1e-280
-"""Below it the incomplete beta function nears the end of the doubles; the continued fraction takes over."""
+_NEAR: Final = 45.0
+"""Deviance from which the share of the prior below the bound is 1 within rounding, or nearly 0."""
 
 _MIN_SERIES_ARGUMENT: Final = 10.0
 _MAX_FRACTION_STEPS: Final = 10_000
+_FRACTION_TOLERANCE: Final = 1e-14
 
 
 def log_e_value(successes: int, trials: int, bound: Fraction) -> float:
@@ -105,47 +106,41 @@ def is_alarm(log_e: float, delta: Fraction) -> bool:
 
 
 def _log_mass(
-    successes: Ints,
-    failures: Ints,
-    bound: Floats | np.float64,
-    rest: Floats | np.float64,
+    successes: Ints, failures: Ints, bound: Floats | np.float64, rest: Floats | np.float64
 ) -> Floats:
     """Compute log int_0^sigma q^(x-1) (1-q)^(y-1) dq - x log sigma - y log(1 - sigma).
 
     Here ``x = successes + 20 sigma`` and ``y = failures + 20 (1 - sigma)``. The powers of sigma cancel before
-    anything is rounded.
+    anything is rounded. Of the complete integral, nearly all lies below sigma if the rate is far below it. If
+    the rate is far above, the share below sigma leaves the range of doubles, and a continued fraction has it.
     """
-    from scipy.special import betainc, betaincc
-
-    x, y = successes + _PRIOR_TRIALS * bound, failures + _PRIOR_TRIALS * rest
-    tail = np.where(bound < 0.5, betainc(x, y, bound), betaincc(y, x, rest))
-    in_range = tail > _LEAST_TAIL
-    log_mass: Floats = _log_complete(successes, failures, bound, rest) + np.log(np.where(in_range, tail, 1.0))
-    if not in_range.all():
-        x, y, sigma = (values[~in_range] for values in np.broadcast_arrays(x, y, bound))
-        log_mass[~in_range] = np.log(_fraction(x, y, sigma) / x)
+    sigma, x, y, rest = np.broadcast_arrays(
+        bound, successes + _PRIOR_TRIALS * bound, failures + _PRIOR_TRIALS * rest, rest
+    )
+    total = x + y
+    surplus = successes * rest - failures * bound
+    deviance = total * (
+        sigma * _excess(surplus / (total * sigma)) + rest * _excess(-surplus / (total * rest))
+    )
+    smooth = np.log(2 * np.pi * total / (x * y)) / 2
+    # Stirling's formula and its error: the logs of gamma functions would lose digits (Loader 2000)
+    log_mass: Floats = smooth + deviance + _stirling_error(x) + _stirling_error(y) - _stirling_error(total)
+    is_near = deviance < _NEAR
+    log_mass[is_near] += np.log(_share_below(*(values[is_near] for values in (x, y, sigma, rest))))
+    is_above = ~is_near & (surplus > 0)
+    log_mass[is_above] = np.log(_fraction(*(values[is_above] for values in (x, y, sigma))) / x[is_above])
     return log_mass
 
 
-def _log_complete(
-    successes: Ints,
-    failures: Ints,
-    bound: Floats | np.float64,
-    rest: Floats | np.float64,
-) -> Floats:
-    """Compute ``log B(x, y) - x log sigma - y log(1 - sigma)`` by Stirling's formula and its exact error.
+def _share_below(x: Floats, y: Floats, sigma: Floats, rest: Floats) -> Floats:
+    """Compute P(Beta(x, y) < sigma), with the digits of sigma or of 1 - sigma, whichever is smaller."""
+    from scipy.special import betainc, betaincc
 
-    Gamma functions of large counts would lose digits, because their difference is small (Loader 2000).
-    """
-    total: Floats = np.asarray(successes + failures + _PRIOR_TRIALS, dtype=np.float64)
-    x, y = successes + _PRIOR_TRIALS * bound, failures + _PRIOR_TRIALS * rest
-    surplus = successes * rest - failures * bound
-    deviance = total * (
-        bound * _excess(surplus / (total * bound)) + rest * _excess(-surplus / (total * rest))
-    )
-    smooth = np.log(2 * np.pi * total / (x * y)) / 2
-    log_beta: Floats = smooth + deviance + _stirling_error(x) + _stirling_error(y) - _stirling_error(total)
-    return log_beta
+    share = np.empty_like(x)
+    is_low = sigma < 0.5
+    share[is_low] = betainc(x[is_low], y[is_low], sigma[is_low])
+    share[~is_low] = betaincc(y[~is_low], x[~is_low], rest[~is_low])
+    return share
 
 
 def _excess(change: Floats) -> Floats:
@@ -186,6 +181,6 @@ def _fraction(x: Floats, y: Floats, sigma: Floats) -> Floats:
             denominator = 1 / (1 + coefficient * denominator)
             numerator = 1 + coefficient / numerator
             value = value * denominator * numerator
-        if np.all(np.abs(value - before) <= 1e-15 * np.abs(value)):
+        if np.all(np.abs(value - before) <= _FRACTION_TOLERANCE * value):
             break
     return value
