@@ -277,3 +277,27 @@ def test_two_processes_that_feed_one_state_lose_nothing(uqcli, files, tmp_path):
     assert len(saved["batches"]) == 8
     assert saved["source"]["rows"] == 8 * 600
     assert uqcli("show", "state.json").code == 0
+
+
+def test_rows_without_labels_are_compared_with_the_calibration_rows(uqcli, files, tmp_path):
+    reference = json.loads((tmp_path / "rule.json").read_text())["reference"]
+    like, other = rows(60, 3000).drop("label"), rows(61, 3000).drop("label")
+    like.write_csv(tmp_path / "like.csv")
+    other.with_columns(pl.col("score") ** 2 * 1.1).write_parquet(tmp_path / "other.parquet")
+    report = uqcli(*WATCH, "like.csv", *STATE, "--json").json
+    assert not (tmp_path / "state.json").exists()
+    metrics = report["metrics"]
+    edges = np.array(reference["score_edges"][0])
+    count = np.bincount(np.searchsorted(edges, like["score"], side="right"), minlength=10)
+    assert len(reference["score_edges"]) == 1
+    old = np.array(reference["count"][0])
+    shares = [(counts + 0.5) / (counts.sum() + 5) for counts in (old, count)]
+    psi = ((shares[1] - shares[0]) * np.log(shares[1] / shares[0])).sum()
+    assert metrics["psi"] == pytest.approx(psi)
+    assert metrics["drift_p"] > 0.01
+    assert metrics["flagged"]["low"] <= metrics["flagged"]["value"] <= metrics["flagged"]["high"]
+    moved = uqcli(*WATCH, "other.parquet", "--json").json["metrics"]
+    assert moved["drift_p"] < 1e-6
+    assert moved["outside_range"] == (other["score"] ** 2 * 1.1 > reference["highest"]["score"]).mean()
+    assert not moved["flagged"]["low"] <= moved["flagged"]["value"] <= moved["flagged"]["high"]
+    assert uqcli(*WATCH, "like.csv", "--label", "label").code == 3

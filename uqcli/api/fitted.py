@@ -27,6 +27,7 @@ from uqcli.reports.evaluate.groups import EvaluatedGroup, ReportByGroup
 from uqcli.reports.render import to_markdown
 from uqcli.reports.show import ShowReport
 from uqcli.reports.watch.report import WatchReport
+from uqcli.reports.watch.unlabelled import UnlabelledReport
 from uqcli.stores.output import write_bytes
 from uqcli.stores.state import locked
 
@@ -208,7 +209,7 @@ class Watched:
         Report of ``uqcli watch``; ``payload()`` is its JSON.
     """
 
-    report: WatchReport
+    report: WatchReport | UnlabelledReport
 
     @property
     def metrics(self) -> Metrics:
@@ -218,7 +219,7 @@ class Watched:
     @property
     def alarms(self) -> tuple[str, ...]:
         """Alarms, in words; empty if there is none."""
-        return tuple(self.report.alarms())
+        return tuple(self.report.alarms()) if isinstance(self.report, WatchReport) else ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,11 +16,20 @@ _MAX_LENGTH_DIFFERENCE: Final = 1
 
 
 class MissingColumnError(DataError):
-    """A required column is missing; ``role`` is its role."""
+    """A required column is missing.
 
-    def __init__(self, role: str, found: str, *, expected: str, remedy: str) -> None:
+    Attributes
+    ----------
+    role
+        Its role.
+    is_misspelt
+        Whether a column has a similar name.
+    """
+
+    def __init__(self, role: str, found: str, *, expected: str, remedy: str, is_misspelt: bool) -> None:
         super().__init__(found, expected=expected, remedy=remedy)
         self.role = role
+        self.is_misspelt = is_misspelt
 
 
 def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
@@ -54,6 +63,7 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
         f"no column '{name}' in {source}",
         expected=f"one of {listing(columns)}",
         remedy=f"{guess}give --{role.partition('.')[0]} COLUMN",
+        is_misspelt=bool(names),
     )
 
 

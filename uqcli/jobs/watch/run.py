@@ -21,6 +21,7 @@ from uqcli.artifacts.watch import (
     WatchParameters,
 )
 from uqcli.choices import ArtifactKind
+from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import open_engine, reusable_streams
 from uqcli.engines.request import DataRequest
 from uqcli.errors import ArtifactError, GateError, UsageError
@@ -35,11 +36,15 @@ from uqcli.jobs.watch.counts import CountedRows, Counts, count_promises
 from uqcli.jobs.watch.evidence import measured_promises, with_alarms
 from uqcli.jobs.watch.promises import Promise, promises_of
 from uqcli.jobs.watch.request import WatchRequest
+from uqcli.jobs.watch.unlabelled import compare_unlabelled
 from uqcli.reports.watch.report import WatchReport
+from uqcli.reports.watch.unlabelled import UnlabelledReport
 
 
-def run(request: WatchRequest) -> Result[WatchReport, WatchArtifact | None]:
+def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchArtifact | None]:
     """Count new batches, and test each promise and whether it changed.
+
+    Rows without the label column are compared with the calibration rows instead; they change no state.
 
     Raises
     ------
@@ -49,6 +54,19 @@ def run(request: WatchRequest) -> Result[WatchReport, WatchArtifact | None]:
     check_confidence(request.confidence)
     refuse_keep(request.data.on_invalid)
     rule = request.rule or load_unedited(request.artifact)
+    with reusable_streams():
+        try:
+            return _watched(request, rule)
+        except MissingColumnError as error:
+            is_meant = "label" in request.columns.typed or error.is_misspelt
+            if error.role != "label" or is_meant or not isinstance(rule, BoundaryArtifact):
+                raise
+        return Result(report=compare_unlabelled(request, rule), artifact=None)
+
+
+def _watched(
+    request: WatchRequest, rule: Saved
+) -> Result[WatchReport | UnlabelledReport, WatchArtifact | None]:
     saved = _saved_state(request, rule)
     parameters = _parameters(request, saved)
     delta = decimal("delta", parameters.delta, above=0, below=1)
@@ -174,14 +192,13 @@ def _with_rows(
 ) -> _Added:
     """Count new rows; a batch that is known is left out."""
     data, parameters = _labelled(rule, request), state.parameters
-    with reusable_streams():
-        name = ""
-        if parameters.day is None:  # without a state no batch is ever compared with it
-            name = UNNAMED if request.state is None else open_engine(data.engine).digest(data)
-        if name and name in {batch.name for batch in state.batches}:
-            _refuse_known(name, request)
-            return _Added(state=state, known=(name,))
-        counted = count_promises(data, rule, promises, parameters.day, parameters.matured)
+    name = ""
+    if parameters.day is None:  # without a state no batch is ever compared with it
+        name = UNNAMED if request.state is None else open_engine(data.engine).digest(data)
+    if name and name in {batch.name for batch in state.batches}:
+        _refuse_known(name, request)
+        return _Added(state=state, known=(name,))
+    counted = count_promises(data, rule, promises, parameters.day, parameters.matured)
     new = {day or name: counts for day, counts in counted.by_day.items()}
     old = {batch.name: batch for batch in state.batches}
     known = tuple(day for day in new if day in old)

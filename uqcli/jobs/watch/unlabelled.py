@@ -1,0 +1,94 @@
+"""Compare new rows without labels with the calibration rows of a boundary."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+
+from uqcli.artifacts.boundary import ZONES, BoundaryArtifact, SavedReference
+from uqcli.artifacts.saved import Saved
+from uqcli.counts import Ints, bin_of
+from uqcli.engines import refusals
+from uqcli.engines.open import open_engine
+from uqcli.errors import UsageError
+from uqcli.jobs.labelled import source_of
+from uqcli.jobs.watch.request import WatchRequest
+from uqcli.methods.drift.homogeneity import homogeneity
+from uqcli.methods.drift.prediction import flagged_interval
+from uqcli.methods.drift.stability import population_stability
+from uqcli.reports.watch.unlabelled import UnlabelledParameters, UnlabelledReport
+from uqcli.rows import Rows
+
+
+def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
+    """Compare the counts, the flagged share and the ranges of new rows with those of the calibration rows.
+
+    Raises
+    ------
+    UsageError, DataError
+        The rule has no reference, or the rows cannot be read.
+    """
+    if not isinstance(rule, BoundaryArtifact) or isinstance(rule.reference, msgspec.UnsetType):
+        raise UsageError(
+            "rows without labels, and a rule without counts of its calibration rows",
+            expected="a label column, or a boundary that was fitted on rows by this version",
+            remedy="name the label with --label, or fit the rule again",
+        )
+    data = replace(request.data, roles=rule.reads(request.columns))
+    batches = open_engine(data.engine).batches(data)
+    count = np.zeros_like(np.array(rule.reference.count, dtype=np.int64))
+    selected = outside = 0
+    for rows in batches:
+        scored = _as_scores(rows)
+        np.add.at(count, _cells(scored, rule, rule.reference), 1)
+        selected += int((rule.zones(scored) == ZONES.index("flag")).sum())
+        outside += int(_outside(scored, rule.reference).sum())
+    total = int(count.sum())
+    if total == 0:
+        raise refusals.no_rows(0)
+    fit, old = rule.fit, np.array(rule.reference.count, dtype=np.int64)
+    test = homogeneity(old.ravel(), count.ravel())
+    stability = population_stability(old.ravel(), count.ravel())
+    low, high = flagged_interval(fit.selected, fit.rows, total, request.confidence)
+    return UnlabelledReport(
+        source=source_of(batches.summary),
+        parameters=UnlabelledParameters(confidence=request.confidence, on_invalid=data.on_invalid),
+        rows=total,
+        selected=selected,
+        explained=(low, high),
+        usual=fit.selected / fit.rows,
+        outside=outside,
+        psi=stability.value,
+        psi_without_drift=stability.without_drift,
+        drift_p=test.p_value,
+        confidence=request.confidence,
+    )
+
+
+def _as_scores(rows: Rows) -> Rows:
+    """Return rows as they are; labels and weights play no part."""
+    return replace(rows.usable(), weight=None)
+
+
+def _cells(rows: Rows, rule: BoundaryArtifact, reference: SavedReference) -> tuple[Ints, Ints]:
+    """Return the uncertainty bin and the score bin of each row."""
+    edges = np.array(rule.uncertainty_edges, dtype=np.float64)
+    row = np.zeros(len(rows), dtype=np.int64)
+    if len(edges) and rows.uncertainty is not None:
+        row = bin_of(rows.uncertainty, edges)
+    column = np.zeros(len(rows), dtype=np.int64)
+    for index, score_edges in enumerate(reference.score_edges):
+        inside = row == index
+        column[inside] = bin_of(rows.score[inside], np.array(score_edges, dtype=np.float64))
+    return row, column
+
+
+def _outside(rows: Rows, reference: SavedReference) -> np.ndarray:
+    """Return whether a number of each row is outside the range of the calibration rows."""
+    outside = np.zeros(len(rows), dtype=np.bool_)
+    for role, (low, high) in reference.ranges.items():
+        if role in rows.numbers:
+            outside |= (rows.numbers[role] < low) | (rows.numbers[role] > high)
+    return outside

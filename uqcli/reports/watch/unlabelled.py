@@ -1,0 +1,147 @@
+"""Report of ``uqcli watch`` on rows without labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from uqcli.artifacts.saved import Source
+from uqcli.document import (
+    Document,
+    Estimate,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    OneResult,
+    Table,
+    Verdict,
+    head_of,
+    p_text,
+    percent,
+    plain,
+    rows_of,
+)
+
+UNSEEN: Final = "A change of what a score means cannot be seen without labels."
+
+
+class UnlabelledParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Options that change the result."""
+
+    confidence: float
+    on_invalid: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnlabelledReport(OneResult):
+    """Rows without labels beside the calibration rows of their rule.
+
+    Attributes
+    ----------
+    explained
+        Fewest and most flagged rows that the rate on the calibration rows explains.
+    usual
+        Flagged share of the calibration rows.
+    outside
+        Rows with a number outside the range of the calibration rows.
+    psi, psi_without_drift
+        Population stability index, and its mean at this size without drift.
+    drift_p
+        P-value of the test that both have the same distribution; for one look.
+    """
+
+    source: Source
+    parameters: UnlabelledParameters
+    rows: int
+    selected: int
+    explained: tuple[int, int]
+    usual: float
+    outside: int
+    psi: float
+    psi_without_drift: float
+    drift_p: float | None
+    confidence: float
+
+    @property
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        low, high = self.explained
+        return {
+            "rows": self.rows,
+            "psi": self.psi,
+            "psi_without_drift": self.psi_without_drift,
+            "drift_p": self.drift_p,
+            "flagged": Estimate(value=self.selected / self.rows, low=low / self.rows, high=high / self.rows),
+            "outside_range": self.outside / self.rows,
+        }
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            **head_of("watch", self.source, self.parameters),
+            "metrics": plain(self.metrics),
+            "notes": [*self._cautions(), *self._notes()],
+        }
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        return Document(
+            title=f"No labels: {rows_of(self.rows)} beside the calibration set. {self._verdict()}",
+            lead=[UNSEEN],
+            tables=[self._table()],
+            cautions=self._cautions(),
+            notes=self._notes(),
+            card=HeadCard(
+                title=f"{percent(self.selected / self.rows)} of new rows flagged, without labels",
+                subject="{rules} and {inputs}: " + f"{rows_of(self.rows)}.",
+                verdict=Verdict(text=self._verdict().rstrip(".").lower(), tone="neutral"),
+                numbers=[
+                    KeyNumber(
+                        label="flagged",
+                        value=percent(self.selected / self.rows),
+                        interval=f"{percent(self.usual)} on the calibration set",
+                    ),
+                    KeyNumber(label="outside the range", value=percent(self.outside / self.rows)),
+                    KeyNumber(label="stability index", value=f"{self.psi:.3g}"),
+                ],
+                action=UNSEEN,
+                states_lead=True,
+            ),
+        )
+
+    @property
+    def _is_usual(self) -> bool:
+        return self.explained[0] <= self.selected <= self.explained[1]
+
+    def _verdict(self) -> str:
+        drifts = self.drift_p is not None and self.drift_p <= 1 - self.confidence
+        return "The scores are distributed differently (significant)." if drifts else "No significant drift."
+
+    def _table(self) -> Table:
+        low, high = (percent(end / self.rows) for end in self.explained)
+        rows = [
+            ("flagged", percent(self.selected / self.rows), f"{low} to {high}"),
+            ("stability index", f"{self.psi:.4f}", f"about {self.psi_without_drift:.4f}"),
+            ("test of drift", p_text(self.drift_p), ""),
+            ("outside the range", percent(self.outside / self.rows), ""),
+        ]
+        header = ("", "new rows", "if like the calibration set")
+        return Table(title="", header=header, rows=rows)
+
+    def _cautions(self) -> list[str]:
+        cautions = []
+        if self.outside > 0.01 * self.rows:
+            cautions.append(
+                f"{percent(self.outside / self.rows)} of rows are outside the range of the calibration set."
+            )
+        if not self._is_usual:
+            cautions.append("the calibration set does not explain the share of flagged rows.")
+        return cautions
+
+    def _notes(self) -> list[str]:
+        return [
+            f"{percent(self.usual)} of the calibration set are flagged.",
+            "The test of drift is for one look: repeated every night, it is significant by chance.",
+        ]
