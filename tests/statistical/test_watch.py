@@ -125,7 +125,7 @@ def test_false_alarms_of_a_change_are_a_run_length_apart(run_length, bound):
 def test_confidence_sequences_cover_at_all_looks_together(rate):
     successes, trials = (
         np.cumsum(counts, axis=1)
-        for counts in batches_of(np.random.default_rng(5), rate, min(REPETITIONS, 300), 100)
+        for counts in batches_of(np.random.default_rng(5), rate, min(REPETITIONS, 300), 60)
     )
     low, high = rate_intervals(successes.ravel(), trials.ravel(), 0.9)
     is_outside = ((low > rate) | (high < rate)).reshape(successes.shape)
