@@ -226,7 +226,7 @@ class WatchReport(OneResult):
         ]
         limits = (self.promises[0].limit, self.promises[0].change_limit)
         evidence, change = (f"{limit:,.6g}" for limit in limits)
-        header = ("target", "seen", "trials", f"evidence (alarm: {evidence})", f"change (alarm: {change})")
+        header = ("target", "seen", "trials", f"evidence /{evidence}", f"change /{change}")
         return Table(title="", header=header, rows=rows)
 
     def _cautions(self) -> list[str]:
