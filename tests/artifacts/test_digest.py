@@ -77,6 +77,9 @@ def test_an_edited_rule_file_is_shown_but_not_applied(saved, capfd, tmp_path):
     if content["kind"] == "boundary":
         content["source"]["rows"] -= 1
         content["thresholds"] = [0.123]
+    if content["kind"] == "calibrator":
+        content["source"]["rows"] -= 1
+        content["source"]["dropped"] += 1
     saved.write_text(json.dumps(content))
     (tmp_path / "o.csv").write_text("old")
     assert apply() == 5

@@ -262,6 +262,66 @@ def test_contradictory_rule_files_are_refused(uqcli, rows, broken):
     assert uqcli("apply", "c.json", "new.csv").code == 5
 
 
+@pytest.mark.parametrize("options", [("--method", method) for method in METHODS] + [HETEROGENEOUS["groups"]])
+def test_rule_files_keep_the_calibration_counts_by_score(uqcli, rows, options):
+    if "--partition" in options:
+        options = ("--method", "heterogeneous", *options)
+    fit_map(uqcli, *options)
+    saved = json.loads((rows / "c.json").read_text())["calibration_counts"]
+    by_score = frame()["score"].to_numpy()
+    assert len(saved["score"]) <= 500
+    assert (saved["score"][0], saved["score"][-1]) == (by_score.min(), by_score.max())
+    assert (sum(saved["count"]), sum(saved["positives"])) == (900, int(frame()["label"].sum()))
+
+
+def test_calibration_counts_do_not_depend_on_the_order_of_rows(uqcli, rows):
+    frame().sample(fraction=1.0, shuffle=True, seed=4).write_csv(rows / "shuffled.csv")
+    for source, output in (("rows.csv", "c.json"), ("shuffled.csv", "d.json")):
+        assert uqcli("calibrate", source, "--bootstrap", "0", "-q", "-o", output).code == 0
+    assert (rows / "c.json").read_bytes() == (rows / "d.json").read_bytes()
+
+
+def test_a_weight_of_two_counts_two_calibration_rows(uqcli, rows):
+    frame().with_columns(weight=2).write_csv(rows / "twice.csv")
+    assert (
+        uqcli("calibrate", "twice.csv", "--weight", "weight", "--bootstrap", "0", "-q", "-o", "c.json").code
+        == 0
+    )
+    saved = json.loads((rows / "c.json").read_text())
+    assert (saved["source"]["rows"], sum(saved["calibration_counts"]["count"])) == (900, 1800)
+
+
+def test_rule_files_without_calibration_counts_still_load(uqcli, rows):
+    fit_map(uqcli)
+    content = json.loads((rows / "c.json").read_text())
+    del content["calibration_counts"], content["digest"]
+    (rows / "old.json").write_text(json.dumps(content))
+    for rule in ("c", "old"):
+        assert uqcli("apply", f"{rule}.json", "new.csv", "-o", f"{rule}.csv", "-q").code == 0
+    assert (rows / "c.csv").read_bytes() == (rows / "old.csv").read_bytes()
+
+
+COUNTS = {"score": [0.1, 0.2], "count": [450, 450], "positives": [200, 200]}
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ({"score": [0.1]}, "no count and positives for each score"),
+        ({"score": [0.2, 0.2]}, "not finite and ascending"),
+        ({"positives": [451, 0]}, "more positives than rows"),
+        ({"count": [450, 451]}, "not those of its calibration set"),
+    ],
+)
+def test_contradictory_calibration_counts_are_refused(uqcli, rows, broken, message):
+    fit_map(uqcli)
+    content = json.loads((rows / "c.json").read_text())
+    (rows / "c.json").write_text(json.dumps({**content, "calibration_counts": {**COUNTS, **broken}}))
+    outcome = uqcli("apply", "c.json", "new.csv")
+    assert outcome.code == 5
+    assert message in outcome.err
+
+
 def test_the_effect_of_the_seed_is_reported(uqcli, rows):
     test = ("--test", "new.csv", "--bootstrap", "0")
     features = ("--method", "heterogeneous", "--features", "kind", "--min-leaf", "50")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Annotated
 
 import msgspec
@@ -21,11 +22,12 @@ from uqcli.choices import (
     SplitCriterion,
 )
 from uqcli.class_counts import Matrix
-from uqcli.counts import Floats, Ints
+from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.document import Document, Metrics, Table, count
 from uqcli.engines.probabilities import probabilities, require_probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import FeatureRequest, Roles
+from uqcli.methods.calibrate.few_scores import MAX_SCORES
 from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.methods.calibrate.maps.base import BaseClassMap, Calibrated
 from uqcli.methods.calibrate.scale import Scale
@@ -50,13 +52,46 @@ class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
     positive: str | None
 
 
+class CalibrationCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Calibration rows and positives at each score, by weight; scores as read, before any correction.
+
+    More than 500 scores are merged into bins of equal weight; the score of a bin is that of its middle row.
+    The lowest and the highest score are exact.
+    """
+
+    score: Annotated[list[float], Meta(min_length=1, max_length=MAX_SCORES)]
+    count: Annotated[list[Bins], Meta(min_length=1, max_length=MAX_SCORES)]
+    positives: Annotated[list[Count], Meta(min_length=1, max_length=MAX_SCORES)]
+
+    @property
+    def counts(self) -> ValueCounts:
+        """The counts as arrays."""
+        return ValueCounts(
+            value=np.array(self.score, dtype=np.float64),
+            count=np.array(self.count, dtype=np.int64),
+            positives=np.array(self.positives, dtype=np.int64),
+        )
+
+    def contradiction(self) -> str | None:
+        """Find the first contradiction between the lists, or None."""
+        if not len(self.score) == len(self.count) == len(self.positives):
+            return "its calibration counts have no count and positives for each score"
+        ascending = all(low < high for low, high in pairwise(self.score))
+        if not ascending or not all(map(math.isfinite, self.score)):
+            return "the scores of its calibration counts are not finite and ascending"
+        if any(positives > count for positives, count in zip(self.positives, self.count, strict=True)):
+            return "its calibration counts have more positives than rows at a score"
+        return None
+
+
 class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     """A map from scores to probabilities.
 
     ``logit``: scores are real numbers such as logits. ``undersampled``: the model was trained with negatives
     kept with probability 1/undersampled; the odds are divided by it before the map. ``classes``: class names,
     if the map reads class probabilities instead of a score. ``weights``: class weights of the target data,
-    for two classes the negative first; they multiply the probabilities after the map.
+    for two classes the negative first; they multiply the probabilities after the map. ``calibration_counts``:
+    the calibration rows by score, if the map reads a score; decisions do not depend on them.
     """
 
     parameters: CalibratorParameters
@@ -66,6 +101,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     calibration: CalibrationMap | ClassMap
     weights: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=2)] | None
     classes: Annotated[list[str], Meta(min_length=2)] | msgspec.UnsetType = msgspec.UNSET
+    calibration_counts: CalibrationCounts | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def class_names(self) -> Sequence[str]:
@@ -94,7 +130,21 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             return "its map is not for the columns it reads"
         if self.method not in self.calibration.methods:
             return f"its map is none of method {self.method}"
-        return self.calibration.contradiction() or self.missing_columns()
+        return self.calibration.contradiction() or self.missing_columns() or self._in_counts()
+
+    def _in_counts(self) -> str | None:
+        """Find the first contradiction of the calibration counts, or None."""
+        counts = self.calibration_counts
+        if counts is msgspec.UNSET:
+            return None
+        if self.class_names:
+            return "it has calibration counts by score but reads class probabilities"
+        if contradiction := counts.contradiction():
+            return contradiction
+        found, source = (sum(counts.count), sum(counts.positives)), self.source
+        if "weight" not in source.columns and found != (source.rows, source.positives):
+            return "its calibration counts are not those of its calibration set"
+        return None
 
     def features(self) -> tuple[FeatureRequest, ...]:
         """See Saved: the features of the map, with their known levels."""

@@ -24,6 +24,7 @@ from uqcli.jobs.calibrate.fit import (
 )
 from uqcli.jobs.calibrate.fitted import (
     CalibrateRequest,
+    CalibrationSet,
     ReadForAll,
     artifact_of,
     read_for_all,
@@ -94,7 +95,8 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
         (_try(read, method, request, test, plan) for method in methods), key=lambda t: t.log_loss
     )
     best = results[0]
-    artifact = artifact_of(best.fitted, best.source, best.request, read.data, read.target)
+    calibration_set = CalibrationSet(source=best.source, counts=read.rows.counts(read.rows.score))
+    artifact = artifact_of(best.fitted, calibration_set, best.request, read.data, read.target)
     enough = best.compared is not None
     report = CalibrateReport(
         artifact=artifact,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from uqcli import defaults
-from uqcli.artifacts.calibrator import CalibratorArtifact
+from uqcli.artifacts.calibrator import CalibrationCounts, CalibratorArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ArtifactKind, CalibrationMethod
-from uqcli.counts import Floats
+from uqcli.counts import Floats, ValueCounts
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import DataRequest, FeatureRequest, Inputs
@@ -20,6 +20,7 @@ from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of
 from uqcli.jobs.memory import ISOTONIC_PAIRS, TREES, require_memory
 from uqcli.jobs.target_weights import SavedShift, TargetWeights, load_shift, target_weights_of
+from uqcli.methods.calibrate.few_scores import on_few_scores
 from uqcli.methods.calibrate.histogram import target_bound
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.tree import require_trees
@@ -84,11 +85,27 @@ class FittedCalibrator:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CalibrationSet:
+    """All calibration rows: where they come from, and their counts by score as read."""
+
+    source: Source
+    counts: ValueCounts
+
+    @property
+    def saved_counts(self) -> CalibrationCounts:
+        """The counts as a rule file keeps them."""
+        few = on_few_scores(self.counts)
+        return CalibrationCounts(
+            score=few.value.tolist(), count=few.count.tolist(), positives=few.positives.tolist()
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Fit:
     """A map and the rows of its fit (see FittedCalibrator)."""
 
     fitted: FittedCalibration
-    source: Source
+    calibration_set: CalibrationSet
     rows: Rows
     fitted_rows: int
     tree_rows: Rows | None = None
@@ -109,7 +126,7 @@ def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     _check(request, target)
     calibrator = (_fitted_on_counts if options.method in SCORE_FITS else _fitted_on_rows)(data, request)
     return FittedCalibrator(
-        artifact=artifact_of(calibrator.fitted, calibrator.source, request, data, target),
+        artifact=artifact_of(calibrator.fitted, calibrator.calibration_set, request, data, target),
         fitted=calibrator.fitted,
         data=data,
         rows=calibrator.rows,
@@ -121,7 +138,7 @@ def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
 
 def artifact_of(
     fitted: FittedCalibration,
-    source: Source,
+    calibration_set: CalibrationSet,
     request: CalibrateRequest,
     data: DataRequest,
     target: TargetWeights | None,
@@ -130,7 +147,7 @@ def artifact_of(
     options = request.calibration
     return CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
-        source=source,
+        source=calibration_set.source,
         parameters=parameters_of(
             options,
             request.features or request.partition,
@@ -142,6 +159,7 @@ def artifact_of(
         undersampled=options.scale.undersampled,
         calibration=fitted.map,
         weights=None if target is None else [target.class_weights.negative, target.class_weights.positive],
+        calibration_counts=calibration_set.saved_counts,
     )
 
 
@@ -218,7 +236,13 @@ def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
     if request.tree_data is not None:
         tree_rows = read_like(rows, data.on(request.tree_data), request)
     fitted = fit(rows, request.calibration, tree_rows)
-    return _Fit(fitted=fitted, source=source, rows=rows, fitted_rows=rows.size, tree_rows=tree_rows)
+    return _Fit(
+        fitted=fitted,
+        calibration_set=CalibrationSet(source=source, counts=rows.counts(rows.score)),
+        rows=rows,
+        fitted_rows=rows.size,
+        tree_rows=tree_rows,
+    )
 
 
 def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
@@ -229,7 +253,12 @@ def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     source = source_of(table.summary)
     _require_scores(counts.value, request, source)
     rows = rows_of(sample_of(counts, options.seed))
-    return _Fit(fitted=fit_counts(counts, options), source=source, rows=rows, fitted_rows=counts.rows)
+    return _Fit(
+        fitted=fit_counts(counts, options),
+        calibration_set=CalibrationSet(source=source, counts=counts),
+        rows=rows,
+        fitted_rows=counts.rows,
+    )
 
 
 def _read(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Source]:
