@@ -57,6 +57,16 @@ class StateOptions:
     acknowledge: bool = flag("Clear the alarms, and count from now on only.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExpectationOptions:
+    """What to expect of rows before their labels arrive."""
+
+    panel: ClassVar = "Before labels"
+
+    calibrator: str | None = option("FILE", "Expect precision and recall from its calibration rows.")
+    shift: str | None = option("FILE", "Class weights of the new rows, by shift.")
+
+
 def watch(
     *,
     artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved rule file.")],
@@ -66,6 +76,7 @@ def watch(
     ] = None,
     states: StateOptions,
     alarms: AlarmOptions,
+    expectation: ExpectationOptions,
     plotting: PlotOutput,
     reporting: ReportOptions,
     columns: ModelColumns,
@@ -76,7 +87,11 @@ def watch(
 ) -> None:
     """Test whether a rule still meets its target, as labels arrive."""
     _check(states, inputs)
-    reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
+    if expectation.calibrator is None:
+        refuse_typed(("shift",), "without --calibrator", "both")
+    reads = Reads.from_options(
+        inputs, rules=[artifact, expectation.calibrator, expectation.shift], reading=reading
+    )
     provenance = check_outputs(reporting, states.state, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.watch.request import WatchRequest
     from uqcli.jobs.watch.run import run
@@ -95,6 +110,8 @@ def watch(
         strict=states.strict,
         forget=states.forget,
         acknowledge=states.acknowledge,
+        calibrator=expectation.calibrator,
+        shift=expectation.shift,
         confidence=alarms.confidence,
     )
     with ExitStack() as stack:

@@ -8,6 +8,7 @@ from uqcli import defaults
 from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.artifacts.saved import Saved
 from uqcli.engines.request import DataRequest
+from uqcli.jobs.target_weights import SavedShift
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,8 @@ class WatchRequest:
         Digest or day of a batch to take back.
     acknowledge
         Whether to count from now on only, without the alarms so far.
+    calibrator, shift
+        For rows without labels: a calibrator of the same score, and class weights of these rows.
     """
 
     data: DataRequest
@@ -59,4 +62,6 @@ class WatchRequest:
     strict: bool = False
     forget: str | None = None
     acknowledge: bool = False
+    calibrator: str | None = None
+    shift: SavedShift | None = None
     confidence: float = defaults.CONFIDENCE

@@ -56,11 +56,19 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
     rule = request.rule or load_unedited(request.artifact)
     with reusable_streams():
         try:
-            return _watched(request, rule)
+            result = _watched(request, rule)
         except MissingColumnError as error:
             is_meant = "label" in request.columns.typed or error.is_misspelt
             if error.role != "label" or is_meant or not isinstance(rule, BoundaryArtifact):
                 raise
+        else:
+            if request.calibrator is not None:
+                raise UsageError(
+                    "--calibrator with labelled rows",
+                    expected="rows without labels",
+                    remedy="drop the option",
+                )
+            return result
         return Result(report=compare_unlabelled(request, rule), artifact=None)
 
 

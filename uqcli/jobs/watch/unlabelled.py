@@ -14,6 +14,7 @@ from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.errors import UsageError
 from uqcli.jobs.labelled import source_of
+from uqcli.jobs.watch.expectation import Expectation
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.methods.drift.homogeneity import homogeneity
 from uqcli.methods.drift.prediction import flagged_interval
@@ -37,13 +38,19 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
             remedy="name the label with --label, or fit the rule again",
         )
     data = replace(request.data, roles=rule.reads(request.columns))
+    if rule.class_names:
+        data = data.as_predictions(data.roles.numbers.get("uncertainty"))
+    expectation = Expectation.of(request, rule)
     batches = open_engine(data.engine).batches(data)
     count = np.zeros_like(np.array(rule.reference.count, dtype=np.int64))
     selected = outside = 0
     for rows in batches:
         scored = _as_scores(rows)
         np.add.at(count, _cells(scored, rule, rule.reference), 1)
-        selected += int((rule.zones(scored) == ZONES.index("flag")).sum())
+        flagged = rule.zones(scored) == ZONES.index("flag")
+        selected += int(flagged.sum())
+        if expectation is not None:
+            expectation.add(scored.score, flagged)
         outside += int(_outside(scored, rule.reference).sum())
     total = int(count.sum())
     if total == 0:
@@ -63,6 +70,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         psi=stability.value,
         psi_without_drift=stability.without_drift,
         drift_p=test.p_value,
+        expected=None if expectation is None else expectation.result(request.confidence),
         confidence=request.confidence,
     )
 

@@ -18,11 +18,16 @@ from uqcli.document import (
     Table,
     Verdict,
     head_of,
+    interval,
     p_text,
     percent,
     plain,
     rows_of,
 )
+from uqcli.methods.watch.before_labels import BeforeLabels
+
+EXPECTED: Final = {"precision": "expected_precision", "recall": "expected_recall"}
+"""Names of the metrics to expect."""
 
 UNSEEN: Final = "A change of what a score means cannot be seen without labels."
 
@@ -50,6 +55,8 @@ class UnlabelledReport(OneResult):
         Population stability index, and its mean at this size without drift.
     drift_p
         P-value of the test that both have the same distribution; for one look.
+    expected
+        Precision and recall to expect, or why they cannot be stated; None without a calibrator.
     """
 
     source: Source
@@ -62,12 +69,15 @@ class UnlabelledReport(OneResult):
     psi: float
     psi_without_drift: float
     drift_p: float | None
+    expected: BeforeLabels | None
     confidence: float
 
     @property
     def metrics(self) -> Metrics:
         """By their contract names."""
         low, high = self.explained
+        found = self.expected
+        expected = {} if found is None else {EXPECTED[name]: getattr(found, name) for name in EXPECTED}
         return {
             "rows": self.rows,
             "psi": self.psi,
@@ -75,6 +85,7 @@ class UnlabelledReport(OneResult):
             "drift_p": self.drift_p,
             "flagged": Estimate(value=self.selected / self.rows, low=low / self.rows, high=high / self.rows),
             "outside_range": self.outside / self.rows,
+            **expected,
         }
 
     def payload(self) -> dict[str, Any]:
@@ -127,6 +138,10 @@ class UnlabelledReport(OneResult):
             ("test of drift", p_text(self.drift_p), ""),
             ("outside the range", percent(self.outside / self.rows), ""),
         ]
+        for name in EXPECTED:
+            estimate = getattr(self.expected, name, None)
+            if estimate is not None:
+                rows.append((f"{name} to expect", interval(estimate), ""))
         header = ("", "new rows", "if like the calibration set")
         return Table(title="", header=header, rows=rows)
 
@@ -138,6 +153,8 @@ class UnlabelledReport(OneResult):
             )
         if not self._is_usual:
             cautions.append("the calibration set does not explain the share of flagged rows.")
+        if self.expected is not None and self.expected.reason:
+            cautions.append(f"no precision can be expected: {self.expected.reason}.")
         return cautions
 
     def _notes(self) -> list[str]:
