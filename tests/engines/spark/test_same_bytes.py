@@ -1,6 +1,7 @@
 """Tests of whole commands on a cluster: the same bytes as the local engine, and errors of one line."""
 
 import importlib.util
+import json
 import socket
 from pathlib import Path
 
@@ -147,6 +148,27 @@ def test_decisions_are_equal_in_any_order_of_rows(folder, tmp_path, line, only):
     assert not list(tmp_path.glob(".*.tmp"))
     assert on_spark.sort(on_spark.columns).equals(local.sort(local.columns))
     assert run(["apply", rule_file, *inputs(folder), *options, "-o", output, "--engine", "spark"]) == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "boundary --precision 0.5 --uncertainty-bins 2",
+        "boundary --precision 0.5 --algorithm hr",
+        "boundary --proba p_* --precision 0.5 --label class --uncertainty uncertainty",
+    ],
+)
+def test_rows_outside_the_range_of_the_fit_are_the_same(folder, tmp_path, line):
+    rule_file = str(tmp_path / "b.json")
+    assert run([*line.split(), *inputs(folder)[:1], "-q", "-o", rule_file]) == 0
+    metrics = []
+    for engine in ("polars", "spark"):
+        report, output = tmp_path / f"{engine}.json", str(tmp_path / f"{engine}.parquet")
+        options = ["-q", "--prefix", "x_", "--report", str(report), "-o", output, "--engine", engine]
+        assert run(["apply", rule_file, *inputs(folder), *options]) == 0
+        metrics.append(json.loads(report.read_text())["metrics"])
+    assert metrics[0] == metrics[1]
+    assert metrics[0]["outside_range"] is not None
 
 
 def test_a_daily_capacity_takes_the_same_rows(folder, tmp_path, capsys):
