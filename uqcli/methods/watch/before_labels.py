@@ -79,6 +79,9 @@ def expected_before_labels(
     -----
     Calibration rows count as flagged from the lowest score of a flagged new row on. A rule with several
     thresholds flags fewer of them.
+
+    With label shift each refit takes one of the drawn weights. The draws do not depend on the refits, so
+    intervals are somewhat narrow with few labelled rows.
     """
     if reason := _reason(calibration, flagged):
         return BeforeLabels(precision=None, recall=None, reason=reason)
