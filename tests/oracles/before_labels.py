@@ -19,7 +19,7 @@ def rates(counts, positives, score, weights):
 
 
 def logit_interval(fit, refits, chance, confidence):
-    width = t.ppf((1 + confidence) / 2, len(refits) - 1) * np.sqrt(np.var(refits, ddof=1) + chance)
+    width = t.ppf((1 + confidence) / 2, len(refits) - 1) * np.sqrt(1.3**2 * np.var(refits, ddof=1) + chance)
     centre = 2 * fit - np.mean(refits)
     return tuple(1 / (1 + np.exp(-end)) for end in (centre - width, centre + width))
 

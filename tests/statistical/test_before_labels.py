@@ -13,8 +13,6 @@ from uqcli.methods.watch.before_labels import expected_before_labels
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 CONFIDENCE = 0.95
 NEW_ROWS = 1000
-SHORTFALL = 0.03
-"""Coverage that may lack: with 500 calibration rows few are flagged, and the refits vary too little."""
 PRECISIONS = [0.5, 0.6, 0.7, 0.8, 0.9]
 LAWS = {
     "calibrated scores": (lambda random, rows: random.beta(0.6, 1.0, rows), lambda score: score),
@@ -73,8 +71,8 @@ def covered_by(results):
     )
 
 
-def lowest_allowed(runs, shortfall=SHORTFALL):
-    return CONFIDENCE - shortfall - 3 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / runs)
+def lowest_allowed(runs):
+    return CONFIDENCE - 3 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / runs)
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -115,13 +113,9 @@ def repeat_shifted(law, rows, prior, threshold, repetitions=REPETITIONS, *, esti
             yield found, (new_label[is_flagged].mean(), new_label[is_flagged].sum() / new_label.sum())
 
 
-@pytest.mark.parametrize(
-    ("estimator", "rows", "shortfall"),
-    [("em", 500, SHORTFALL), ("bbse", 2000, 2 * SHORTFALL), ("bbse", 500, 0.1)],
-)
-@pytest.mark.parametrize("prior", [0.2, 0.6])
-def test_intervals_nearly_cover_under_label_shift(estimator, rows, shortfall, prior):
-    """Saved draws of weights are independent of the refits; with bbse and few rows they vary too little."""
+@pytest.mark.parametrize(("estimator", "rows"), [("em", 500), ("bbse", 2000), ("bbse", 500)])
+@pytest.mark.parametrize("prior", [0.08, 0.2, 0.6])
+def test_intervals_cover_under_label_shift(estimator, rows, prior):
     covered = covered_by(repeat_shifted("calibrated scores", rows, prior, 0.5, estimator=estimator))
     assert len(covered) > REPETITIONS / 3
-    assert (covered.mean(axis=0) >= lowest_allowed(len(covered), shortfall)).all(), covered.mean(axis=0)
+    assert (covered.mean(axis=0) >= lowest_allowed(len(covered))).all(), covered.mean(axis=0)
