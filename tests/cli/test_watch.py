@@ -175,11 +175,51 @@ def test_a_change_is_found_and_dated(uqcli, files, tmp_path):
     days(60, lambda day: 1.0 if day < 40 else 0.6).write_csv(tmp_path / "days.csv")
     outcome = uqcli(*WATCH, "days.csv", "--day", "day", *STATE, "--report", "w.html", "--plot", "w.png")
     assert outcome.code == 6
-    assert "worse since about 2026-02-" in outcome.err
+    assert " over 60 batches, 0." in outcome.err
+    assert " since about 2026-02-" in outcome.err
     (promise,) = state_of(tmp_path)["promises"]
     assert "2026-02-09" < promise["changed_at"] <= promise["alarmed_at"] < "2026-03-01"
     assert (tmp_path / "w.png").read_bytes().startswith(b"\x89PNG")
     assert "target missed" in (tmp_path / "w.html").read_text()
+
+
+def test_rows_since_a_change_have_their_own_rate(uqcli, files, tmp_path):
+    frame = days(60, lambda day: 1.0 if day < 40 else 0.6)
+    frame.write_csv(tmp_path / "days.csv")
+    (promise,) = uqcli(*WATCH, "days.csv", "--day", "day", *STATE, "--json").json["promises"]
+    frame.filter(pl.col("day") >= promise["worse_since"]).write_csv(tmp_path / "since.csv")
+    measured = uqcli("evaluate", "rule.json", "since.csv", "--json").json["metrics"]
+    assert promise["rate_since"] == measured["precision"]["value"]
+
+
+def test_rows_without_labels_are_not_counted_and_say_so(uqcli, files, tmp_path):
+    days(3).rename({"label": "outcome"}).write_csv(tmp_path / "days.csv")
+    for options in (STATE, ("--day", "day")):
+        outcome = uqcli(*WATCH, "days.csv", *options)
+        assert (outcome.code, "no column 'label'" in outcome.err) == (3, True)
+    assert not (tmp_path / "state.json").exists()
+
+
+def test_a_watch_without_a_mature_day_has_a_figure(uqcli, files, tmp_path):
+    days(3).write_csv(tmp_path / "days.csv")
+    outcome = uqcli(*WATCH, "days.csv", "--day", "day", "--matured", "90", *STATE, "--plot", "w.png")
+    assert (outcome.code, (tmp_path / "w.png").exists()) == (0, True)
+
+
+def test_a_shortened_digest_is_forgotten(uqcli, files, tmp_path):
+    for number in range(2):
+        assert uqcli(*WATCH, f"kept{number}.csv", *STATE, "-q").code == 0
+    digest = state_of(tmp_path)["batches"][0]["digest"]
+    assert uqcli(*WATCH, *STATE, "--forget", digest[:11]).code == 2
+    assert uqcli(*WATCH, *STATE, "--forget", digest[:12]).code == 0
+    assert len(state_of(tmp_path)["batches"]) == 1
+
+
+@pytest.mark.parametrize("option", [("--acknowledge",), ("--forget", "2026-01-01")])
+def test_nothing_is_taken_back_from_a_state_that_is_not_there(uqcli, files, tmp_path, option):
+    outcome = uqcli(*WATCH, "--state", "typo.json", *option)
+    assert (outcome.code, "'typo.json' has no batches" in outcome.err) == (2, True)
+    assert not (tmp_path / "typo.json").exists()
 
 
 PROMISES = {
@@ -211,7 +251,7 @@ def test_an_uncertified_rule_is_watched_at_what_was_expected(uqcli, files, tmp_p
     report = uqcli(*WATCH, "kept0.csv", "--json").json
     low = json.loads((tmp_path / "rule.json").read_text())["expected"]["precision"]["low"]
     assert report["metrics"]["bound"] == pytest.approx(low)
-    assert report["promises"][0]["origin"] == "lower end of what was expected"
+    assert report["promises"][0]["origin"] == "lower end of what was expected of target 0.8"
     assert uqcli(*WATCH, "kept0.csv", "--bound", "0.75", "--json").json["metrics"]["bound"] == 0.75
     assert uqcli("boundary", "fit.csv", "--max-selected", "9%", "-q", "-o", "share.json").code == 0
     assert uqcli("watch", "share.json", "kept0.csv").code == 2
@@ -284,8 +324,7 @@ def test_rows_without_labels_are_compared_with_the_calibration_rows(uqcli, files
     like, other = rows(60, 3000).drop("label"), rows(61, 3000).drop("label")
     like.write_csv(tmp_path / "like.csv")
     other.with_columns(pl.col("score") ** 2 * 1.1).write_parquet(tmp_path / "other.parquet")
-    report = uqcli(*WATCH, "like.csv", *STATE, "--json").json
-    assert not (tmp_path / "state.json").exists()
+    report = uqcli(*WATCH, "like.csv", "--json").json
     metrics = report["metrics"]
     edges = np.array(reference["score_edges"][0])
     count = np.bincount(np.searchsorted(edges, like["score"], side="right"), minlength=10)

@@ -17,7 +17,7 @@ from uqcli.jobs.watch.promises import Promise
 from uqcli.methods.watch.change import is_change_alarm, log_change_evidence
 from uqcli.methods.watch.confidence import rate_interval, rate_intervals
 from uqcli.methods.watch.evidence import is_alarm, log_e_value, log_e_values
-from uqcli.reports.watch.report import MeasuredPromise, Seen
+from uqcli.reports.watch.report import MeasuredPromise, Seen, Since
 
 _LARGEST_EXPONENT: Final = 300
 _LARGEST_LOG: Final = 690.0
@@ -111,7 +111,7 @@ def _measured(
         change_limit=float(change_limit(state)),
         alarmed_at=saved.alarmed_at,
         changed_at=saved.changed_at,
-        worst_since=_worst_since(state, batches, promise),
+        since=_worst_since(state, batches, promise),
         rate=_rate(promise, _share(promise, saved.successes, saved.trials), low, high),
         batches=len(batches),
         over_time=partial(_over_time, state, index, promise, confidence),
@@ -134,13 +134,15 @@ def _over_time(state: WatchArtifact, index: int, promise: Promise, confidence: f
     )
 
 
-def _worst_since(state: WatchArtifact, batches: Sequence[tuple[int, int]], promise: Promise) -> str | None:
-    """Find the batch since which the evidence is largest."""
+def _worst_since(state: WatchArtifact, batches: Sequence[tuple[int, int]], promise: Promise) -> Since | None:
+    """Find the batches since which the evidence is largest."""
     if not batches:
         return None
     since = np.cumsum(np.array(batches[::-1], dtype=np.int64), axis=0)[::-1]
-    evidence = log_e_values(since[:, 0], since[:, 1], promise.least_success)
-    return state.counted[int(np.argmax(evidence))].name
+    first = int(np.argmax(log_e_values(since[:, 0], since[:, 1], promise.least_success)))
+    number = f"batch {first + 1} of {len(batches)}"
+    name = number if state.parameters.day is None else state.counted[first].name
+    return Since(batch=name, rate=_share(promise, *since[first].tolist()))
 
 
 def _rate(promise: Promise, value: float | None, low: float, high: float) -> Estimate:

@@ -156,7 +156,9 @@ def _origin(rule: BoundaryArtifact, rate: str, bound: Fraction, origin: str) -> 
             else "target"
         )
     is_expected = origin == "target" and rate != "miss" and bound != _target(rule, rate)
-    return "lower end of what was expected" if is_expected else origin
+    if not is_expected:
+        return origin
+    return f"lower end of what was expected of target {float(_target(rule, rate)):.4g}"
 
 
 def _target(rule: BoundaryArtifact, rate: str) -> Fraction:

@@ -37,7 +37,7 @@ from uqcli.jobs.watch.evidence import measured_promises, with_alarms
 from uqcli.jobs.watch.promises import Promise, promises_of
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.jobs.watch.unlabelled import compare_unlabelled
-from uqcli.reports.watch.report import WatchReport
+from uqcli.reports.watch.report import SHORT, WatchReport
 from uqcli.reports.watch.unlabelled import UnlabelledReport
 
 
@@ -59,7 +59,8 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
             result = _watched(request, rule)
         except MissingColumnError as error:
             is_meant = "label" in request.columns.typed or error.is_misspelt
-            if error.role != "label" or is_meant or not isinstance(rule, BoundaryArtifact):
+            counts = request.state is not None or request.day is not None
+            if error.role != "label" or is_meant or counts or not isinstance(rule, BoundaryArtifact):
                 raise
         else:
             if request.calibrator is not None:
@@ -111,6 +112,12 @@ _OTHER = "name another --state FILE"
 def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
     """Load the state; None if it is new, or if there is none."""
     if not request.state:
+        if request.acknowledge or request.forget is not None:
+            raise UsageError(
+                f"'{request.state_name}' has no batches",
+                expected="the state of a watch",
+                remedy="check its name",
+            )
         return None
     saved = decode(request.state, request.state_name)
     if not isinstance(saved, WatchArtifact):
@@ -144,9 +151,8 @@ def _parameters(request: WatchRequest, saved: WatchArtifact | None) -> WatchPara
         given, old = getattr(request, name), getattr(saved.parameters, name)
         if given is not None and given != old:
             option = name.replace("_", "-")
-            raise UsageError(
-                f"--{option} {given} with a state of --{option} {old}", expected="the same", remedy=_OTHER
-            )
+            of = f"of --{option} {old}" if old is not None else f"without --{option}"
+            raise UsageError(f"--{option} {given} with a state {of}", expected="the same", remedy=_OTHER)
     return saved.parameters
 
 
@@ -170,12 +176,9 @@ def _new_state(rule: Saved, parameters: WatchParameters, promises: Sequence[Prom
 def _changed(state: WatchArtifact, request: WatchRequest, promises: Sequence[Promise]) -> WatchArtifact:
     """Take back a batch, or acknowledge the alarms so far."""
     if request.forget is not None:
-        kept = [batch for batch in state.batches if batch.name != request.forget]
-        if len(kept) == len(state.batches):
-            raise UsageError(
-                f"no counted batch is '{request.forget}'", expected="its digest or day, as in the state"
-            )
-        before = sum(batch.name != request.forget for batch in state.batches[: state.acknowledged])
+        name = _named(state, request.forget)
+        kept = [batch for batch in state.batches if batch.name != name]
+        before = sum(batch.name != name for batch in state.batches[: state.acknowledged])
         state = with_alarms(
             msgspec.structs.replace(state, batches=kept, acknowledged=before), promises, known=0
         )
@@ -183,6 +186,15 @@ def _changed(state: WatchArtifact, request: WatchRequest, promises: Sequence[Pro
         state = msgspec.structs.replace(state, acknowledged=len(state.batches))
         state = with_alarms(state, promises, known=0)
     return state
+
+
+def _named(state: WatchArtifact, text: str) -> str:
+    """Return the name of a batch, of which a digest may be shortened as reports do."""
+    names = [batch.name for batch in state.batches]
+    found = [name for name in names if name == text or (len(text) >= SHORT and name.startswith(text))]
+    if len(found) != 1:
+        raise UsageError(f"no counted batch is '{text}'", expected="its digest or day, as in the state")
+    return found[0]
 
 
 @dataclass(frozen=True, kw_only=True)

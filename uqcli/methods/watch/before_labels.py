@@ -80,8 +80,8 @@ def expected_before_labels(
 
     Notes
     -----
-    The weights may be estimated from the calibration rows. Their error then depends on that of the refit, in
-    a way that the draws do not show: the interval is wide enough for any dependence.
+    The weights may be estimated from the calibration rows. Their error then depends on that of the refit.
+    The draws do not show how: the interval is wide enough for any dependence.
 
     Calibration rows count as flagged from the lowest score of a flagged new row on. A rule with several
     thresholds flags fewer of them.

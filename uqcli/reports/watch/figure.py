@@ -13,15 +13,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _MAX_PANELS = 6
+_MAX_DAYS = 7
+"""Days that are named on the axis."""
 
 
-def rates_over_time(promises: Sequence[Any], confidence: float) -> Figure:
-    """Build a figure with one panel for each promise.
+def rates_over_time(promises: Sequence[Any], confidence: float, *, is_day: bool) -> Figure:
+    """Build a figure with one panel for each promise, at most six.
 
     Parameters
     ----------
     promises
-        Of ``uqcli.reports.watch.report.MeasuredPromise``, each of two batches or more.
+        Of ``uqcli.reports.watch.report.MeasuredPromise``, the worst first.
+    is_day
+        Whether batches are named after days.
     """
     shown = promises[:_MAX_PANELS]
 
@@ -29,8 +33,8 @@ def rates_over_time(promises: Sequence[Any], confidence: float) -> Figure:
         texts: list[HoverText] = []
         all_axes = canvas.subplots(len(shown), 1, squeeze=False)[:, 0]
         for axes, promise in zip(all_axes, shown, strict=True):
-            texts += _draw(axes, promise)
-        all_axes[-1].set_xlabel("batch")
+            texts += _draw(axes, promise, is_day=is_day)
+        all_axes[-1].set_xlabel("day" if is_day else "batch")
         return texts
 
     height = 2.6 * len(shown) + 0.4
@@ -38,7 +42,12 @@ def rates_over_time(promises: Sequence[Any], confidence: float) -> Figure:
     return Figure(
         title=f"Rate over time with its {100 * confidence:g} % confidence sequence: {names}",
         caption="The line is the rate of all batches so far, the band its confidence sequence. Points are "
-        "single batches. The target is missed once the whole band is beyond the red line.",
+        "single batches. A band beyond the red line is no alarm yet, which needs more evidence."
+        + (
+            f" The worst {_MAX_PANELS} of {len(promises)} targets are drawn."
+            if promises[_MAX_PANELS:]
+            else ""
+        ),
         width=8.5,
         height=height,
         narrow_height=height,
@@ -46,10 +55,10 @@ def rates_over_time(promises: Sequence[Any], confidence: float) -> Figure:
     )
 
 
-def _draw(axes: Axes, promise: Any) -> list[HoverText]:
+def _draw(axes: Axes, promise: Any, *, is_day: bool) -> list[HoverText]:
     """Draw one promise."""
     draw_grid_lines(axes)
-    seen = promise.over_time()
+    seen = promise.over_time() if promise.batches else ()
     positions = list(range(1, len(seen) + 1))
     low, high = [each.rate.low for each in seen], [each.rate.high for each in seen]
     axes.fill_between(positions, low, high, color=BLUE, alpha=0.18, linewidth=0, step="mid")
@@ -62,7 +71,8 @@ def _draw(axes: Axes, promise: Any) -> list[HoverText]:
         [x for x, _ in alone], [y for _, y in alone], color=GREY, linestyle="none", marker="o", markersize=3
     )
     axes.axhline(promise.bound, color=RED, linewidth=1.6)
-    for name, label in ((promise.alarmed_at, "alarm"), (promise.changed_at, "change")):
+    alarms = ((promise.alarmed_at, "alarm", -12), (promise.changed_at, "change alarm", -26))
+    for name, label, height in alarms:
         at = next((x for x, each in zip(positions, seen, strict=True) if each.batch == name), None)
         if at is not None:
             axes.axvline(at, color=RED, linewidth=1, linestyle=(0, (3, 2)))
@@ -70,15 +80,18 @@ def _draw(axes: Axes, promise: Any) -> list[HoverText]:
                 label,
                 (at, 1),
                 xycoords=("data", "axes fraction"),
-                xytext=(3, -12),
+                xytext=(3, height),
                 textcoords="offset points",
                 color=RED,
             )
-    ends = [*low, *high, promise.bound, *(y for _, y in alone)]
-    margin = 0.05 * (max(ends) - min(ends)) or 0.05
     later = [end for each in seen[len(seen) // 5 :] for end in (each.rate.low, each.rate.high)]
-    axes.set_ylim(max(0, min(*later, promise.bound) - margin), min(1, max(*later, promise.bound) + margin))
-    axes.set_xlim(0.5, len(seen) + 0.5)
+    ends = [*later, promise.bound, *(y for _, y in alone)]
+    margin = 0.05 * (max(ends) - min(ends)) or 0.05
+    axes.set_ylim(max(0, min(ends) - margin), min(1, max(ends) + margin))
+    axes.set_xlim(0.5, max(len(seen), 1) + 0.5)
+    if is_day and seen:
+        step = -(-len(seen) // _MAX_DAYS)
+        axes.set_xticks(positions[::step], [each.batch for each in seen[::step]])
     axes.set_title(printable(promise.text))
     return [
         HoverText(

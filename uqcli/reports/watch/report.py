@@ -29,7 +29,7 @@ from uqcli.document import (
 from uqcli.reports.watch.figure import rates_over_time
 
 _MAX_LOG10 = 300.0
-_SHORT = 12
+SHORT = 12
 """Digits of a digest in sentences."""
 
 
@@ -40,6 +40,19 @@ class Seen:
     batch: str
     rate: Estimate
     own: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Since:
+    """The batches since which a rate is worse: the name of the first one, and their rate."""
+
+    batch: str
+    rate: float | None
+
+    def text(self) -> str:
+        """Name the first batch, and the rate since then."""
+        value = "worse" if self.rate is None else f"{self.rate:.3f}"
+        return f"{value} since about {self.batch}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +71,8 @@ class MeasuredPromise:
         The same for a change of the rate.
     alarmed_at, changed_at
         Batches at which the alarms were raised; None for none.
-    worst_since
-        Batch since which the evidence is largest; None without batches.
+    since
+        Batches since the evidence is largest; None without batches.
     rate
         Over all batches, with its confidence sequence.
     batches
@@ -81,7 +94,7 @@ class MeasuredPromise:
     change_limit: float
     alarmed_at: str | None
     changed_at: str | None
-    worst_since: str | None
+    since: Since | None
     rate: Estimate
     batches: int
     over_time: Callable[[], tuple[Seen, ...]]
@@ -102,17 +115,23 @@ class MeasuredPromise:
 
     def alarm(self) -> str:
         """State its alarm; empty without one."""
-        since = f"worse since about {short_name(self.worst_since or '')}"
+        since = "" if self.since is None or self.batches == 1 else self.since.text()
         if self.alarmed_at is not None:
-            return f"misses {self.text}: {interval(self.rate)}, {since}"
+            over = f" over {count(self.batches)} batches, {since}" if since else ""
+            return f"misses {self.text}: {interval(self.rate)}{over}"
         if self.changed_at is not None:
-            return f"no longer meets {self.text}: {since}"
+            return f"no longer meets {self.text}: {since or interval(self.rate)}"
         return ""
+
+    @property
+    def severity(self) -> tuple[bool, bool, float]:
+        """Key that sorts the worst promise last."""
+        return self.alarmed_at is not None, self.changed_at is not None, self.log10_e
 
 
 def short_name(batch: str) -> str:
     """Shorten the digest of a batch; days stay."""
-    return "the first row" if batch == UNNAMED else batch[:_SHORT]
+    return "the first row" if batch == UNNAMED else batch[:SHORT]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,8 +162,11 @@ class WatchReport(OneResult):
     kept: bool
 
     def alarms(self) -> list[str]:
-        """State the alarms."""
-        return [sentence for promise in self.promises if (sentence := promise.alarm())]
+        """State the alarms, the worst first."""
+        return [sentence for promise in self._worst_first() if (sentence := promise.alarm())]
+
+    def _worst_first(self) -> list[MeasuredPromise]:
+        return sorted(self.promises, key=lambda promise: promise.severity, reverse=True)
 
     @property
     def metrics(self) -> Metrics:
@@ -169,7 +191,12 @@ class WatchReport(OneResult):
                     "name": promise.name,
                     "origin": promise.origin,
                     **(
-                        {"alarmed_at": promise.alarmed_at, "changed_at": promise.changed_at}
+                        {
+                            "alarmed_at": promise.alarmed_at,
+                            "changed_at": promise.changed_at,
+                            "worse_since": promise.since and promise.since.batch,
+                            "rate_since": promise.since and promise.since.rate,
+                        }
                         if self.kept
                         else {}
                     ),
@@ -198,7 +225,8 @@ class WatchReport(OneResult):
         alarms = self.alarms()
         if not alarms:
             subject = self.promises[0].text if len(self.promises) == 1 else f"{len(self.promises)} targets"
-            return f"No alarm: {subject}, {batches} {'batch' if batches == '1' else 'batches'}"
+            since = " since the acknowledgement" if self.state.acknowledged else ""
+            return f"No alarm: {subject}, {batches} {'batch' if batches == '1' else 'batches'}{since}"
         more = f" (and {len(alarms) - 1} more)" if len(alarms) > 1 else ""
         return f"Alarm: {alarms[0]}{more}"
 
@@ -254,9 +282,12 @@ class WatchReport(OneResult):
         return notes
 
     def _figures(self) -> list[Figure]:
-        """Build the figure of each rate over time; none before the second batch."""
-        shown = [promise for promise in self.promises if promise.batches > 1]
-        return [rates_over_time(shown, self.confidence)] if shown else []
+        """Build the figure of each rate over time."""
+        return [
+            rates_over_time(
+                self._worst_first(), self.confidence, is_day=self.state.parameters.day is not None
+            )
+        ]
 
     def _claim(self, promise: MeasuredPromise) -> Claim:
         alarm = promise.alarm()
@@ -265,26 +296,27 @@ class WatchReport(OneResult):
     def _card(self) -> HeadCard:
         """Build the head of the page."""
         alarms = self.alarms()
-        worst = max(self.promises, key=lambda promise: promise.log10_e)
+        worst = self._worst_first()[0]
         verdict = Verdict(text="no alarm", tone="good")
-        if alarms:
-            broken = any(promise.alarmed_at is not None for promise in self.promises)
-            verdict = Verdict(text="target missed" if broken else "a change", tone="bad")
-        rate = worst.rate
+        if worst.alarmed_at is not None:
+            verdict = Verdict(text="target missed", tone="bad")
+        elif alarms:
+            verdict = Verdict(text="target no longer met", tone="bad")
+        rate, batches = worst.rate, f"{len(self.state.counted)} batches"
+        second = KeyNumber(label="trials", value=count(worst.trials), interval=batches)
+        if alarms and worst.since is not None and worst.since.rate is not None:
+            second = KeyNumber(label=f"since about {worst.since.batch}", value=f"{worst.since.rate:.3f}")
+        evidence, name, limit = worst.log10_e, "evidence against it", worst.limit
+        if worst.alarmed_at is None and worst.changed_at is not None:
+            evidence, name, limit = _log10(worst.change), "evidence of a change", worst.change_limit
         numbers = [
             KeyNumber(
                 label=worst.text,
                 value="-" if rate.value is None else f"{rate.value:.3f}",
-                interval=f"{rate.low:.3f} to {rate.high:.3f}" if rate.low is not None else "",
+                interval=f"{rate.low:.3f} to {rate.high:.3f}, {batches}" if rate.low is not None else "",
             ),
-            KeyNumber(
-                label="trials", value=count(worst.trials), interval=f"{len(self.state.counted)} batches"
-            ),
-            KeyNumber(
-                label="evidence against it",
-                value=_evidence(worst.log10_e),
-                interval=f"an alarm needs {worst.limit:,.6g}",
-            ),
+            second,
+            KeyNumber(label=name, value=_evidence(evidence), interval=f"an alarm needs {limit:,.6g}"),
         ]
         lead = self._lead()
         action = lead[0] if lead else "Count the next batch when its labels are complete."
@@ -304,4 +336,7 @@ def _log10(value: float) -> float:
 
 def _evidence(log10_value: float) -> str:
     """Format evidence, as a power of ten if it is large."""
-    return f"{10**log10_value:.3g}" if log10_value < 4 else f"10^{log10_value:.0f}"
+    if log10_value >= 4:
+        return f"10^{log10_value:.0f}"
+    value = 10**log10_value
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -115,12 +115,20 @@ class UnlabelledReport(OneResult):
                         interval=f"{percent(self.usual)} on the calibration set",
                     ),
                     KeyNumber(label="outside the range", value=percent(self.outside / self.rows)),
-                    KeyNumber(label="stability index", value=f"{self.psi:.3g}"),
+                    self._last_number(),
                 ],
-                action=UNSEEN,
+                action="Watch the rule with --state FILE when labels arrive.",
                 states_lead=True,
             ),
         )
+
+    def _last_number(self) -> KeyNumber:
+        """Return the precision to expect, or else the stability index."""
+        expected = None if self.expected is None else self.expected.precision
+        if expected is None or expected.low is None:
+            return KeyNumber(label="stability index", value=f"{self.psi:.3g}")
+        ends = f"{expected.low:.3f} to {expected.high:.3f}"
+        return KeyNumber(label="precision to expect", value=f"{expected.value:.3f}", interval=ends)
 
     @property
     def _is_usual(self) -> bool:
