@@ -206,6 +206,18 @@ def test_a_watch_without_a_mature_day_has_a_figure(uqcli, files, tmp_path):
     assert (outcome.code, (tmp_path / "w.png").exists()) == (0, True)
 
 
+def test_rows_of_groups_without_a_target_are_stated(uqcli, files, tmp_path):
+    frame = rows(4, 3000).with_columns(region=pl.Series(["a", "b", "c"] * 1000))
+    frame.write_csv(tmp_path / "groups.csv")
+    frame.with_columns(pl.col("region").replace("c", "new")).write_csv(tmp_path / "new.csv")
+    line = ("--precision", "0.7", "--by", "region", "--bound", "each", "-q", "-o", "g.json")
+    assert uqcli("boundary", "groups.csv", *line).code == 0
+    assert b"groups without a target" not in uqcli("watch", "g.json", "groups.csv").out
+    assert (
+        b"1,000 rows are of groups without a target of their own." in uqcli("watch", "g.json", "new.csv").out
+    )
+
+
 def test_a_shortened_digest_is_forgotten(uqcli, files, tmp_path):
     for number in range(2):
         assert uqcli(*WATCH, f"kept{number}.csv", *STATE, "-q").code == 0

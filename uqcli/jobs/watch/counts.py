@@ -38,11 +38,14 @@ class CountedRows:
         Usable rows of each.
     young
         Rows of days that have not matured.
+    unwatched
+        Rows of groups that no promise is about.
     """
 
     by_day: Mapping[str | None, Counts]
     rows: Mapping[str | None, int]
     young: int
+    unwatched: int
     summary: SourceSummary
 
 
@@ -70,7 +73,7 @@ def count_promises(
     trials = _trials_of(rule, promises)
     totals = np.zeros((2, len(promises), 0), dtype=np.int64)
     rows_of_day = np.zeros(0, dtype=np.int64)
-    weighed = 0
+    weighed = unwatched = 0
     for rows in batches:
         weighed += rows.size
         index = np.zeros(len(rows), dtype=np.int64) if day is None else rows.groups[day]
@@ -79,6 +82,7 @@ def count_promises(
         rows_of_day = np.pad(rows_of_day, (0, days - len(rows_of_day)))
         weight = rows.weights()
         np.add.at(rows_of_day, index, 1)
+        unwatched += _unwatched(rows, rule, promises)
         for number, (tried, succeeded) in enumerate(trials(rows, batches.roles)):
             np.add.at(totals[1, number], index, weight * tried)
             np.add.at(totals[0, number], index, weight * (tried & succeeded))
@@ -87,7 +91,9 @@ def count_promises(
     if day is None:
         counts = _pairs(totals.sum(axis=2))
         summary = batches.summary
-        return CountedRows(by_day={None: counts}, rows={None: summary.rows}, young=0, summary=summary)
+        return CountedRows(
+            by_day={None: counts}, rows={None: summary.rows}, young=0, unwatched=unwatched, summary=summary
+        )
     names = {index: _date(name, day) for name, index in batches.levels.get(day, {}).items()}
     newest = max(names.values(), default=date.min)
     mature: dict[date, Ints] = {}
@@ -102,7 +108,17 @@ def count_promises(
         else:
             young += int(rows_of_day[code])
     by_day: dict[str | None, Counts] = {when.isoformat(): _pairs(mature[when]) for when in sorted(mature)}
-    return CountedRows(by_day=by_day, rows=rows_of, young=young, summary=batches.summary)
+    return CountedRows(by_day=by_day, rows=rows_of, young=young, unwatched=unwatched, summary=batches.summary)
+
+
+def _unwatched(rows: Rows, rule: Saved, promises: Sequence[Promise]) -> int:
+    """Count the rows of groups that no promise of a boundary is about."""
+    key = own_key(rule) if isinstance(rule, BoundaryArtifact) else None
+    if key is None or not isinstance(rule, BoundaryArtifact):
+        return 0
+    levels = own_levels(rule)
+    watched = [levels[promise.group] for promise in promises if promise.group is not None]
+    return int((~np.isin(groups_of(rows, key), watched)).sum()) if watched else 0
 
 
 def _pairs(totals: Ints) -> Counts:

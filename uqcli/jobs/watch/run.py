@@ -98,6 +98,7 @@ def _watched(
         added=added.names,
         known=added.known,
         young=added.young,
+        unwatched=added.unwatched,
         confidence=request.confidence,
         kept=request.state is not None,
     )
@@ -199,12 +200,13 @@ def _named(state: WatchArtifact, text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Added:
-    """A state with new batches: their names, those that were known, and the rows of days too young."""
+    """A state with new batches: their names, those that were known, and rows that are not counted."""
 
     state: WatchArtifact
     names: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     young: int = 0
+    unwatched: int = 0
 
 
 def _with_rows(
@@ -242,7 +244,7 @@ def _with_rows(
     rows = sum(counted.rows[batch if batch in counted.rows else None] for batch in added)
     changed = msgspec.structs.replace(state, batches=batches, source=_source(state, rows, counted))
     final = with_alarms(changed, promises, known=0 if differ else len(state.batches))
-    return _Added(state=final, names=added, young=counted.young)
+    return _Added(state=final, names=added, young=counted.young, unwatched=counted.unwatched)
 
 
 def _refuse_known(name: str, request: WatchRequest) -> None:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+LONGEST_NAME = 90
+"""Letters of a target with the name of its group."""
+
 _MAX_PANELS = 6
 _MAX_DAYS = 7
 """Days that are named on the axis."""
@@ -92,7 +95,7 @@ def _draw(axes: Axes, promise: Any, *, is_day: bool) -> list[HoverText]:
     if is_day and seen:
         step = -(-len(seen) // _MAX_DAYS)
         axes.set_xticks(positions[::step], [each.batch for each in seen[::step]])
-    axes.set_title(printable(promise.text))
+    axes.set_title(printable(promise.text, LONGEST_NAME))
     return [
         HoverText(
             axes=axes,

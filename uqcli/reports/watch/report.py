@@ -26,7 +26,7 @@ from uqcli.document import (
     printable,
     rows_of,
 )
-from uqcli.reports.watch.figure import rates_over_time
+from uqcli.reports.watch.figure import LONGEST_NAME, rates_over_time
 
 _MAX_LOG10 = 300.0
 SHORT = 12
@@ -146,8 +146,8 @@ class WatchReport(OneResult):
         State with the new batches.
     added, known
         Batches that were counted now, and those that were counted before.
-    young
-        Rows of days that have not matured.
+    young, unwatched
+        Rows of days that have not matured, and of groups without a target.
     kept
         Whether the state is kept in a file.
     """
@@ -158,6 +158,7 @@ class WatchReport(OneResult):
     added: tuple[str, ...]
     known: tuple[str, ...]
     young: int
+    unwatched: int
     confidence: float
     kept: bool
 
@@ -244,7 +245,7 @@ class WatchReport(OneResult):
     def _table(self) -> Table:
         rows = [
             (
-                printable(promise.text),
+                printable(promise.text, LONGEST_NAME),
                 interval(promise.rate),
                 count(promise.trials),
                 _evidence(promise.log10_e),
@@ -263,6 +264,8 @@ class WatchReport(OneResult):
             cautions.append(f"{short_name(self.known[0])} was counted before and is left out.")
         if self.young:
             cautions.append(f"{rows_of(self.young)} of days that have not matured are not counted yet.")
+        if self.unwatched:
+            cautions.append(f"{rows_of(self.unwatched)} are of groups without a target of their own.")
         if self.added and not any(promise.trials for promise in self.promises):
             cautions.append("these batches have no row that a target is about.")
         return cautions
