@@ -9,10 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin, is_stdout
+from uqcli.running.interruption import register_cleanup
 from uqcli.stores.address import is_address, is_foreign
 
 LOCK_TIMEOUT_SECONDS: Final = 60.0
@@ -56,14 +58,24 @@ def locked(name: str) -> Iterator[State]:
             f"cannot write the state file '{name}': {error.strerror or error}",
             remedy="choose another place for the state file",
         ) from error
+    locked_file = _identity(os.fstat(descriptor))
+    if is_new:
+        register_cleanup(partial(_remove_empty, path, locked_file))
     try:
         with os.fdopen(os.dup(descriptor), "rb") as stream:
             yield State(path=name, content=stream.read())
     finally:
-        if is_new and _is_there(descriptor, path):  # nothing was written: remove the empty file
-            with suppress(OSError):
-                os.unlink(path)  # noqa: PTH108  names may be any bytes
+        if is_new:
+            _remove_empty(path, locked_file)
         os.close(descriptor)
+
+
+def _remove_empty(path: str, locked_file: tuple[int, int]) -> None:
+    """Remove the new file if nothing was written, and it is still the one that was locked."""
+    with suppress(OSError):
+        status = os.stat(path)  # noqa: PTH116
+        if _identity(status) == locked_file and not status.st_size:
+            os.unlink(path)  # noqa: PTH108  names may be any bytes
 
 
 def _locked(path: str, name: str) -> tuple[int, bool]:
@@ -108,5 +120,8 @@ def _is_there(descriptor: int, path: str) -> bool:
         path_status = os.stat(path)  # noqa: PTH116
     except OSError:
         return False
-    locked = os.fstat(descriptor)
-    return (locked.st_dev, locked.st_ino) == (path_status.st_dev, path_status.st_ino)
+    return _identity(os.fstat(descriptor)) == _identity(path_status)
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
