@@ -21,6 +21,25 @@ from uqcli.methods.watch.before_labels import BeforeLabels, expected_before_labe
 SEVERAL_THRESHOLDS: Final = "the rule decides by more than the score"
 
 
+@dataclass
+class _Merged:
+    """Rows by score, merged whenever the new parts outgrow the merged one: each row is sorted a few times."""
+
+    parts: list[ValueCounts] = field(default_factory=list)
+    unmerged: int = 0
+
+    def add(self, score: Floats) -> None:
+        part = pool(score, np.zeros(len(score), dtype=np.bool_))
+        self.parts.append(part)
+        self.unmerged += len(part.value)
+        if self.unmerged > len(self.parts[0].value):
+            self.counts()
+
+    def counts(self) -> ValueCounts:
+        self.parts, self.unmerged = [merge(self.parts)], 0
+        return self.parts[0]
+
+
 @dataclass(kw_only=True)
 class Expectation:
     """New rows by score, counted while they are read, beside the calibration rows of a calibrator."""
@@ -28,8 +47,8 @@ class Expectation:
     calibration: ValueCounts
     has_one_threshold: bool
     target: TargetWeights | None
-    flagged: ValueCounts = field(default_factory=lambda: _pooled(np.empty(0)))
-    everything: ValueCounts = field(default_factory=lambda: _pooled(np.empty(0)))
+    flagged: _Merged = field(default_factory=_Merged)
+    everything: _Merged = field(default_factory=_Merged)
 
     @classmethod
     def of(cls, request: WatchRequest, rule: BoundaryArtifact) -> Expectation | None:
@@ -65,8 +84,8 @@ class Expectation:
 
     def add(self, score: Floats, flagged: Bools) -> None:
         """Count new rows."""
-        self.flagged = merge([self.flagged, _pooled(score[flagged])])
-        self.everything = merge([self.everything, _pooled(score)])
+        self.flagged.add(score[flagged])
+        self.everything.add(score)
 
     def result(self, confidence: float) -> BeforeLabels:
         """Return what to expect of the rows so far.
@@ -81,17 +100,13 @@ class Expectation:
         weights = None if self.target is None else self.target.class_weights
         return expected_before_labels(
             self.calibration,
-            self.flagged,
-            self.everything,
+            self.flagged.counts(),
+            self.everything.counts(),
             defaults.SEED,
             confidence,
             weights=None if weights is None else (weights.negative, weights.positive),
             weight_draws=None if self.target is None else self.target.draws,
         )
-
-
-def _pooled(score: Floats) -> ValueCounts:
-    return pool(score, np.zeros(len(score), dtype=np.bool_))
 
 
 def _has_one_threshold(rule: BoundaryArtifact) -> bool:
