@@ -200,6 +200,11 @@ def test_rows_without_labels_are_not_counted_and_say_so(uqcli, files, tmp_path):
     assert not (tmp_path / "state.json").exists()
 
 
+def test_a_missing_day_column_names_its_option(uqcli, files):
+    outcome = uqcli(*WATCH, "kept0.csv", "--day", "nope")
+    assert (outcome.code, outcome.err.endswith("give --day COLUMN\n")) == (3, True)
+
+
 def test_a_watch_without_a_mature_day_has_a_figure(uqcli, files, tmp_path):
     days(3).write_csv(tmp_path / "days.csv")
     outcome = uqcli(*WATCH, "days.csv", "--day", "day", "--matured", "90", *STATE, "--plot", "w.png")

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from uqcli.api.columns import WEIGHT, Column, table_of, unused
+from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.artifacts.codec import encode, load_kind
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.artifacts.saved import Saved
@@ -168,6 +169,9 @@ class Fitted(Generic[ModelT]):
         weight: Column | None,
         day: Column | None,
         state: str | None,
+        *,
+        bound: Decimal | None,
+        delta: Decimal | None,
         **options: Any,
     ) -> Watched:
         """Watch the rule on new labelled rows.
@@ -187,6 +191,8 @@ class Fitted(Generic[ModelT]):
             rule=self.artifact,
             columns=overrides,
             day=names.get("day"),
+            bound=None if bound is None else decimal_text("bound", bound),
+            delta=None if delta is None else decimal_text("delta", delta),
             **options,
         )
         with ExitStack() as stack:

@@ -20,7 +20,15 @@ from uqcli.exact import decimal
 UNNAMED: Final = "0" * 64
 """Name of the only batch of a watch without a state file."""
 
+SHORT: Final = 12
+"""Letters of a batch's name in reports."""
+
 _MAX_ROWS: Final = 8
+
+
+def short_name(batch: str) -> str:
+    """Shorten the digest of a batch; days stay."""
+    return "this batch" if batch == UNNAMED else batch[:SHORT]
 
 
 class WatchParameters(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from uqcli.engines.request import Roles, listing
@@ -30,6 +31,18 @@ class MissingColumnError(DataError):
         super().__init__(found, expected=expected, remedy=remedy)
         self.role = role
         self.is_misspelt = is_misspelt
+
+
+@contextmanager
+def key_named_by(column: str | None, option: str) -> Iterator[None]:
+    """Let the error of a missing key column name another option than ``--by``."""
+    try:
+        yield
+    except MissingColumnError as error:
+        if error.role != f"by.{column}":
+            raise
+        remedy = error.remedy.replace("--by", option)
+        raise DataError(error.found, expected=error.expected, remedy=remedy) from error
 
 
 def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:

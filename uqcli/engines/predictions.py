@@ -58,14 +58,14 @@ def outside(rows: Rows, roles: Roles, ranges: Mapping[str, tuple[float, float]])
     Parameters
     ----------
     ranges
-        By role; the score of class probabilities is the largest.
+        By role; the score of class probabilities is the largest, unless rows are predictions already.
     """
     is_outside = np.zeros(len(rows), dtype=np.bool_)
     for role, (low, high) in ranges.items():
-        if role == "score" and roles.classes:
-            value, _ = most_probable([rows.numbers[PROBA + name] for name in roles.classes])
-        else:
+        if role in rows.numbers:
             value = rows.numbers[role]
+        else:
+            value, _ = most_probable([rows.numbers[PROBA + name] for name in roles.classes])
         is_outside |= (value < low) | (value > high)
     return is_outside
 

@@ -7,8 +7,13 @@ import numpy as np
 from uqcli.artifacts.boundary import OTHER_GROUPS, BoundaryArtifact
 from uqcli.choices import GroupBound
 from uqcli.counts import Ints
-from uqcli.engines.request import PREDICTED
+from uqcli.engines.request import PREDICTED, DataRequest
 from uqcli.rows import Rows
+
+
+def as_decided(data: DataRequest, rule: BoundaryArtifact) -> DataRequest:
+    """Let rows be predictions if the rule decides on predicted classes."""
+    return data.as_predictions(data.roles.numbers.get("uncertainty")) if rule.class_names else data
 
 
 def own_key(rule: BoundaryArtifact) -> str | None:

@@ -265,9 +265,9 @@ class Boundary(Fitted[BoundaryArtifact]):
             weight,
             day,
             state,
+            bound=bound,
+            delta=delta,
             matured=matured,
-            bound=None if bound is None else decimal_text("bound", bound),
-            delta=None if delta is None else decimal_text("delta", delta),
             run_length=run_length,
         )
 

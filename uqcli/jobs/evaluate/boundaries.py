@@ -29,7 +29,7 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.value import ValueTally, utility_of
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.labelled import source_of
-from uqcli.jobs.rule_groups import groups_of, own_key, own_levels
+from uqcli.jobs.rule_groups import as_decided, groups_of, own_key, own_levels
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
@@ -87,8 +87,7 @@ def evaluate(
     by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
-    if rules[0].class_names:
-        data = data.as_predictions(data.roles.numbers.get("uncertainty"))
+    data = as_decided(data, rules[0])
     target = None if shift is None else target_weights_of(shift, data.positive_value)
     utility = utility_of(rules, request.utility)
     values = None

@@ -10,7 +10,7 @@ import numpy as np
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.choices import OnInvalid
 from uqcli.counts import Ints
-from uqcli.engines.columns import MissingColumnError
+from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.refusals import NoRowsError
@@ -72,17 +72,13 @@ def capacity_of(data: DataRequest, rule: BoundaryArtifact, top: int, per: str | 
     request = replace(data, roles=replace(data.roles, keys=keys), on_invalid=usable)
     first, batches = FirstRows(top), open_engine(data.engine).batches(request)
     try:
-        for rows in batches:
-            place, score = rule.place_of(rows)
-            group: Ints = np.zeros(len(rows), dtype=np.int64) if per is None else rows.groups[per]
-            first.add(group, place, score, rows.position, rows.weights())
+        with key_named_by(per, "--per"):
+            for rows in batches:
+                place, score = rule.place_of(rows)
+                group: Ints = np.zeros(len(rows), dtype=np.int64) if per is None else rows.groups[per]
+                first.add(group, place, score, rows.position, rows.weights())
     except NoRowsError:  # as without a capacity, the header is written
         levels: Mapping[str, int] = {"": 0} if per is None else {}
-    except MissingColumnError as error:
-        if error.role != f"by.{per}":
-            raise
-        remedy = error.remedy.replace("--by", "--per")
-        raise DataError(error.found, expected=error.expected, remedy=remedy) from error
     else:
         levels = {"": 0} if per is None else batches.levels[per]
     cuts = first.cuts(len(levels))

@@ -113,12 +113,11 @@ def count_promises(
 
 def _unwatched(rows: Rows, rule: Saved, promises: Sequence[Promise]) -> int:
     """Count the rows of groups that no promise of a boundary is about."""
-    key = own_key(rule) if isinstance(rule, BoundaryArtifact) else None
-    if key is None or not isinstance(rule, BoundaryArtifact):
+    if not isinstance(rule, BoundaryArtifact) or (key := own_key(rule)) is None:
         return 0
     levels = own_levels(rule)
     watched = [levels[promise.group] for promise in promises if promise.group is not None]
-    return int((~np.isin(groups_of(rows, key), watched)).sum()) if watched else 0
+    return int((~np.isin(groups_of(rows, key), watched)).sum())
 
 
 def _pairs(totals: Ints) -> Counts:

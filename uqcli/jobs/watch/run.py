@@ -13,15 +13,17 @@ from uqcli.artifacts.codec import content_of, decode, load_unedited
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.artifacts.saved import Saved, Source
 from uqcli.artifacts.watch import (
+    SHORT,
     UNNAMED,
     BatchCounts,
     SavedBatch,
     SavedPromise,
     WatchArtifact,
     WatchParameters,
+    short_name,
 )
 from uqcli.choices import ArtifactKind
-from uqcli.engines.columns import MissingColumnError
+from uqcli.engines.columns import MissingColumnError, key_named_by
 from uqcli.engines.open import open_engine, reusable_streams
 from uqcli.engines.request import DataRequest
 from uqcli.errors import ArtifactError, GateError, UsageError
@@ -32,12 +34,13 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.result import Result
+from uqcli.jobs.rule_groups import as_decided
 from uqcli.jobs.watch.counts import CountedRows, Counts, count_promises
 from uqcli.jobs.watch.evidence import measured_promises, with_alarms
 from uqcli.jobs.watch.promises import Promise, promises_of
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.jobs.watch.unlabelled import compare_unlabelled
-from uqcli.reports.watch.report import SHORT, WatchReport
+from uqcli.reports.watch.report import WatchReport
 from uqcli.reports.watch.unlabelled import UnlabelledReport
 
 
@@ -220,7 +223,8 @@ def _with_rows(
     if name and name in {batch.name for batch in state.batches}:
         _refuse_known(name, request)
         return _Added(state=state, known=(name,))
-    counted = count_promises(data, rule, promises, parameters.day, parameters.matured)
+    with key_named_by(parameters.day, "--day"):
+        counted = count_promises(data, rule, promises, parameters.day, parameters.matured)
     new = {day or name: counts for day, counts in counted.by_day.items()}
     old = {batch.name: batch for batch in state.batches}
     known = tuple(day for day in new if day in old)
@@ -241,7 +245,7 @@ def _with_rows(
     ]
     added = tuple(batch for batch in new if batch not in old)
     batches += [_batch(batch, new[batch], is_day=parameters.day is not None) for batch in added]
-    rows = sum(counted.rows[batch if batch in counted.rows else None] for batch in added)
+    rows = sum(size for day, size in counted.rows.items() if (day or name) in added)
     changed = msgspec.structs.replace(state, batches=batches, source=_source(state, rows, counted))
     final = with_alarms(changed, promises, known=0 if differ else len(state.batches))
     return _Added(state=final, names=added, young=counted.young, unwatched=counted.unwatched)
@@ -249,7 +253,7 @@ def _with_rows(
 
 def _refuse_known(name: str, request: WatchRequest) -> None:
     if request.strict:
-        raise UsageError(f"{name[:12]} is counted already", expected="new rows with --strict")
+        raise UsageError(f"{short_name(name)} is counted already", expected="new rows with --strict")
 
 
 def _batch(name: str, counts: Counts, *, is_day: bool) -> SavedBatch:
@@ -277,7 +281,5 @@ def _labelled(rule: Saved, request: WatchRequest) -> DataRequest:
     if isinstance(rule, ConformalArtifact):
         return labelled_sets_request(rule, evaluated)
     assert isinstance(rule, BoundaryArtifact)  # no other kind promises anything
-    data = labelled_request(evaluated, [rule])
-    if rule.class_names:
-        data = data.as_predictions(data.roles.numbers.get("uncertainty"))
+    data = as_decided(labelled_request(evaluated, [rule]), rule)
     return replace(data, roles=replace(data.roles, keys=()))

@@ -10,10 +10,11 @@ import numpy as np
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact, SavedReference
 from uqcli.artifacts.saved import Saved
 from uqcli.counts import Ints, bin_of
-from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
+from uqcli.engines.predictions import outside as outside_of
 from uqcli.errors import UsageError
 from uqcli.jobs.labelled import source_of
+from uqcli.jobs.rule_groups import as_decided
 from uqcli.jobs.watch.expectation import Expectation
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.methods.drift.homogeneity import homogeneity
@@ -37,9 +38,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
             expected="a label column, or a boundary that was fitted on rows by this version",
             remedy="name the label with --label, or fit the rule again",
         )
-    data = replace(request.data, roles=rule.reads(request.columns))
-    if rule.class_names:
-        data = data.as_predictions(data.roles.numbers.get("uncertainty"))
+    data = as_decided(replace(request.data, roles=rule.reads(request.columns)), rule)
     expectation = Expectation.of(request, rule)
     batches = open_engine(data.engine).batches(data)
     count = np.zeros_like(np.array(rule.reference.count, dtype=np.int64))
@@ -51,10 +50,8 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         selected += int(flagged.sum())
         if expectation is not None:
             expectation.add(scored.score, flagged)
-        outside += int(_outside(scored, rule.reference).sum())
+        outside += int(outside_of(scored, batches.roles, rule.ranges).sum())
     total = int(count.sum())
-    if total == 0:
-        raise refusals.no_rows(0)
     fit, old = rule.fit, np.array(rule.reference.count, dtype=np.int64)
     test = homogeneity(old.ravel(), count.ravel())
     stability = population_stability(old.ravel(), count.ravel())
@@ -91,12 +88,3 @@ def _cells(rows: Rows, rule: BoundaryArtifact, reference: SavedReference) -> tup
         inside = row == index
         column[inside] = bin_of(rows.score[inside], np.array(score_edges, dtype=np.float64))
     return row, column
-
-
-def _outside(rows: Rows, reference: SavedReference) -> np.ndarray:
-    """Return whether a number of each row is outside the range of the calibration rows."""
-    outside = np.zeros(len(rows), dtype=np.bool_)
-    for role, (low, high) in reference.ranges.items():
-        if role in rows.numbers:
-            outside |= (rows.numbers[role] < low) | (rows.numbers[role] > high)
-    return outside

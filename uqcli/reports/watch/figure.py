@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from uqcli.artifacts.watch import short_name
 from uqcli.document import Figure, HoverText, interval, printable
 from uqcli.reports.figures import BLUE, GREY, RED, draw_grid_lines
 
@@ -101,7 +102,7 @@ def _draw(axes: Axes, promise: Any, *, is_day: bool) -> list[HoverText]:
             axes=axes,
             x=(x - 0.5, x + 0.5),
             y=(each.rate.low, each.rate.high),
-            text=f"{each.batch[:12]}: {interval(each.rate)} so far",
+            text=f"{short_name(each.batch)}: {interval(each.rate)} so far",
         )
         for x, each in zip(positions, seen, strict=True)
     ]

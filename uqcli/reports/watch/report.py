@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from uqcli.artifacts.watch import UNNAMED, WatchArtifact
+from uqcli.artifacts.watch import WatchArtifact, short_name
 from uqcli.document import (
     Claim,
     Document,
@@ -29,8 +29,6 @@ from uqcli.document import (
 from uqcli.reports.watch.figure import LONGEST_NAME, rates_over_time
 
 _MAX_LOG10 = 300.0
-SHORT = 12
-"""Digits of a digest in sentences."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,11 +125,6 @@ class MeasuredPromise:
     def severity(self) -> tuple[bool, bool, float]:
         """Key that sorts the worst promise last."""
         return self.alarmed_at is not None, self.changed_at is not None, self.log10_e
-
-
-def short_name(batch: str) -> str:
-    """Shorten the digest of a batch; days stay."""
-    return "the first row" if batch == UNNAMED else batch[:SHORT]
 
 
 @dataclass(frozen=True, kw_only=True)
