@@ -19,9 +19,10 @@ from uqcli.engines.request import PROBA, DataRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.jobs.result import Result
-from uqcli.jobs.tce.chance import SamplingDistribution, chance_of_classes, chance_of_scores, key_of
+from uqcli.jobs.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
 from uqcli.methods.bin.block_sizes import size_notes
+from uqcli.methods.tce.band import Band, calibration_band
 from uqcli.methods.tce.diagram import diagram
 from uqcli.reports.tce.report import TceParameters, TceReport
 from uqcli.reports.tce.results import ClassResult, GroupResult
@@ -227,10 +228,13 @@ def _measured_part(
 ) -> GroupResult:
     name, counts = group.name, group.counts
     measured = [measure(pooled_counts, sizes) for pooled_counts, sizes in zip(counts, options, strict=True)]
-    values = [dict(result_of_class.metrics) for result_of_class in measured]
+    values: list[Values] = [dict(result_of_class.metrics) for result_of_class in measured]
     if not tested:
         values = [{**metrics, **dict.fromkeys(_BINNED_METRICS)} for metrics in values]
-    means = mean_metrics(values)
+    means: Values = mean_metrics(values)
+    bands: Sequence[Band | None] = [None] * len(values)
+    if name is None:
+        bands, values, means = _with_bands(counts, values, means, request.confidence)
     chances: Sequence[SamplingDistribution | None] = [None] * len(values)
     chance: SamplingDistribution | None = None
     if request.bootstrap and read.rows is None:
@@ -241,7 +245,7 @@ def _measured_part(
         chances, chance = chance_of_classes(
             class_counts, values, means, options, plan=request.plan, key=key_of(name)
         )
-    problems = zip(read.classes or [None], counts, measured, values, chances, strict=True)
+    problems = zip(read.classes or [None], counts, measured, bands, values, chances, strict=True)
     return GroupResult(
         name=name,
         tested=tested,
@@ -250,9 +254,13 @@ def _measured_part(
         if_calibrated={} if chance is None else chance.if_calibrated,
         classes=tuple(
             _class_part(
-                class_name, pooled, result, value if class_chance is None else class_chance.completed(value)
+                class_name,
+                pooled,
+                result,
+                band,
+                value if class_chance is None else class_chance.completed(value),
             )
-            for class_name, pooled, result, value, class_chance in problems
+            for class_name, pooled, result, band, value, class_chance in problems
         ),
     )
 
@@ -262,7 +270,29 @@ def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
     return ClassCounts.from_rows(probability, label_indices(rows), rows.weight)
 
 
-def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassResult:
+def _with_bands(
+    counts: Sequence[ValueCounts],
+    values: Sequence[Values],
+    means: Values,
+    confidence: float,
+) -> tuple[list[Band], list[Values], Values]:
+    """Compute the band of each binary problem, all valid together, and add what they show to the metrics."""
+    each = 1 - (1 - confidence) / len(counts)
+    bands = [calibration_band(class_counts, each) for class_counts in counts]
+    shown = [band.metrics() for band in bands]
+    largest = {name: _largest([metrics[name] for metrics in shown]) for name in shown[0]}
+    return bands, [{**value, **more} for value, more in zip(values, shown, strict=True)], {**means, **largest}
+
+
+def _largest(values: Sequence[float | None]) -> float | None:
+    """Return the largest value; None if one is undefined."""
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) == len(values) else None
+
+
+def _class_part(
+    name: str | None, counts: ValueCounts, result: Measured, band: Band | None, metrics: Metrics
+) -> ClassResult:
     return ClassResult(
         name=name,
         positives=int(counts.positives.sum()),
@@ -270,6 +300,7 @@ def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics
         bins=result.bins,
         rejected=result.rejected,
         diagram=diagram(counts, result.bins, result.equispaced),
+        band=band,
     )
 
 
@@ -299,7 +330,7 @@ def _parameters(
         by=request.by,
         bootstrap=request.bootstrap,
         seed=request.seed if request.bootstrap else None,
-        confidence=request.confidence if request.bootstrap else None,
+        confidence=request.confidence,
         on_invalid=request.data.on_invalid,
         positive=request.data.positive_value,
     )

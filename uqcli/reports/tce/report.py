@@ -38,7 +38,7 @@ from uqcli.methods.tce.calibrated_labels import NullDistribution
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.tce.reliability import Panel, reliability_figure
 from uqcli.reports.tce.results import ClassResult, GroupResult
-from uqcli.reports.tce.words import MANY_REJECTED, advice, detection_limit, in_words
+from uqcli.reports.tce.words import MANY_REJECTED, advice, calibrated_within, detection_limit, in_words
 
 _MEANINGS: Final = {
     "calibration": {
@@ -54,6 +54,12 @@ _MEANINGS: Final = {
         "intercept": "of the logistic fit on log-odds; 0 if calibrated",
         "slope": "of the same fit; 1 if calibrated, below 1 if overconfident",
         "intercept_at_slope_1": "0 if calibrated, negative if scores are too high",
+    },
+    "calibrated within": {
+        "within": "deviation that 95 % of rows do not exceed, if rates rise with the score",
+        "within_low": "largest deviation that is proved",
+        "within_runs": "deviation that no range of scores with a twentieth of the rows exceeds",
+        "within_detectable": "deviation at all scores that would be proved with probability 80 %",
     },
     "discrimination": {"dsc": "discrimination: what an isotonic fit explains"},
     "proper scores": {
@@ -90,7 +96,7 @@ class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
     by: str | None
     bootstrap: int
     seed: int | None
-    confidence: float | None
+    confidence: float
     on_invalid: str
     positive: str | None
 
@@ -151,6 +157,8 @@ class TceReport(OneResult):
         payload: dict[str, Any] = {
             **head_of("tce", self.source, self.parameters),
             "metrics": plain(self.metrics),
+            "within": plain(self.overall.metrics)["within"],
+            "within_low": plain(self.overall.metrics)["within_low"],
             "bins": _bins_as_json(self.overall),
             "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
@@ -237,7 +245,10 @@ class TceReport(OneResult):
             worst = _worst_first(group.classes)[0]
             sentence = in_words(worst, self.parameters.alpha)[0]
             name = f"group {_part_name(group)}" + (f", class {_part_name(worst)}" if self.multiclass else "")
-        return [f"Worst {name}: {sentence}" if self.multiclass or group is not None else sentence]
+        return [
+            f"Worst {name}: {sentence}" if self.multiclass or group is not None else sentence,
+            calibrated_within(self.overall.metrics, self.parameters.confidence),
+        ]
 
     def _cautions(self) -> list[str]:
         """Collect the cautions of this result."""
@@ -334,7 +345,7 @@ def _panel(name: str, part: ClassResult) -> Panel:
     )
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     title = f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}"
-    return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram)
+    return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram, band=part.band)
 
 
 def _worst_first(parts: Sequence[Any]) -> list[Any]:
