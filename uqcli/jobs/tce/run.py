@@ -16,6 +16,8 @@ from uqcli.document import Metrics
 from uqcli.engines.probabilities import label_indices, require_probabilities
 from uqcli.engines.protocol import Partition
 from uqcli.engines.request import PROBA, DataRequest
+from uqcli.errors import UsageError
+from uqcli.jobs.audit import audit_scores, pooled_outcomes, with_audited
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.jobs.result import Result
@@ -24,6 +26,7 @@ from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measu
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.tce.band import Band, calibration_band
 from uqcli.methods.tce.diagram import diagram
+from uqcli.reports.audit import Audit
 from uqcli.reports.tce.report import TceParameters, TceReport
 from uqcli.reports.tce.results import ClassResult, GroupResult
 from uqcli.rows import Rows
@@ -40,6 +43,8 @@ class TceRequest:
     ----------
     by
         Column whose groups are also measured separately.
+    audit
+        Columns whose values, and pairs of values, are tested as segments.
     bootstrap
         Draws of labels, and bootstrap resamples; 0 for none.
     seed
@@ -49,6 +54,7 @@ class TceRequest:
     data: DataRequest
     measure: MeasureOptions = MeasureOptions()
     by: str | None = None
+    audit: tuple[str, ...] = ()
     bootstrap: int = 0
     seed: int = defaults.SEED
     confidence: float = defaults.CONFIDENCE
@@ -92,7 +98,14 @@ def run(request: TceRequest) -> Result[TceReport, None]:
         An option is out of range, a score is not a probability, or the rows cannot be read.
     """
     _check(request)
-    read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
+    data = request.data.without("uncertainty").grouped_by(request.by)
+    if request.audit:
+        if data.roles.class_columns is not None:
+            raise UsageError(
+                "--audit with --proba", expected="one score", remedy="audit a class: --score p_X --positive X"
+            )
+        data = with_audited(data, request.audit)
+    read = _read(data, request.by)
     counts = read.overall.counts
     own_options = [_with_bounds(count, request.measure) for count in counts]
     overall = _measured_part(read.overall, read, [request.measure] * len(counts), request)
@@ -104,6 +117,7 @@ def run(request: TceRequest) -> Result[TceReport, None]:
         overall=overall,
         tce_at_group_sizes=None if group_options is None else _tce_under(counts, group_options),
         groups=group_results,
+        audit=_audited(read.rows, request) if request.audit else None,
         warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own_options)),
     )
     return Result(report=report, artifact=None)
@@ -130,6 +144,8 @@ class _Read:
 
 
 def _read(data: DataRequest, by: str | None) -> _Read:
+    if data.roles.features:
+        return _read_audited(data, by)
     if data.roles.class_columns is None:
         table = open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
@@ -155,6 +171,29 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         classes=read.classes,
         unnormalised=read.unnormalised,
     )
+
+
+def _read_audited(data: DataRequest, by: str | None) -> _Read:
+    """Read the rows of a score with the audited columns."""
+    read, source = read_labelled(data)
+    rows = replace(read.rows, groups={})
+    require_probabilities(rows.score, source.columns["score"])
+    return _Read(
+        rows=rows,
+        overall=_Group(name=None, counts=[rows.counts(rows.score)]),
+        groups=[
+            _Group(name=name, counts=[rows.counts(rows.score, indices)])
+            for name, indices in group_indices(read, by)
+        ],
+        source=source,
+    )
+
+
+def _audited(rows: Rows | None, request: TceRequest) -> Audit:
+    """Test every segment of the audited columns."""
+    assert rows is not None  # read for the audit
+    outcomes, score = pooled_outcomes(rows, request.audit, rows.labels)
+    return audit_scores(outcomes, score, request.measure.alpha, "positive")
 
 
 def _counts(rows: Rows, classes: tuple[str, ...], indices: Ints | None) -> list[ValueCounts]:
@@ -237,7 +276,7 @@ def _measured_part(
         bands, values, means = _with_bands(counts, values, means, request.confidence)
     chances: Sequence[SamplingDistribution | None] = [None] * len(values)
     chance: SamplingDistribution | None = None
-    if request.bootstrap and read.rows is None:
+    if request.bootstrap and not read.classes:
         chance = chance_of_scores(counts[0], values[0], options[0], request.plan, key_of(name))
         chances = [chance]
     elif request.bootstrap and read.rows is not None:
@@ -328,6 +367,7 @@ def _parameters(
         test=options.test,
         classes=list(classes) or None,
         by=request.by,
+        audit=list(request.audit) or None,
         bootstrap=request.bootstrap,
         seed=request.seed if request.bootstrap else None,
         confidence=request.confidence,

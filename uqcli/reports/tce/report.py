@@ -35,6 +35,7 @@ from uqcli.document import (
     share,
 )
 from uqcli.methods.tce.calibrated_labels import NullDistribution
+from uqcli.reports.audit import Audit, with_audit
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.tce.reliability import Panel, reliability_figure
 from uqcli.reports.tce.results import ClassResult, GroupResult
@@ -94,6 +95,7 @@ class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
     test: str
     classes: list[str] | None
     by: str | None
+    audit: list[str] | None
     bootstrap: int
     seed: int | None
     confidence: float
@@ -117,6 +119,7 @@ class TceReport(OneResult):
     tce_at_group_sizes: float | None
     groups: tuple[GroupResult, ...]
     warnings: tuple[str, ...]
+    audit: Audit | None = None
 
     @property
     def multiclass(self) -> bool:
@@ -136,7 +139,7 @@ class TceReport(OneResult):
             worst = self._worst_group
             metrics["worst_group"] = dict.fromkeys(self.overall.metrics) if worst is None else worst.metrics
             metrics["tce_at_group_sizes"] = self.tce_at_group_sizes
-        return metrics
+        return metrics if self.audit is None else {**metrics, **self.audit.metrics()}
 
     def _action(self, *, many_rejected: bool) -> str:
         """State what to do if there is no command to run next."""
@@ -170,6 +173,9 @@ class TceReport(OneResult):
         if self.groups:
             payload["worst_group"] = None if self._worst_group is None else self._worst_group.name
             payload["groups"] = [self._group_as_json(group) for group in self.groups]
+        if self.audit is not None:
+            payload["audit"] = self.audit.payload()
+            payload["notes"] = [self.audit.lead(), *payload["notes"]]
         return payload
 
     def _group_as_json(self, group: GroupResult) -> dict[str, Any]:
@@ -198,7 +204,7 @@ class TceReport(OneResult):
             "" if self.overall.rows == self.source.rows else f" ({count(self.overall.rows)} by weight)"
         )
         many_rejected = _value(self.overall.metrics["tce"]) > 100 * MANY_REJECTED
-        return Document(
+        document = Document(
             title=f"Calibration test of {count(self.source.rows)} rows{by_weight}{positive}",
             lead=self._lead(),
             tables=tables,
@@ -210,6 +216,7 @@ class TceReport(OneResult):
             figures=[self._figure()],
             card=self._card(),
         )
+        return with_audit(document, self.audit)
 
     def _card(self) -> HeadCard:
         """Build the head of the page: the test of all rows, or of the worst class or group."""
