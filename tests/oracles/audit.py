@@ -15,7 +15,7 @@ def cut(values):
 
 
 def segments(columns):
-    """Map the definition of each segment to its rows; a set of rows counts once, in the order of definition."""
+    """Map the definition of each segment to its rows; sets of rows count once, at their first."""
     named = {name: cut(values) for name, values in columns.items()}
     rows = range(len(next(iter(columns.values()))))
     divisions = [(name,) for name in named] + list(combinations(named, 2))

@@ -24,7 +24,7 @@ from uqcli.rows import Rows
 
 AUDITED = Need(
     description="the audited columns of every row",
-    bytes_per_row=400,
+    bytes_per_row=450,
     instead="draw some millions of rows, or leave out --audit",
 )
 
@@ -49,10 +49,18 @@ class Outcomes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Division:
-    """Segments of one division, with their outcomes and tests before the correction for all."""
+class _Tested:
+    """Segments of one division, with their outcomes and tests before the correction for all.
 
-    division: Division
+    Attributes
+    ----------
+    detectable
+        Function from the level of each test to the deviations that it would show.
+    """
+
+    columns: tuple[int, ...]
+    values: Ints
+    rows: Ints
     observed: Ints
     expected: Floats
     p_value: Floats
@@ -93,7 +101,7 @@ def audit_scores(outcomes: Outcomes, score: Floats, level: float, what: str) -> 
         In [0, 1].
     """
 
-    def tested(division: Division) -> _Division:
+    def tested(division: Division) -> _Tested:
         inside = division.segment >= 0
         rows = Segmented(
             score=score[inside],
@@ -101,12 +109,15 @@ def audit_scores(outcomes: Outcomes, score: Floats, level: float, what: str) -> 
             segment=division.segment[inside],
             observed=_observed(outcomes, division),
         )
-        return _Division(
-            division=division,
+        error = np.sqrt(rows.sums(rows.score * (1 - rows.score))) / division.rows
+        return _Tested(
+            columns=division.columns,
+            values=division.values,
+            rows=division.rows,
             observed=rows.observed,
             expected=rows.sums(rows.score),
             p_value=two_sided_p(rows),
-            detectable=lambda each: detectable_gaps(rows, division.rows, each).tolist(),
+            detectable=lambda each: detectable_gaps(error, each).tolist(),
         )
 
     return _audit(outcomes, tested, level, (what, "expected"))
@@ -121,7 +132,7 @@ def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, 
         Whether the rate must be at most the bound.
     """
 
-    def tested(division: Division) -> _Division:
+    def tested(division: Division) -> _Tested:
         observed = _observed(outcomes, division)
         rates = [
             BoundedRate(successes=successes, trials=rows, bound=bound, upper=upper)
@@ -132,8 +143,10 @@ def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, 
             reached = [rate.detectable(each) for rate in rates]
             return [None if rate is None else abs(rate - float(bound)) for rate in reached]
 
-        return _Division(
-            division=division,
+        return _Tested(
+            columns=division.columns,
+            values=division.values,
+            rows=division.rows,
             observed=observed,
             expected=(division.rows * float(bound)).astype(np.float64),
             p_value=np.array([rate.p_value() for rate in rates], dtype=np.float64),
@@ -151,7 +164,7 @@ def _observed(outcomes: Outcomes, division: Division) -> Ints:
 
 
 def _audit(
-    outcomes: Outcomes, tested: Callable[[Division], _Division], level: float, words: tuple[str, str]
+    outcomes: Outcomes, tested: Callable[[Division], _Tested], level: float, words: tuple[str, str]
 ) -> Audit:
     """Test all segments, corrected for their number."""
     columns = {name: values_of(feature, outcomes.weight) for name, feature in outcomes.columns.items()}
@@ -165,10 +178,10 @@ def _audit(
     each = level / max(number, 1)
     segments = []
     for part in parts:
-        of_columns = [list(columns)[column] for column in part.division.columns]
+        of_columns = [list(columns)[column] for column in part.columns]
         lines = zip(
-            part.division.values.tolist(),
-            part.division.rows.tolist(),
+            part.values.tolist(),
+            part.rows.tolist(),
             part.observed.tolist(),
             part.expected.tolist(),
             part.p_value.tolist(),

@@ -49,8 +49,6 @@ def test_segments_are_sets_of_rows_counted_once(columns, weight):
             members = np.flatnonzero(division.segment == segment)
             assert weights[members].sum() == rows
             result.append(frozenset(members.tolist()))
-    expected = [
-        frozenset(row // weight for row in members) for members in oracle.segments(repeated).values()
-    ]
+    expected = [frozenset(row // weight for row in members) for members in oracle.segments(repeated).values()]
     assert len(result) == len(expected)
     assert set(result) == set(expected)

@@ -68,11 +68,5 @@ def test_certain_scores_must_come_true(scores, positives, expected):
 
 
 def test_the_detectable_gap_is_that_of_the_normal_test():
-    rows = Segmented(
-        score=np.full(300, 0.2),
-        weight=np.ones(300, dtype=np.int64),
-        segment=np.zeros(300, dtype=np.int64),
-        observed=np.array([60]),
-    )
-    (gap,) = tails.detectable_gaps(rows, np.array([300]), 0.05 / 100)
+    (gap,) = tails.detectable_gaps(np.sqrt(np.array([0.16 / 300])), 0.05 / 100)
     assert gap == pytest.approx((3.4808 + 0.8416) * np.sqrt(0.16 / 300), rel=1e-4)

@@ -92,18 +92,17 @@ def two_sided_p(rows: Segmented) -> Floats:
     return np.minimum(p_value, 1.0)
 
 
-def detectable_gaps(rows: Segmented, size: Ints, level: float) -> Floats:
+def detectable_gaps(error: Floats, level: float) -> Floats:
     """Return the deviation of the rate that a test would show with probability ``POWER``, by segment.
 
     Parameters
     ----------
-    size : int64, shape (S,)
-        Weight of each segment.
+    error : float64, shape (S,)
+        Standard error of the rate of each segment, if the scores are right.
     level
         Level of the test.
     """
-    margin = -ndtri(level / 2) + ndtri(POWER)
-    gap: Floats = margin * np.sqrt(rows.sums(rows.score * (1 - rows.score))) / size
+    gap: Floats = (-ndtri(level / 2) + ndtri(POWER)) * error
     return gap
 
 
