@@ -16,7 +16,6 @@ from uqcli.document import (
     Verdict,
     count,
     p_text,
-    percent,
     printable,
     rows_of,
 )
@@ -167,7 +166,7 @@ class Audit:
     def _rates(self, segment: Segment) -> str:
         """State the observed and the expected rate."""
         observed, expected = (
-            percent(number / segment.rows) for number in (segment.observed, segment.expected)
+            _percent(number / segment.rows) for number in (segment.observed, segment.expected)
         )
         return f"{observed} {self.what}, {self.against} {expected}"
 
@@ -181,8 +180,8 @@ class Audit:
             (
                 segment.label,
                 count(segment.rows),
-                percent(segment.observed / segment.rows),
-                percent(segment.expected / segment.rows),
+                _percent(segment.observed / segment.rows),
+                _percent(segment.expected / segment.rows),
                 "< 0.0001" if segment.p_holm < 0.0001 else f"{segment.p_holm:.3g}",
                 "-" if segment.detectable is None else f"{segment.detectable:.2g}",
             )
@@ -231,6 +230,11 @@ class Audit:
         ]
 
 
+def _percent(rate: float) -> str:
+    """Format a rate with three digits, since a deviation of large segments is small."""
+    return f"{100 * rate:.3g} %"
+
+
 def _segments(number: int) -> str:
     return "1 segment" if number == 1 else f"{count(number)} segments"
 
@@ -245,7 +249,7 @@ def with_audit(document: Document, audit: Audit | None) -> Document:
     return replace(
         document,
         lead=[*document.lead, audit.lead()],
-        tables=[*document.tables, audit.table()] if audit.segments else document.tables,
+        tables=[audit.table(), *document.tables] if audit.segments else document.tables,
         figures=[*document.figures, *audit.figures()],
         card=None if card is None else replace(card, states_lead=False),
     )

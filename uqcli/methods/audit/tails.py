@@ -1,7 +1,7 @@
 """Two-sided p-values that a number of positives agrees with the scores of a segment, for many segments.
 
 Exact (Poisson binomial) where few positives or few negatives are expected. Elsewhere the saddlepoint
-approximation of Lugannani and Rice (1980) with a continuity correction: the normal tail is wrong by up to
+approximation of Lugannani and Rice (1980) with a continuity correction. The normal tail is wrong by up to
 eight times at small p-values.
 """
 
