@@ -171,6 +171,8 @@ def test_a_terminal_a_page_and_a_gate_name_the_worst_segment(uqcli, files, tmp_p
     text = outcome.out.decode()
     assert "city = Oslo, device = app" in text.split("3 deviate")[1]
     assert "p < 0.0001, corrected" in text
+    assert uqcli("tce", "test.csv", "--audit", COLUMNS, "-q", "--report", "r.xml").code == 0
+    assert "no segment of city, device, age deviates" in (tmp_path / "r.xml").read_text()
     page = (tmp_path / "r.html").read_text()
     assert "a segment deviates" in page
     assert 'aria-label="Segments by deviation: city, device, age' in page
@@ -195,7 +197,7 @@ def test_silence_says_what_would_have_been_shown(uqcli, tmp_path):
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [
-        (("tce", "test.csv", "--audit", "town"), 3, "no column 'town'"),
+        (("tce", "test.csv", "--audit", "town"), 3, "give --audit COLUMN"),
         (("tce", "test.csv", "--audit", "city,city"), 2, "expected different column names"),
         (("tce", "test.csv", "--audit", "label"), 2, "is the score, the label or the weight"),
         (("tce", "test.csv", "--proba", "p_*", "--audit", "city"), 2, "--audit with --proba"),

@@ -86,7 +86,10 @@ def with_audited(data: DataRequest, columns: Sequence[str]) -> DataRequest:
     if data.engine is EngineName.SPARK:
         raise UsageError("--audit with --engine spark", expected="--engine polars")
     own = {feature.name for feature in roles.features}  # columns of the rule keep its levels
-    features = (*roles.features, *(FeatureRequest(name=name) for name in columns if name not in own))
+    features = (
+        *roles.features,
+        *(FeatureRequest(name=name, option="audit") for name in columns if name not in own),
+    )
     audited = replace(data, roles=replace(roles, features=features))
     require_memory(audited, AUDITED)
     return audited

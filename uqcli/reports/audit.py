@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.document import (
+    Claim,
     Document,
     Figure,
     HoverText,
@@ -150,7 +151,9 @@ class Audit:
             return f"No segment has {self.min_rows} rows."
         if self.deviating:
             worst = self.segments[0]
-            deviate = "1 segment deviates" if len(self.deviating) == 1 else f"{len(self.deviating)} deviate"
+            deviate = (
+                "1 segment deviates" if len(self.deviating) == 1 else f"{count(len(self.deviating))} deviate"
+            )
             return (
                 f"Of {_segments(number)}, {deviate}. {worst.label}: {self._rates(worst)}, "
                 f"{rows_of(worst.rows)} ({p_text(worst.p_holm)}, corrected)."
@@ -169,6 +172,13 @@ class Audit:
             _percent(number / segment.rows) for number in (segment.observed, segment.expected)
         )
         return f"{observed} {self.what}, {self.against} {expected}"
+
+    def claims(self) -> list[Claim]:
+        """Return the claim that no segment deviates; none if no segment is tested."""
+        if not self.segments:
+            return []
+        name = f"no segment of {', '.join(printable(column, 30) for column in self.columns)} deviates"
+        return [Claim(name=name, met=not self.deviating, sentence=self.lead())]
 
     def table(self) -> Table:
         """Build the table of the segments that deviate, or of the most significant ones."""
@@ -251,5 +261,6 @@ def with_audit(document: Document, audit: Audit | None) -> Document:
         lead=[*document.lead, audit.lead()],
         tables=[audit.table(), *document.tables] if audit.segments else document.tables,
         figures=[*document.figures, *audit.figures()],
+        claims=[*document.claims, *audit.claims()],
         card=None if card is None else replace(card, states_lead=False),
     )
