@@ -185,7 +185,8 @@ def test_subjects_have_one_name_in_every_layer():
         folders = {path.name for path in (PACKAGE / layer).iterdir() if (path / "__init__.py").exists()}
         missing = {"evaluate", "watch"} if layer == "api" else set()  # in the API, methods of each rule
         pages = {"page"} if layer == "reports" else set()  # the HTML of all reports
-        shared = {"drift"} if layer == "methods" else set()  # comparisons with a fit, for several subjects
+        # comparisons with a fit, and tests of segments, for several subjects
+        shared = {"audit", "drift"} if layer == "methods" else set()
         assert folders == SUBJECTS - missing | pages | shared, layer
 
 
