@@ -6,8 +6,8 @@ it never meets a missing number, except in columns that it asks about (``IsMissi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import count
 from typing import Final, Literal, TypeAlias
 
@@ -129,8 +129,20 @@ class Name:
 
 
 Expression: TypeAlias = (
-    "Column | Constant | Arithmetic | Function | Maximum | Comparison | AllOf | IsMissing | TextIn | Case | Line"
-    " | Steps | Let | Name"
+    Column
+    | Constant
+    | Arithmetic
+    | Function
+    | Maximum
+    | Comparison
+    | AllOf
+    | IsMissing
+    | TextIn
+    | Case
+    | Line
+    | Steps
+    | Let
+    | Name
 )
 
 
@@ -162,6 +174,8 @@ class Formula:
     terms
         Constant and factor of the largest log-odds: a bound on the sum S of absolute terms of the log-odds.
         Exported probabilities are within ``4 (1 + S) 2^-52`` of those of ``apply``, relative.
+    shares
+        Names of numbers that add up to 1.
     """
 
     inputs: tuple[Column, ...]
@@ -169,6 +183,55 @@ class Formula:
     outputs: tuple[Output, ...]
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     terms: tuple[float, float] = (0.0, 0.0)
+    shares: tuple[str, ...] = ()
+
+
+def parts_of(expression: Expression) -> Iterator[Expression]:
+    """Iterate over an expression and all of its parts."""
+    yield expression
+    for each in fields(expression):
+        yield from _parts_in(getattr(expression, each.name))
+
+
+def _parts_in(value: object) -> Iterator[Expression]:
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _parts_in(part)
+    elif isinstance(value, Expression):
+        yield from parts_of(value)
+
+
+def compared_numbers(formula: Formula, column: str) -> list[float]:
+    """Return the numbers that are compared with a column, directly or after a computation; ascending."""
+    numbers: set[float] = set()
+    for output in formula.outputs:
+        for part in parts_of(output.value):
+            match part:
+                case Steps(argument, edges, _) if _reads(argument, column):
+                    numbers.update(edges)
+                case Comparison(_, left, Constant(value)) if _reads(left, column):
+                    numbers.add(float(value or 0.0))
+                case _:
+                    pass
+    return sorted(numbers)
+
+
+def _reads(expression: Expression, column: str) -> bool:
+    """Whether an expression may read a column; named values may."""
+    return any(isinstance(part, Name) or part == Column(name=column) for part in parts_of(expression))
+
+
+def compared_texts(formula: Formula, column: str) -> list[str]:
+    """Return the texts that are compared with a column; sorted."""
+    return sorted(
+        {
+            text
+            for output in formula.outputs
+            for part in parts_of(output.value)
+            if isinstance(part, TextIn) and part.column.name == column
+            for text in part.texts
+        }
+    )
 
 
 _NAMES: Final = count(1)

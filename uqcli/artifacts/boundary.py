@@ -694,6 +694,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return Formula(
             inputs=numbers,
             required=tuple(column.name for column in numbers),
+            shares=tuple(column.name for column in columns),
             outputs=(
                 Output(
                     name="decision",

@@ -264,6 +264,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
                 for name, value in zip(self.class_names, values, strict=True)
             ),
             terms=self.calibration.terms,
+            shares=tuple(column.name for column in columns),
         )
 
     def metrics(self) -> Metrics:

@@ -229,6 +229,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             inputs=columns if group is None or group.name in {c.name for c in columns} else (*columns, group),
             required=tuple(column.name for column in columns),
             ranges={} if self.class_names else {columns[0].name: (0.0, 1.0)},
+            shares=tuple(column.name for column in columns) if self.class_names else (),
             outputs=(
                 *(
                     Output(name=f"in_{name}", kind="bool", value=condition)

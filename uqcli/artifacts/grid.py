@@ -107,7 +107,8 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
             Steps(score, tuple(edges), tuple(Constant(bin_index) for bin_index in range(len(edges) + 1)))
             for edges in self.score_edges
         ]
-        inputs, edges = (score,), tuple(self.uncertainty_edges)
+        inputs: tuple[Column, ...] = (score,)
+        edges = tuple(self.uncertainty_edges)
         uncertainty_bin: Expression = Constant(0)
         score_bin = score_bins[0]
         if self.needs_uncertainty:

@@ -51,6 +51,8 @@ _TYPES: Final = {
     "integer": TensorProto.INT64,
     "text": TensorProto.STRING,
 }
+_UNDEFINED: Final[Mapping[str, float | int | str]] = {"double": np.nan, "integer": -1, "text": ""}
+
 VALID: Final = "valid"
 """Output that says whether the others are defined."""
 
@@ -58,8 +60,8 @@ VALID: Final = "valid"
 def to_onnx(formula: Formula, metadata: Mapping[str, str]) -> bytes:
     """Write a formula as a model: a tensor of shape (N,) for each column and each output, and ``valid``.
 
-    A missing number is NaN, a missing text is empty. In rows that are not valid, outputs are false, NaN, -1 or
-    empty.
+    A missing number is NaN, a missing text is empty. Outputs of other rows than valid ones are false, NaN, -1
+    or empty.
 
     Parameters
     ----------
@@ -134,8 +136,7 @@ class _Writer:
         if output.kind == "bool":
             result = self._node("And", valid, value)
         else:
-            undefined = {"double": np.nan, "integer": -1, "text": ""}[output.kind]
-            result = self._node("Where", valid, value, self._constant(undefined))
+            result = self._node("Where", valid, value, self._constant(_UNDEFINED[output.kind]))
         # a rule may be a constant, whose shape is not that of the rows
         result = self._node("Expand", result, self._node("Shape", valid)) if output.kind != "bool" else result
         self.nodes.append(helper.make_node("Identity", [result], [output.name]))
@@ -172,7 +173,7 @@ class _Writer:
             self._constants[key] = tensor.name
         return self._constants[key]
 
-    def _written(self, expression: Expression) -> str:
+    def _written(self, expression: Expression) -> str:  # noqa: PLR0911, PLR0912
         """Write an expression; return the name of its tensor."""
         match expression:
             case Column():
@@ -246,10 +247,10 @@ class _Writer:
         reached = self._node("GreaterOrEqual", column, self._array(np.array([edges], dtype=np.float64)))
         index = self._node("ReduceSum", self._node("Cast", reached, to=TensorProto.INT64), last, keepdims=0)
 
-        def gathered(values: Callable[[Expression], float]) -> str:
-            return self._node("Gather", self._array(np.array([values(leaf) for leaf in leaves])), index)
+        def gathered(value_of: Callable[[Any], float]) -> str:
+            return self._node("Gather", self._array(np.array([value_of(leaf) for leaf in leaves])), index)
 
-        value = gathered(lambda leaf: leaf.value)  # type: ignore[union-attr, return-value]
+        value = gathered(lambda leaf: leaf.value)
         if not any(isinstance(leaf, Line) for leaf in leaves):
             return value
         start = gathered(lambda leaf: leaf.start if isinstance(leaf, Line) else 0.0)

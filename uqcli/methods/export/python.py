@@ -168,7 +168,7 @@ class _Function:
         self._count += 1
         return f"_v{self._count}"
 
-    def _written(self, expression: Expression) -> str:
+    def _written(self, expression: Expression) -> str:  # noqa: PLR0911, PLR0912
         """Write an expression; statements that it needs come before."""
         match expression:
             case Column():

@@ -35,6 +35,9 @@ from uqcli.expressions import (
 MAX_CHARACTERS: Final = 1_000_000
 """Longest statement that SQLite and BigQuery read."""
 
+Sql = Any
+"""A part of a statement; sqlglot's functions declare several classes for it."""
+
 _SIMPLE: Final = re.compile(r"[a-z_][a-z0-9_]*")
 _EXACT_DIGITS: Final = 15
 """Digits of a decimal number that SQLite reads without an error."""
@@ -110,22 +113,21 @@ class _Writer:
         quoted = not _SIMPLE.fullmatch(simple) or name.lower() in self._reserved
         return exp.to_identifier(name, quoted=quoted)
 
-    def table(self, name: str) -> exp.Expression:
+    def table(self, name: str) -> Sql:
         """Parse the name of a table."""
-        try:
-            return exp.to_table(name, dialect=self._dialect)
-        except Exception as error:  # sqlglot has several classes of errors for it
-            raise UsageError(f"--table '{name}'", expected="the name of a table") from error
+        if not name.strip():
+            raise UsageError(f"--table '{name}'", expected="the name of a table")
+        return exp.to_table(name, dialect=self._dialect)  # what is no name becomes a quoted one
 
-    def output(self, output: Output) -> exp.Expression:
+    def output(self, output: Output) -> Sql:
         """Write an output: null unless all required numbers are usable."""
         value = self._written(output.value, {})
         value = exp.cast(value, "double") if output.kind == "double" else value
         conditions = [self._is_usable(column) for column in self._formula.inputs if column.kind == "number"]
         return exp.Case(ifs=[exp.If(this=exp.and_(*conditions), true=value)])
 
-    def _is_usable(self, column: Column) -> exp.Expression:
-        """Write whether a number is finite, or at least not infinite if it may be missing, and in its range."""
+    def _is_usable(self, column: Column) -> Sql:
+        """Write whether a number is finite and in its range; one that may be missing must not be infinite."""
         number = self._number(column)
         if column.name not in self._formula.required:
             infinite = [exp.EQ(this=number.copy(), expression=self._infinity(sign)) for sign in ("", "-")]
@@ -140,8 +142,8 @@ class _Writer:
             usable = exp.and_(usable, *bounds)
         return usable
 
-    def _is_finite(self, number: exp.Expression) -> exp.Expression:
-        """Write whether a number is neither NaN nor infinite, by the dialect's own means; null if it is null."""
+    def _is_finite(self, number: Sql) -> Sql:
+        """Write whether a number is neither NaN nor infinite, by the dialect's own means; null for null."""
         match self._dialect:
             case SqlDialect.DUCKDB:
                 return exp.Anonymous(this="ISFINITE", expressions=[number])
@@ -164,20 +166,20 @@ class _Writer:
                 special = [self._special("NaN"), self._infinity(""), self._infinity("-")]
                 return exp.not_(exp.In(this=number, expressions=special))
 
-    def _special(self, text: str) -> exp.Expression:
+    def _special(self, text: str) -> Sql:
         return exp.cast(exp.Literal.string(text), "double")
 
-    def _infinity(self, sign: str) -> exp.Expression:
+    def _infinity(self, sign: str) -> Sql:
         match self._dialect:
             case SqlDialect.SQLITE:
-                number: exp.Expression = exp.Literal.number("9e999")
+                number: Sql = exp.Literal.number("9e999")
                 return exp.Neg(this=number) if sign else number
             case SqlDialect.POSTGRES | SqlDialect.SPARK:
                 return self._special(f"{sign}Infinity")
             case _:
                 return self._special(f"{sign}inf")
 
-    def _is_missing(self, column: Column) -> exp.Expression:
+    def _is_missing(self, column: Column) -> Sql:
         if column.kind == "text":
             text = self._text(column)
             return exp.or_(
@@ -196,13 +198,13 @@ class _Writer:
             case _:
                 return exp.or_(is_null, exp.Anonymous(this="ISNAN", expressions=[number.copy()]))
 
-    def _number(self, column: Column) -> exp.Expression:
+    def _number(self, column: Column) -> Sql:
         return exp.cast(exp.Column(this=self.identifier(column.name)), "double")
 
-    def _text(self, column: Column) -> exp.Expression:
+    def _text(self, column: Column) -> Sql:
         return exp.Trim(this=exp.cast(exp.Column(this=self.identifier(column.name)), "text"))
 
-    def _literal(self, value: float | bool | int | str | None) -> exp.Expression:
+    def _literal(self, value: float | bool | int | str | None) -> Sql:
         """Write a constant; doubles by their shortest decimal form, read as doubles without an error."""
         if value is None:
             return exp.Null()
@@ -215,7 +217,7 @@ class _Writer:
         literal = self._double(abs(value))
         return exp.Neg(this=literal) if str(value).startswith("-") and value != 0 else literal
 
-    def _double(self, value: float) -> exp.Expression:
+    def _double(self, value: float) -> Sql:
         text = repr(value)
         if self._dialect is SqlDialect.SNOWFLAKE:
             return self._special(text)
@@ -224,10 +226,10 @@ class _Writer:
             return _fraction(value)
         return exp.Literal.number(text if "e" in text else f"{text}e0")
 
-    def _written(self, expression: Expression, names: Mapping[str, exp.Expression]) -> exp.Expression:
+    def _written(self, expression: Expression, names: Mapping[str, Sql]) -> Sql:  # noqa: PLR0911, PLR0912
         """Write an expression; named values are written out wherever they are used."""
 
-        def written(part: Expression) -> exp.Expression:
+        def written(part: Expression) -> Sql:
             return self._written(part, names)
 
         match expression:
@@ -240,13 +242,9 @@ class _Writer:
             case Let(name, value, body):
                 return self._written(body, {**names, name: written(value)})
             case Arithmetic(operator, left, right):
-                return _OPERATORS[operator](
-                    this=exp.paren(written(left)), expression=exp.paren(written(right))
-                )
+                return _OPERATORS[operator](this=_operand(written(left)), expression=_operand(written(right)))
             case Comparison(operator, left, right):
-                return _OPERATORS[operator](
-                    this=exp.paren(written(left)), expression=exp.paren(written(right))
-                )
+                return _OPERATORS[operator](this=_operand(written(left)), expression=_operand(written(right)))
             case Function(name, argument):
                 return (exp.Ln if name == "ln" else exp.Exp)(this=written(argument))
             case Maximum(arguments):
@@ -262,13 +260,15 @@ class _Writer:
                 ifs = [exp.If(this=written(condition), true=written(value)) for condition, value in branches]
                 return exp.Case(ifs=ifs, default=written(default)) if ifs else written(default)
             case Line(argument, start, slope, value):
-                difference = exp.Sub(this=written(argument), expression=self._literal(start))
+                difference = exp.Sub(
+                    this=_operand(written(argument)), expression=_operand(self._literal(start))
+                )
                 product = exp.Mul(this=self._literal(slope), expression=exp.paren(difference))
-                return exp.Add(this=product, expression=self._literal(value))
+                return exp.Add(this=product, expression=_operand(self._literal(value)))
             case Steps(argument, edges, leaves):
                 return _balanced(written(argument), edges, [written(leaf) for leaf in leaves], self._literal)
 
-    def _is_in(self, column: Column, texts: Sequence[str]) -> exp.Expression:
+    def _is_in(self, column: Column, texts: Sequence[str]) -> Sql:
         """Write whether a text is one of some; truth values are compared in lower case."""
         if not texts:
             return exp.false()
@@ -279,10 +279,15 @@ class _Writer:
         return exp.Coalesce(this=inside, expressions=[exp.false()])
 
 
-def _fraction(value: float) -> exp.Expression:
+def _operand(part: Sql) -> Sql:
+    """Put an operand in parentheses if it needs them."""
+    return exp.paren(part) if isinstance(part, exp.Binary | exp.Neg) else part
+
+
+def _fraction(value: float) -> Sql:
     """Write a double as an integer times or divided by a power of two, which is exact."""
     numerator, denominator = value.as_integer_ratio()
-    scaled: exp.Expression = exp.Literal.number(f"{numerator}e0")
+    scaled: Sql = exp.Literal.number(f"{numerator}e0")
     if numerator.bit_length() > sys.float_info.mant_dig:  # trailing zeros of a large number
         shift = numerator.bit_length() - sys.float_info.mant_dig
         scaled = exp.Literal.number(f"{numerator >> shift}e0")
@@ -299,11 +304,11 @@ def _powers(exponent: int) -> list[str]:
 
 
 def _balanced(
-    argument: exp.Expression,
+    argument: Sql,
     edges: Sequence[float],
-    leaves: Sequence[exp.Expression],
-    literal: Callable[[float], exp.Expression],
-) -> exp.Expression:
+    leaves: Sequence[Sql],
+    literal: Callable[[float], Sql],
+) -> Sql:
     """Write steps as nested comparisons of logarithmic depth."""
     if not edges:
         return leaves[0]

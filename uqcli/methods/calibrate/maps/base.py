@@ -135,7 +135,7 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
 
     @property
     def terms(self) -> tuple[float, float]:
-        """Bound on the sum of the absolute terms of its log-odds: a constant, and a factor of the largest term."""
+        """Constant and factor of the largest log-odds: a bound on the sum of the terms of its log-odds."""
         return 0.0, 0.0
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:

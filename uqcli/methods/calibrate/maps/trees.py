@@ -107,8 +107,7 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         node = tree.nodes[index]
         if node.leaf is not None:
             return values[node.leaf]
-        assert node.left is not None and node.right is not None  # see contradiction
-        left, right = (self._by_leaf(tree, child, values) for child in (node.left, node.right))
+        left, right = (self._by_leaf(tree, child or 0, values) for child in (node.left, node.right))
         feature = next(feature for feature in self.features if feature.name == node.feature)
         if feature.levels is None:
             column = Column(name=feature.name)
