@@ -74,8 +74,7 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         for question, names in {
             "Which rows should I flag?": ("boundary", "bin"),
             "Can I trust the probabilities?": ("tce", "calibrate"),
-            "Which classes are plausible for each row?": ("conformal",),
-            "Did the class priors change?": ("shift",),
+            "Which classes are plausible, and did their priors change?": ("conformal", "shift"),
             "How do I use and check a saved rule?": (
                 "apply",
                 "evaluate",
