@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from glob import glob
 from pathlib import Path
 
 import duckdb
@@ -20,7 +21,7 @@ from uqcli.jobs.export.check import error_bound, made_rows
 from uqcli.methods.export.sql import to_sql
 
 ROWS = int(os.environ.get("DATABASE_ROWS", "1000000"))
-POSTGRES = Path(os.environ.get("POSTGRES_BIN", "/usr/lib/postgresql/15/bin"))
+POSTGRES = Path(os.environ.get("POSTGRES_BIN") or max(glob("/usr/lib/postgresql/*/bin"), default="."))
 CLUSTER_PYTHON = os.environ.get("UQCLI_CLUSTER_PYTHON", "")
 
 RULES = {
@@ -181,25 +182,50 @@ def in_postgres(psql):
     return run
 
 
-SPARK_JOB = """
+SPARK_JOBS = """
 import sys
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
 spark.sparkContext.setLogLevel("ERROR")
-spark.read.parquet(sys.argv[1]).createOrReplaceTempView("rows")
-spark.sql(open(sys.argv[2]).read()).write.mode("overwrite").parquet(sys.argv[3])
+for line in sys.stdin:
+    rows, query, result = line.rstrip("\\n").split("\\t")
+    spark.read.parquet(rows).createOrReplaceTempView("rows")
+    spark.sql(open(query).read()).write.mode("overwrite").parquet(result)
+    print("done", flush=True)
 """
 
 
-def in_spark(frame, query, folder):
+@pytest.fixture(scope="module")
+def spark(folder):
+    """Start Spark in a process that runs one query after the other."""
     if not CLUSTER_PYTHON:
         pytest.fail("UQCLI_CLUSTER_PYTHON names no Python with pyspark: use make databases")
-    frame.with_columns(pl.col("id").cast(pl.Int64)).write_parquet(folder / "rows.parquet")
-    (folder / "query.sql").write_text(query("rows", SqlDialect.SPARK))
-    arguments = [str(folder / name) for name in ("rows.parquet", "query.sql", "result")]
-    job = [CLUSTER_PYTHON, "-c", SPARK_JOB, *arguments]
-    subprocess.run(job, check=True, capture_output=True, env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"})
-    return pl.read_parquet(folder / "result" / "*.parquet").sort("id")
+    with (
+        (folder / "spark.log").open("w") as log,
+        subprocess.Popen(
+            [CLUSTER_PYTHON, "-c", SPARK_JOBS],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+        ) as process,
+    ):
+        yield process
+        process.stdin.close()
+
+
+def in_spark(process):
+    def run(frame, query, folder):
+        frame.with_columns(pl.col("id").cast(pl.Int64)).write_parquet(folder / "rows.parquet")
+        (folder / "query.sql").write_text(query("rows", SqlDialect.SPARK))
+        names = [str(folder / name) for name in ("rows.parquet", "query.sql", "result")]
+        process.stdin.write("\t".join(names) + "\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "done\n", (folder / "spark.log").read_text()[-2000:]
+        return pl.read_parquet(folder / "result" / "*.parquet").sort("id")
+
+    return run
 
 
 @pytest.fixture(params=["duckdb", "sqlite", "postgres", "spark"])
@@ -207,7 +233,9 @@ def database(request):
     """Return a function that runs a query on rows."""
     if request.param == "postgres":
         return in_postgres(request.getfixturevalue("postgres"))
-    return {"duckdb": in_duckdb, "sqlite": in_sqlite, "spark": in_spark}[request.param]
+    if request.param == "spark":
+        return in_spark(request.getfixturevalue("spark"))
+    return {"duckdb": in_duckdb, "sqlite": in_sqlite}[request.param]
 
 
 @pytest.mark.parametrize("kind", TYPES)
