@@ -6,6 +6,7 @@ it never meets a missing number, except in columns that it asks about (``IsMissi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import count
@@ -301,7 +302,7 @@ def interpolated(argument: Expression, x: Sequence[float], y: Sequence[float]) -
         leaf: Expression = Constant(y[index])
         if index + 1 < len(x) and y[index + 1] != y[index]:
             slope = (y[index + 1] - y[index]) / (x[index + 1] - start)
-            leaf = Line(argument, start, slope, y[index])
+            leaf = Line(argument, start, slope, y[index]) if math.isfinite(slope) else leaf
         if leaf != leaves[-1]:
             edges.append(start)
             leaves.append(leaf)

@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from glob import glob
 from pathlib import Path
 
 import duckdb
@@ -21,7 +20,8 @@ from uqcli.jobs.export.check import error_bound, made_rows
 from uqcli.methods.export.sql import to_sql
 
 ROWS = int(os.environ.get("DATABASE_ROWS", "1000000"))
-POSTGRES = Path(os.environ.get("POSTGRES_BIN") or max(glob("/usr/lib/postgresql/*/bin"), default="."))
+INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+POSTGRES = Path(os.environ.get("POSTGRES_BIN") or (INSTALLED or ["."])[-1])
 CLUSTER_PYTHON = os.environ.get("UQCLI_CLUSTER_PYTHON", "")
 
 RULES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -13,6 +14,7 @@ from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.groups import choice, option
 from uqcli.cli.inputs import data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
+from uqcli.errors import UsageError
 from uqcli.files import STDIO, OutputQueue
 from uqcli.stores.output import can_queue, open_output, write_bytes
 
@@ -47,6 +49,8 @@ def export(
 ) -> None:
     """Write a rule as SQL, Python or ONNX."""
     inputs = tuple(program.check or ())
+    if to is ExportTarget.ONNX and program.output is None and sys.stdout.isatty():
+        raise UsageError("an ONNX model for a terminal", expected="-o FILE")
     provenance = check_outputs(
         reporting,
         program.output or STDIO,

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from uqcli.errors import UsageError
 from uqcli.expressions import (
     AllOf,
     Arithmetic,
@@ -67,7 +68,18 @@ def to_onnx(formula: Formula, metadata: Mapping[str, str]) -> bytes:
     ----------
     metadata
         Properties of the model.
+
+    Raises
+    ------
+    UsageError
+        A column has the name of an output.
     """
+    taken = {column.name for column in formula.inputs} & {VALID, *(output.name for output in formula.outputs)}
+    if taken:
+        raise UsageError(
+            f"a column named '{taken.pop()}', as an output of the model is",
+            expected="other names of the columns",
+        )
     writer = _Writer(formula)
     valid = writer.valid()
     for output in formula.outputs:
