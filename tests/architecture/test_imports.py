@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 
 HEAVY = {
-    "llvmlite", "matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow", "pydantic", "rich",
-    "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "sklearn",
+    "duckdb", "llvmlite", "matplotlib", "numba",
+    "numpy", "onnx", "onnxruntime", "pandas", "polars", "pyarrow", "pydantic", "rich",
+    "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "sklearn", "sqlglot",
 }  # fmt: skip
 READS = {"numpy", "polars", "pyarrow"}
 TESTS = READS | {"scipy.special"}

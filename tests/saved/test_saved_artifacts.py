@@ -99,6 +99,18 @@ def nearly_equal(actual, expected):
     return actual == expected
 
 
+@pytest.mark.parametrize("path", SAVED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_saved_rule_is_exported_or_refused_in_one_line(path, capsys, tmp_path):
+    code = run(["export", str(path), "--to", "python", "-q", "--no-config", "-o", str(tmp_path / "rule.py")])
+    if code:
+        assert code == 2
+        assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    is_refused = any(
+        word in path.stem for word in ("shift_", "aps", "boosted", "conformal_binary", "conformal_shift")
+    )
+    assert bool(code) == is_refused
+
+
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: f"{path.parent.name} {path.stem}")
 def test_a_saved_rule_file_gives_its_results(path, tmp_path):
     expected = json.loads((path.parent / "expected.json").read_text())[path.stem]
