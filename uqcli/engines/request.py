@@ -177,6 +177,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     keys
         Columns whose texts define groups; ``INPUT`` is also a key, and so is ``PREDICTED`` if rows become
         predictions.
+    cluster
+        The key of dependent rows, such as those of one customer; None if rows are independent.
     features
         Numeric or text columns in which values may be missing.
     amounts
@@ -194,6 +196,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     class_columns: ClassColumns | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
+    cluster: str | None = None
     features: tuple[FeatureRequest, ...] = ()
     amounts: tuple[str, ...] = ()
     predicted: bool = False
@@ -232,7 +235,11 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return {
             **self.all_numbers(),
             **{role: name for role, name in label_and_weight if name is not None},
-            **{f"by.{name}": name for name in self.keys if name not in (INPUT, PREDICTED)},
+            **{
+                "cluster" if name == self.cluster else f"by.{name}": name
+                for name in self.keys
+                if name not in (INPUT, PREDICTED)
+            },
             **{f"features.{feature.name}": feature.name for feature in self.features},
         }
 
@@ -312,6 +319,12 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     def grouped_by(self, column: str | None) -> DataRequest:
         """Return a copy with a key column, if one is given."""
         return replace(self, roles=replace(self.roles, keys=() if column is None else (column,)))
+
+    def clustered_by(self, column: str | None) -> DataRequest:
+        """Return a copy whose rows depend on each other within the groups of a column, if one is given."""
+        if column is None:
+            return self
+        return replace(self, roles=replace(self.roles, keys=(*self.roles.keys, column), cluster=column))
 
     def on(self, inputs: Inputs) -> DataRequest:
         """Return a copy for other inputs."""

@@ -47,6 +47,8 @@ class SurveyInterval:
         Clusters with trials.
     design_effect
         Ratio of the variance to that of independent rows; None without an interval.
+    effective
+        Number of independent rows with this interval; None without one.
     """
 
     value: float | None
@@ -54,6 +56,7 @@ class SurveyInterval:
     high: float | None
     clusters: int
     design_effect: float | None
+    effective: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,10 +96,12 @@ def proportion_interval(
     successes, trials = successes[present], trials[present]
     clusters, total = len(trials), _total(trials)
     if clusters == 0:
-        return SurveyInterval(value=None, low=0.0, high=1.0, clusters=0, design_effect=None)
+        return SurveyInterval(value=None, low=0.0, high=1.0, clusters=0, design_effect=None, effective=None)
     rate = _total(successes) / total
     if clusters < MIN_CLUSTERS:
-        return SurveyInterval(value=rate, low=None, high=None, clusters=clusters, design_effect=None)
+        return SurveyInterval(
+            value=rate, low=None, high=None, clusters=clusters, design_effect=None, effective=None
+        )
     size = round(total) if rows is None else rows
     of_one_value = size * _total(np.square(trials.astype(np.float64))) / total**2
     effect = 1.0
@@ -111,7 +116,9 @@ def proportion_interval(
     normal, student = _quantile(math.inf, confidence), _quantile(size / of_one_value - 1, confidence)
     effective = size / effect * (normal / student) ** 2
     low, high = clopper_pearson(rate * effective, effective, confidence)
-    return SurveyInterval(value=rate, low=low, high=high, clusters=clusters, design_effect=effect)
+    return SurveyInterval(
+        value=rate, low=low, high=high, clusters=clusters, design_effect=effect, effective=effective
+    )
 
 
 def ratio_difference(
@@ -119,8 +126,9 @@ def ratio_difference(
 ) -> LinearisedDifference:
     """Compute the interval of the second ratio of sums less the first, over the same clusters.
 
-    It is the linearisation with Student's t. The degrees of freedom are the clusters whose sums differ, less
-    one.
+    It is the linearisation with Student's t. The degrees of freedom are the effective number of clusters that
+    contribute to the variance, at most those whose sums differ, less one. With the latter number the interval
+    covers as little as 91 %, if few clusters decide it.
 
     Parameters
     ----------
@@ -147,9 +155,14 @@ def ratio_difference(
     differing = int(np.count_nonzero((first[0] != second[0]) | (first[1] != second[1])))
     if clusters < FEW_CLUSTERS or differing < MIN_DIFFERING:
         return LinearisedDifference(value=value, low=None, high=None, p_value=None)
-    error = math.sqrt(_variance(residuals[1] - residuals[0], clusters))
-    half = error * _quantile(differing - 1, confidence)
-    p_value = 2 * float(stdtr(differing - 1, -abs(value) / error)) if error > 0 else float(value == 0)
+    residual = residuals[1] - residuals[0]
+    error = math.sqrt(_variance(residual, clusters))
+    if error == 0:
+        return LinearisedDifference(value=value, low=None, high=None, p_value=None)
+    squares = np.square(residual / np.abs(residual).max())
+    freedom = min(differing - 1, _total(squares) ** 2 / _total(np.square(squares)))
+    half = error * _quantile(freedom, confidence)
+    p_value = 2 * float(stdtr(freedom, -abs(value) / error))
     return LinearisedDifference(
         value=value, low=max(-1.0, value - half), high=min(1.0, value + half), p_value=p_value
     )

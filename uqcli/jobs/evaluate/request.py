@@ -33,6 +33,8 @@ class EvaluateRequest:
         Class weights of target data, to measure coverage and precision there also.
     by
         Column of groups to evaluate as well; for a single rule.
+    cluster
+        Column whose equal values mark dependent rows; None if rows are independent.
     utility
         Gain and cost by which boundaries are measured; None for their own, if they have them.
     """
@@ -46,4 +48,5 @@ class EvaluateRequest:
     seed: int = defaults.SEED
     shift: SavedShift | None = None
     by: str | None = None
+    cluster: str | None = None
     utility: Constraint | None = None

@@ -1,0 +1,169 @@
+"""Tests of ``--cluster``: intervals and splits of whole clusters, whatever the order of the rows."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
+from uqcli.methods.survey import proportion_interval, ratio_difference
+
+
+@pytest.fixture(scope="module")
+def customers():
+    """Rows of 150 customers, with scores that are true probabilities and useless uncertainties."""
+    random = np.random.default_rng(5)
+    cluster = cluster_of_rows(random, 150, "1-30")
+    score = uniforms(random, cluster, 0.4)
+    return pl.DataFrame(
+        {
+            "score": score,
+            "uncertainty": normals(random, cluster, 0.4),
+            "label": labels(random, cluster, score, 0.4).astype(int),
+            "customer": [f"k{index}" for index in cluster],
+            "p_0": 1 - score,
+            "p_1": score,
+        }
+    )
+
+
+@pytest.fixture
+def inputs(customers, tmp_path):
+    """Write the rows in order, and shuffled as CSV."""
+    customers.write_parquet(tmp_path / "rows.parquet")
+    customers.sample(fraction=1, shuffle=True, seed=1).write_csv(tmp_path / "shuffled.csv")
+    return "rows.parquet", "shuffled.csv"
+
+
+@pytest.fixture
+def rules(uqcli, inputs):
+    """Fit two boundaries."""
+    for bound, name in (("0.6", "one.json"), ("0.8", "two.json")):
+        options = ("--precision", bound, "--algorithm", "st", "-q", "-o", name)
+        assert uqcli("boundary", inputs[0], *options).code == 0
+    return "one.json", "two.json"
+
+
+def counts(customers, threshold):
+    """Return flagged rows, true positives and positives by customer."""
+    cluster = customers["customer"].rank("dense").to_numpy() - 1
+    flagged = (customers["score"] >= threshold).to_numpy()
+    label = customers["label"].to_numpy()
+    return sums(cluster.astype(np.int64), np.ones(len(label)), label, flagged, flagged * label)
+
+
+def test_intervals_of_a_boundary_are_of_clusters(uqcli, customers, inputs, rules):
+    report = uqcli("evaluate", rules[0], inputs[0], "--cluster", "customer", "--json").json
+    metrics = report["metrics"]
+    threshold = uqcli("show", rules[0], "--json").json["thresholds"][0]
+    rows, positives, flagged, hits = counts(customers, threshold)
+    rates = {"precision": (hits, flagged), "recall": (hits, positives)}
+    rates["fpr"] = flagged - hits, rows - positives
+    for name, (successes, trials) in rates.items():
+        interval = proportion_interval(successes, trials, 0.95)
+        assert metrics[name] == {"value": interval.value, "low": interval.low, "high": interval.high}
+    numbers = [len(rows), np.count_nonzero(flagged), np.count_nonzero(positives)]
+    assert [metrics[name] for name in ("clusters", "clusters_flagged", "clusters_positive")] == numbers
+    assert report["source"]["columns"]["cluster"] == report["parameters"]["cluster"] == "customer"
+
+
+def test_difference_of_two_boundaries_is_of_clusters(uqcli, customers, inputs, rules):
+    report = uqcli("evaluate", *rules, inputs[0], "--cluster", "customer", "--json").json
+    difference = report["metrics"]["difference"]
+    thresholds = [uqcli("show", rule, "--json").json["thresholds"][0] for rule in rules]
+    (rows, positives, *first), (_, _, *second) = (counts(customers, at) for at in thresholds)
+    precision = ratio_difference(first[::-1], second[::-1], 0.95)
+    recall = ratio_difference((first[1], positives), (second[1], positives), 0.95)
+    for name, expected in (("precision", precision), ("recall", recall)):
+        assert difference[name] == {"value": expected.value, "low": expected.low, "high": expected.high}
+    assert difference["recall_p"] == recall.p_value
+    assert difference["selected"]["value"] == second[0].sum() - first[0].sum()
+    assert difference["disagreements"] == abs(difference["selected"]["value"])
+    assert (rows > 0).all()
+
+
+@pytest.fixture
+def other_rules(uqcli, inputs):
+    """Fit two calibrators and a rule of prediction sets."""
+    commands = {
+        "platt.json": ("calibrate", inputs[0], "--method", "platt"),
+        "beta.json": ("calibrate", inputs[0], "--method", "beta"),
+        "sets.json": ("conformal", inputs[0], "--proba", "p_*", "--method", "lac"),
+        "each.json": (
+            "conformal",
+            inputs[0],
+            "--proba",
+            "p_*",
+            "--method",
+            "lac",
+            "--mode",
+            "label-conditional",
+        ),
+    }
+    for name, command in commands.items():
+        assert uqcli(*command, "-q", "-o", name).code == 0
+
+
+@pytest.mark.usefixtures("other_rules", "rules")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("one.json",),
+        ("one.json", "two.json"),
+        ("platt.json", "beta.json", "--bootstrap", "50"),
+        ("sets.json", "each.json"),
+    ],
+)
+def test_order_format_and_engine_change_nothing(uqcli, inputs, arguments):
+    command = ("evaluate", *arguments, "--cluster", "customer", "--json")
+    first = uqcli(*command, inputs[0])
+    assert first.code == 0
+    assert uqcli(*command, inputs[1]).json["metrics"] == first.json["metrics"]
+    assert uqcli(*command, inputs[0], "--engine", "spark").out == first.out
+
+
+@pytest.mark.usefixtures("other_rules")
+def test_intervals_of_losses_are_wider_for_clusters(uqcli, inputs):
+    command = ("evaluate", "platt.json", inputs[0], "--bootstrap", "50", "--json")
+    alone, together = (uqcli(*command, *option).json["metrics"] for option in ((), ("--cluster", "customer")))
+    widths = [
+        metrics["after"]["brier"]["high"] - metrics["after"]["brier"]["low"] for metrics in (alone, together)
+    ]
+    assert widths[1] > 1.3 * widths[0]
+    assert together["after"]["tce"] is None
+    assert together["clusters"] == 150
+
+
+@pytest.mark.usefixtures("other_rules")
+def test_coverage_is_tested_on_clusters(uqcli, customers, inputs):
+    report = uqcli("evaluate", "sets.json", inputs[0], "--cluster", "customer", "--json").json
+    alone = uqcli("evaluate", "sets.json", inputs[0], "--json").json
+    widths = [
+        found["metrics"]["coverage"]["high"] - found["metrics"]["coverage"]["low"]
+        for found in (alone, report)
+    ]
+    assert widths[1] > 1.2 * widths[0]
+    assert report["verdict"] == "kept"
+    assert report["metrics"]["clusters"] == customers["customer"].n_unique()
+    by_class = report["metrics"]["coverage_by_class"]
+    assert all(by_class[name]["low"] < by_class[name]["value"] < by_class[name]["high"] for name in "01")
+
+
+@pytest.mark.usefixtures("rules")
+def test_few_clusters_have_no_interval_or_a_caution(uqcli, customers, tmp_path):
+    for most, text in ((8, "precision has no interval"), (15, "precision has an unreliable interval")):
+        few = customers.filter(pl.col("customer").rank("dense") <= most)
+        few.write_parquet(tmp_path / "few.parquet")
+        report = uqcli("evaluate", "one.json", "few.parquet", "--cluster", "customer", "--json").json
+        precision = report["metrics"]["precision"]
+        assert precision["value"] is not None
+        assert (precision["low"] is None, report["metrics"]["promise_broken"] is None) == (most == 8,) * 2
+        assert any(text in note for note in report["notes"])
+        two = uqcli("evaluate", "one.json", "two.json", "few.parquet", "--cluster", "customer", "--json").json
+        assert two["metrics"]["difference"]["selected"]["low"] is None
+
+
+@pytest.mark.usefixtures("rules")
+@pytest.mark.parametrize("more", [("--by", "customer"), ("--shift", "shift.json")])
+def test_options_of_independent_rows_are_refused(uqcli, inputs, more):
+    outcome = uqcli("evaluate", "one.json", inputs[0], "--cluster", "customer", *more)
+    assert (outcome.code, f"{more[0]} with --cluster" in outcome.err) == (2, True)

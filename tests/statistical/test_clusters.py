@@ -1,0 +1,132 @@
+"""Simulations of rows that depend on each other within clusters: with ``--cluster`` the levels hold."""
+
+import os
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
+from uqcli.jobs.compare import compare
+from uqcli.jobs.intervals import ResamplingPlan
+from uqcli.methods.evaluate.clustered import ClusteredPairs
+from uqcli.methods.evaluate.paired import PairedCounts
+from uqcli.methods.proportion import clopper_pearson
+from uqcli.methods.survey import proportion_interval, ratio_difference
+
+REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
+SIZES = [10, "1-30"]
+CORRELATIONS = [0, 0.2, 0.5]
+
+
+def lowest(level, runs):
+    """Return the least share of runs that is consistent with a level."""
+    return level - 3 * np.sqrt(level * (1 - level) / max(1, runs))
+
+
+def highest(level, runs):
+    """Return the largest share of runs that is consistent with a level."""
+    return 1 - lowest(1 - level, runs)
+
+
+def successes(random, size_of, rate, correlation):
+    """Draw the successes of clusters whose rates have a beta distribution."""
+    rates = np.full(len(size_of), rate)
+    if correlation:
+        spread = (1 - correlation) / correlation
+        rates = random.beta(rate * spread, (1 - rate) * spread, len(size_of))
+    return random.binomial(size_of, rates)
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("clusters", [20, 40, 100, 300])
+def test_intervals_of_proportions_cover(clusters, sizes, correlation):
+    for rate in (0.5, 0.9, 0.97, 0.99):
+        random = np.random.default_rng([clusters, int(10 * correlation), int(100 * rate)])
+        covered, independent = 0, 0
+        for _ in range(REPETITIONS):
+            size_of = np.bincount(cluster_of_rows(random, clusters, sizes))
+            hits = successes(random, size_of, rate, correlation)
+            interval = proportion_interval(hits, size_of, 0.95)
+            covered += interval.low <= rate <= interval.high
+            low, high = clopper_pearson(int(hits.sum()), int(size_of.sum()), 0.95)
+            independent += low <= rate <= high
+        assert covered / REPETITIONS >= lowest(0.95, REPETITIONS), (rate, covered)
+        if correlation == 0.5 and clusters >= 40:
+            assert independent / REPETITIONS < 0.75, independent
+
+
+NOISE = 0.6
+
+
+def scores_of_two_models(random, cluster, correlation):
+    """Return true probabilities, and those of a noisy model."""
+    truth, noise = (normals(random, cluster, correlation) for _ in range(2))
+    return ndtr(truth), ndtr(NOISE * truth + np.sqrt(1 - NOISE**2) * noise)
+
+
+@pytest.fixture(scope="module")
+def true_differences():
+    """Compute the true differences in precision and recall of two rules on a large sample."""
+    first, second = scores_of_two_models(np.random.default_rng(0), np.arange(2_000_000), 0)
+    flagged = [first >= 0.8, second >= 0.8]
+    precision, recall = ([f(first[flags]) for flags in flagged] for f in (np.mean, np.sum))
+    return precision[1] - precision[0], (recall[1] - recall[0]) / first.sum()
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("clusters", [40, 100])
+def test_intervals_of_differences_cover(clusters, sizes, correlation, true_differences):
+    covered, made = np.zeros(2), np.zeros(2)
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng([1, clusters, int(10 * correlation), seed])
+        cluster = cluster_of_rows(random, clusters, sizes)
+        first, second = scores_of_two_models(random, cluster, correlation)
+        label = labels(random, cluster, first, correlation)
+        one, two = first >= 0.8, second >= 0.8
+        positive, a, hit_a, b, hit_b = sums(cluster, label, one, one & label, two, two & label)
+        pairs = [((hit_a, a), (hit_b, b)), ((hit_a, positive), (hit_b, positive))]
+        for index, (pair, truth) in enumerate(zip(pairs, true_differences, strict=True)):
+            difference = ratio_difference(*pair, 0.95)
+            if difference.low is not None:
+                made[index] += 1
+                covered[index] += difference.low <= truth <= difference.high
+    assert (covered >= made * lowest(0.94, REPETITIONS)).all(), (covered, made)
+    assert (made > 0.9 * REPETITIONS).all()
+
+
+@pytest.mark.parametrize(("base", "clusters"), [(0.9, 20), (0.9, 100), (0.05, 100)])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_intervals_of_losses_cover(base, clusters, sizes):
+    grid = (np.arange(100_000) + 0.5) / 100_000 * base
+    truth = {"brier": lambda s, q: s * (1 - q) ** 2 + (1 - s) * q**2}
+    truth["log_loss"] = lambda s, q: -s * np.log(q) - (1 - s) * np.log1p(-q)
+    runs = REPETITIONS // 2
+    names = [(name, side) for name in truth for side in ("after", "difference")]
+    covered, alone = (dict.fromkeys(names, 0) for _ in range(2))
+    made = 0
+    for seed in range(runs):
+        random = np.random.default_rng([2, clusters, seed])
+        cluster = cluster_of_rows(random, clusters, sizes)
+        score = uniforms(random, cluster, 0.5) * base
+        label, weight = labels(random, cluster, score, 0.5), np.ones(len(cluster), dtype=np.int64)
+        mapped = np.clip(score**1.3, 0.01, 0.99)
+        counts = PairedCounts.from_predictions(score, mapped, label, None)
+        pairs = ClusteredPairs.from_scores(score, mapped, label, weight, cluster)
+        plan = ResamplingPlan(replicates=60, seed=seed)
+        results = compare(counts, plan, pairs), compare(counts, plan)
+        if results[0].after["brier"].low is None:
+            continue
+        made += 1
+        for name, side in names:
+            after = truth[name](grid, np.clip(grid**1.3, 0.01, 0.99)).mean()
+            value = after - (truth[name](grid, grid).mean() if side == "difference" else 0)
+            for result, total in zip(results, (covered, alone), strict=True):
+                estimate = getattr(result, side)[name]
+                total[name, side] += estimate.low <= value <= estimate.high
+    assert made > 0.85 * runs
+    assert min(covered.values()) >= made * lowest(0.94, made), (covered, made)
+    if base == 0.9:
+        assert alone["brier", "difference"] < 0.88 * made, alone
