@@ -167,3 +167,32 @@ def test_few_clusters_have_no_interval_or_a_caution(uqcli, customers, tmp_path):
 def test_options_of_independent_rows_are_refused(uqcli, inputs, more):
     outcome = uqcli("evaluate", "one.json", inputs[0], "--cluster", "customer", *more)
     assert (outcome.code, f"{more[0]} with --cluster" in outcome.err) == (2, True)
+
+
+@pytest.mark.parametrize("method", ["isotonic", "platt", "mist", "all"])
+def test_calibrate_is_measured_on_whole_clusters(uqcli, inputs, method):
+    command = ("calibrate", "--method", method, "--cluster", "customer", "--json")
+    first = uqcli(*command, inputs[0])
+    report = first.json
+    assert report["metrics"]["clusters"] == 150
+    assert report["source"]["columns"]["cluster"] == "customer"
+    assert uqcli(*command, inputs[1]).json["metrics"] == report["metrics"]
+    assert uqcli(*command, inputs[0], "--engine", "spark").out == first.out
+    if method in ("isotonic", "platt"):
+        alone = uqcli("calibrate", "--method", method, "--json", inputs[0]).json
+        assert alone["calibration"] == report["calibration"]
+        assert alone["metrics"]["after"] != report["metrics"]["after"]
+
+
+def test_calibrate_classes_on_whole_clusters(uqcli, inputs):
+    command = ("calibrate", "--proba", "p_*", "--cluster", "customer", "--json")
+    report = uqcli(*command, inputs[0]).json
+    assert report["metrics"]["clusters"] == 150
+    assert uqcli(*command, inputs[1]).json["metrics"] == report["metrics"]
+    tested = uqcli(*command, inputs[0], "--test", inputs[1]).json
+    assert tested["metrics"]["clusters"] == 150
+
+
+def test_histogram_bins_state_no_error_of_clusters(uqcli, inputs):
+    outcome = uqcli("calibrate", "--method", "histogram", "--cluster", "customer", inputs[0])
+    assert (outcome.code, "--cluster with --method histogram" in outcome.err) == (2, True)

@@ -1,18 +1,25 @@
 """Simulations of rows that depend on each other within clusters: with ``--cluster`` the levels hold."""
 
 import os
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
+from uqcli.choices import CalibrationMethod
+from uqcli.draws import text_keys
+from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated
+from uqcli.jobs.clusters import clustered_pairs
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan
+from uqcli.methods.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
 from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.methods.survey import proportion_interval, ratio_difference
+from uqcli.rows import Rows
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 SIZES = [10, "1-30"]
@@ -130,3 +137,48 @@ def test_intervals_of_losses_cover(base, clusters, sizes):
     assert min(covered.values()) >= made * lowest(0.94, made), (covered, made)
     if base == 0.9:
         assert alone["brier", "difference"] < 0.88 * made, alone
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize(("calibration", "tested"), [(50, 50), (200, 50), (200, 1000)])
+def test_guaranteed_coverage_is_rejected_at_its_level(calibration, tested, correlation):
+    alpha, rejected, independent = Fraction(1, 10), 0, 0
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng([3, calibration, tested, int(10 * correlation), seed])
+        fitted, new = (cluster_of_rows(random, clusters, "1-30") for clusters in (calibration, tested))
+        ordered = np.sort(uniforms(random, fitted, correlation))
+        threshold = ordered[rank_of(len(ordered), alpha) - 1]
+        rows, covered = sums(new, np.ones(len(new)), uniforms(random, new, correlation) <= threshold)
+        rejected += clustered_p_value(covered, rows, len(fitted), alpha) <= 0.05
+        p_value = coverage_p_value(int(covered.sum()), int(rows.sum()), len(fitted), alpha)
+        independent += p_value <= 0.05
+    assert rejected / REPETITIONS <= highest(0.055, REPETITIONS), rejected
+    if correlation == 0.5:
+        assert independent / REPETITIONS > 0.12, independent
+
+
+@pytest.mark.parametrize("method", ["platt", "isotonic"])
+@pytest.mark.parametrize(("clusters", "sizes"), [(20, 10), (100, "1-30")])
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+def test_maps_of_true_scores_do_not_help(method, clusters, sizes, correlation):
+    runs, helped = max(30, REPETITIONS // 4), dict.fromkeys(("customer", None), 0)
+    for seed in range(runs):
+        random = np.random.default_rng([4, clusters, int(10 * correlation), seed])
+        cluster = cluster_of_rows(random, clusters, sizes)
+        score = np.clip(uniforms(random, cluster, float(correlation > 0)), 0.01, 0.99)
+        label = labels(random, cluster, score, correlation)
+        keys = text_keys([str(index) for index in range(clusters)])
+        rows = Rows(numbers={"score": score}, positive=label, groups={"customer": keys[cluster]}).pooled()
+        for column in helped:
+            options = CalibrationOptions(method=CalibrationMethod(method), seed=seed, cluster=column)
+            predicted = cross_validated(rows, options, None)
+            held_out = predicted.rows
+            columns = held_out.score, predicted.probability
+            counts = PairedCounts.from_predictions(*columns, held_out.labels, held_out.weight)
+            pairs = clustered_pairs(*columns, held_out, column)
+            change = compare(counts, ResamplingPlan(replicates=60, seed=seed), pairs).difference
+            loss = change["brier" if change["log_loss"].low is None else "log_loss"]
+            helped[column] += loss.high is not None and loss.high < 0
+    assert helped["customer"] / runs <= highest(0.03, runs), helped
+    if correlation == 0.5 and clusters == 100 and method == "isotonic":
+        assert helped[None] / runs > 0.5, helped

@@ -19,6 +19,7 @@ from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes, panels
+from uqcli.jobs.clusters import clustered_pairs, keyed_by_cluster
 from uqcli.jobs.compare import AnyPairedCounts, compare, minus
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
@@ -70,7 +71,8 @@ def evaluate(
     for name, artifact, data in zip(request.artifacts, rules, requests, strict=True):
         if read is None or read[0] != data:
             read = (data, *read_labelled(data))
-        rows, source = read[1].rows, read[2]
+            rows_read = keyed_by_cluster(read[1], request.cluster)
+        rows, source = rows_read, read[2]
         if artifact.class_names:
             before = probabilities(rows, data.roles)
             calibrated = artifact.calibrated_classes(before)
@@ -84,7 +86,7 @@ def evaluate(
         if isinstance(paired_counts, PairedClassCounts):
             rule_panels = (panel_of_classes(paired_counts),)
         reliability += rule_panels if len(rules) == 1 else [replace(rule_panels[0], title=name)]
-        clusters = _clustered(before, calibrated, rows, request.cluster)
+        clusters = clustered_pairs(before, calibrated, rows, request.cluster)
         claim = _claim(name, artifact, rows, 1 - request.confidence)
         if claim is not None and clusters is not None:
             claim = replace(claim, met=None, sentence=f"{claim.name}: not tested with --cluster.")
@@ -173,18 +175,6 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
     )
 
 
-def _clustered(
-    before: Probability, after: Probability, rows: Rows, cluster: str | None
-) -> ClusteredPairs | None:
-    """Pair the probabilities by cluster; None if rows are independent."""
-    if cluster is None:
-        return None
-    weight, of_row = rows.weights(), rows.groups[cluster]
-    if before.ndim == 2:
-        return ClusteredPairs.from_classes(before, after, label_indices(rows), weight, of_row)
-    return ClusteredPairs.from_scores(before, after, rows.labels, weight, of_row)
-
-
 def _paired(before: Probability, after: Probability, rows: Rows) -> AnyPairedCounts:
     """Pair the probabilities of one score, or of all classes."""
     if before.ndim == 2:
@@ -223,7 +213,7 @@ def _difference(
     paired_counts = _paired(first_probability, second_probability, first_rows) if paired else None
     resampled: Metrics = {}
     if paired_counts is not None and plan.replicates:
-        clusters = _clustered(first_probability, second_probability, first_rows, cluster)
+        clusters = clustered_pairs(first_probability, second_probability, first_rows, cluster)
         resampled = resampled_losses(paired_counts, plan, clusters)
     without_interval = {name: Estimate(value=values[name], low=None, high=None) for name in LOSSES_COMPARED}
     return CalibratorDifference(

@@ -19,6 +19,7 @@ from uqcli.reports.comparison import (
     ranked_table,
     remaining_error,
     sort_by_log_loss,
+    too_few_clusters,
     verdict,
 )
 from uqcli.reports.evaluate.boundaries import (
@@ -151,7 +152,8 @@ class EvaluateCalibratorReport(Evaluated):
             for sentence in remaining_error(measured.compared)
         ]
         broken = [claim.sentence for claim in self.claims if claim.met is False]
-        return [*broken, *remaining, *uncorrected_tests(self.results)]
+        few = too_few_clusters(self.results[0][2].clusters)
+        return [*broken, *remaining, *few, *uncorrected_tests(self.results)]
 
     def _advice(self) -> list[str]:
         """State which of two rules to use, if the difference is significant."""
