@@ -1,5 +1,7 @@
 """Tests of ``--cluster``: intervals and splits of whole clusters, whatever the order of the rows."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -196,3 +198,69 @@ def test_calibrate_classes_on_whole_clusters(uqcli, inputs):
 def test_histogram_bins_state_no_error_of_clusters(uqcli, inputs):
     outcome = uqcli("calibrate", "--method", "histogram", "--cluster", "customer", inputs[0])
     assert (outcome.code, "--cluster with --method histogram" in outcome.err) == (2, True)
+
+
+def test_uncertainties_are_compared_on_whole_clusters(uqcli, inputs):
+    command = ("boundary", "--precision", "0.8", "--compare", "--cluster", "customer")
+    first = uqcli(*command, "--json", inputs[0])
+    report = first.json
+    assert report["verdict"] == "no evidence"
+    assert report["source"]["columns"]["cluster"] == "customer"
+    assert report["metrics"]["expected"]["precision"] is None
+    assert uqcli(*command, "--json", inputs[1]).json["metrics"] == report["metrics"]
+    assert uqcli(*command, "--json", inputs[0], "--engine", "spark").out == first.out
+    alone = uqcli("boundary", "--precision", "0.8", "--compare", "--json", inputs[0]).json
+    assert alone["metrics"]["gain"] != report["metrics"]["gain"]
+
+
+def test_an_informative_uncertainty_helps_on_whole_clusters(uqcli, customers, tmp_path):
+    noisy = pl.when(pl.col("uncertainty") > 0).then(0.5).otherwise(pl.col("score"))
+    informed = customers.with_columns(
+        label=(pl.Series(np.random.default_rng(1).random(len(customers))) < noisy).cast(pl.Int64)
+    )
+    informed.write_parquet(tmp_path / "informed.parquet")
+    command = ("boundary", "--precision", "0.7", "--compare", "--cluster", "customer", "--json")
+    assert uqcli(*command, "informed.parquet").json["verdict"] == "helps"
+
+
+def test_clusters_are_certified(uqcli, inputs, tmp_path):
+    command = ("boundary", "--precision", "0.6", "--certify", "0.2", "--cluster", "customer")
+    outcome = uqcli(*command, "-q", "-o", "certified.json", inputs[0])
+    assert outcome.code == 0
+    rule = json.loads((tmp_path / "certified.json").read_text())
+    certificate = rule["certificate"]
+    assert certificate["cluster"] == "customer"
+    assert certificate["tested_on"]["rows"] == 120
+    assert certificate["tested_on"]["selected"] <= 120
+    assert uqcli(*command, "-q", "-o", "again.json", inputs[1]).code == 0
+    again = json.loads((tmp_path / "again.json").read_text())
+    assert (again["certificate"], again["thresholds"]) == (certificate, rule["thresholds"])
+    assert uqcli(*command, "-q", "-o", "spark.json", inputs[0], "--engine", "spark").code == 0
+    assert (tmp_path / "spark.json").read_bytes() == (tmp_path / "certified.json").read_bytes()
+    shown = uqcli("show", "certified.json", "--verbose").out.decode()
+    assert "of new clusters with an alert" in " ".join(shown.split())
+    evaluated = uqcli("evaluate", "certified.json", inputs[0], "--cluster", "customer", "--json").json
+    assert "certified precision" not in " ".join(evaluated["notes"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--margin", "1"),
+        ("--by", "customer"),
+        ("--grid", "grid.json"),
+        ("--certify", "0.1", "--miss", "0.2"),
+    ],
+)
+def test_boundary_options_of_independent_rows_are_refused(uqcli, inputs, more):
+    rows = () if "--grid" in more else (inputs[0],)
+    outcome = uqcli("boundary", *rows, "--precision", "0.6", "--cluster", "customer", *more)
+    assert outcome.code == 2
+
+
+def test_few_clusters_are_neither_compared_nor_certified(uqcli, customers, tmp_path):
+    customers.filter(pl.col("customer").rank("dense") <= 15).write_parquet(tmp_path / "few.parquet")
+    command = ("boundary", "--precision", "0.6", "--cluster", "customer", "few.parquet")
+    compared = uqcli(*command, "--compare")
+    assert (compared.code, "15 clusters; expected at least 20" in compared.err) == (3, True)
+    assert uqcli(*command, "--certify", "0.01").code == 4

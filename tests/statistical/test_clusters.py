@@ -4,16 +4,21 @@ import os
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.special import ndtr
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
 from uqcli.choices import CalibrationMethod
 from uqcli.draws import text_keys
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.jobs.boundary.certified import certified
+from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated
 from uqcli.jobs.clusters import clustered_pairs
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan
+from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
 from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired import PairedCounts
@@ -182,3 +187,63 @@ def test_maps_of_true_scores_do_not_help(method, clusters, sizes, correlation):
     assert helped["customer"] / runs <= highest(0.03, runs), helped
     if correlation == 0.5 and clusters == 100 and method == "isotonic":
         assert helped[None] / runs > 0.5, helped
+
+
+def frame_of(random, cluster, score, label, uncertainty):
+    """Return rows as a data frame, and the request to read them."""
+    frame = pl.DataFrame(
+        {
+            "score": score,
+            "uncertainty": uncertainty,
+            "label": label.astype(int),
+            "customer": [f"k{index}" for index in cluster],
+        }
+    )
+    roles = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
+    return DataRequest(inputs=(), frame=frame.sample(fraction=1, shuffle=True, seed=1), roles=roles)
+
+
+def customers_alerting():
+    """Return the clusters, scores and true rates of many customers, to measure rules on."""
+    random = np.random.default_rng(9)
+    cluster = cluster_of_rows(random, 20_000, "1-30")
+    score = uniforms(random, cluster, 0.95)
+    return cluster, score, score**2
+
+
+@pytest.mark.parametrize("correlation", [0, 0.5])
+def test_certificates_of_clusters_break_as_rarely_as_stated(correlation):
+    runs, delta = max(40, REPETITIONS // 4), 0.1
+    constraint = constraint_from(precision="0.7")
+    cluster, score, rate = customers_alerting()
+    broken, certified_runs = dict.fromkeys(("customer", None), 0), dict.fromkeys(("customer", None), 0)
+    for seed in range(runs):
+        random = np.random.default_rng([5, int(10 * correlation), seed])
+        of_row = cluster_of_rows(random, 240, "1-30")
+        scores = uniforms(random, of_row, 0.95)
+        label = labels(random, of_row, scores**2, correlation)
+        data = frame_of(random, of_row, scores, label, random.random(len(scores)))
+        for column in broken:
+            request = BoundaryRequest(
+                data=data.clustered_by(column),
+                constraint=constraint,
+                certify=str(delta),
+                grid=GridRequest(uncertainty_bins=1, score_bins=100),
+                seed=seed,
+            )
+            found = certified(request).rule.found
+            if found is None:
+                continue
+            certified_runs[column] += 1
+            flagged = score >= found.thresholds[0]
+            if column is None:
+                broken[column] += rate[flagged].mean() < 0.7
+            else:  # of customers with an alert, each by one of its alerts
+                size, hits = (
+                    np.bincount(cluster[flagged], weights=weights) for weights in (None, rate[flagged])
+                )
+                broken[column] += (hits[size > 0] / size[size > 0]).mean() < 0.7
+    assert broken["customer"] / runs <= highest(delta, runs), (broken, certified_runs)
+    assert certified_runs["customer"] > 0
+    if correlation:
+        assert broken[None] / runs > delta, (broken, certified_runs)

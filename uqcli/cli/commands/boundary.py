@@ -17,6 +17,7 @@ from uqcli.cli.options import (
     ROW_OPTIONS,
     ArtifactOutput,
     ClassProbabilities,
+    ClusterColumn,
     FitColumns,
     InputOptions,
     PlotOutput,
@@ -97,6 +98,7 @@ def boundary(
     ] = None,
     constraint: ConstraintOptions,
     columns: FitColumns,
+    clusters: ClusterColumn,
     probabilities: ClassProbabilities,
     written: ArtifactOutput,
     plotting: PlotOutput,
@@ -130,7 +132,7 @@ def boundary(
         refuse_typed(("uncertainty_bins",), "with --proba but without --uncertainty", "both")
         grid = replace(grid, uncertainty_bins=1, auto=False)
     request = BoundaryRequest(
-        data=data.grouped_by(by),
+        data=data.grouped_by(by).clustered_by(clusters.cluster),
         constraint=constraints[0],
         review=review_limit(review=method.review, miss=method.miss),
         by=by,

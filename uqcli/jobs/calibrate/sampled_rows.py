@@ -6,7 +6,7 @@ import numpy as np
 
 from uqcli.counts import Ints, ValueCounts
 from uqcli.defaults import MEASURED_ROWS
-from uqcli.draws import Purpose, generator, hashes
+from uqcli.draws import Purpose, dealt, generator
 from uqcli.parts import indices_of_ranks, sums_before
 from uqcli.repeats import are_copies
 from uqcli.rows import Rows
@@ -76,9 +76,7 @@ def deal_rows(rows: Rows, parts: int, random: np.random.Generator, cluster: str 
 def _deal_clusters(weight: Ints, cluster: Ints, parts: int, random: np.random.Generator) -> Ints:
     """Deal whole clusters in turn, in an order by the hash of their key."""
     clusters, index = np.unique(cluster, return_inverse=True)
-    order = np.argsort(hashes([clusters], int(random.integers(1 << 62))), kind="stable")
-    fold = np.empty(len(clusters), dtype=np.int64)
-    fold[order] = np.arange(len(clusters)) % parts
+    fold = dealt(clusters, parts, int(random.integers(1 << 62)))
     return np.where(fold[index] == np.arange(parts)[:, None], weight, 0)
 
 

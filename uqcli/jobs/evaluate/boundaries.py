@@ -539,6 +539,7 @@ def _rate_outcome(
 ) -> _Outcome:
     """Test a target, or what a certificate guarantees by the exact one-sided test of independent rows."""
     certificate, p_value = artifact.certified, rate.p_value()
+    clustered = clustered or (certificate is not None and certificate.is_of_clusters)
     if certificate is None or p_value is None or clustered or not isinstance(estimate, ExactEstimate):
         return _share_outcome(text, rate, estimate)
     certified, promises = f"certified {text}", max(certificate.promises, 1 + (artifact.review is not None))

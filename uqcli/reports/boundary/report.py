@@ -500,7 +500,8 @@ class BoundaryReport(OneResult):
             ]
         if self.cautious is not None:
             often = "some" if constraint.margin else "about half of"
-            return [f"{often} such rules miss on new data (one in six with --margin 1)."]
+            with_margin = "" if self.source.columns.get("cluster") else " (one in six with --margin 1)"
+            return [f"{often} such rules miss on new data{with_margin}."]
         if (
             constraint.kind is not ConstraintKind.PRECISION
             or expected is None
