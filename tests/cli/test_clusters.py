@@ -264,3 +264,51 @@ def test_few_clusters_are_neither_compared_nor_certified(uqcli, customers, tmp_p
     compared = uqcli(*command, "--compare")
     assert (compared.code, "15 clusters; expected at least 20" in compared.err) == (3, True)
     assert uqcli(*command, "--certify", "0.01").code == 4
+
+
+def test_calibration_errors_are_tested_on_clusters(uqcli, customers, inputs):
+    command = ("tce", "--cluster", "customer", "--bootstrap", "60", "--json")
+    first = uqcli(*command, inputs[0])
+    report, alone = first.json, uqcli("tce", "--bootstrap", "60", "--json", inputs[0]).json
+    metrics = report["metrics"]
+    assert metrics["clusters"] == 150
+    assert sum(part["count"] for part in report["bins"]) == 150
+    for name in ("ece", "ace", "ecce", "log_loss"):
+        value = metrics[name]["value"] if name == "log_loss" else metrics[name]
+        other = alone["metrics"][name]["value"] if name == "log_loss" else alone["metrics"][name]
+        assert value == pytest.approx(other)
+    assert metrics["ecce_p"] != alone["metrics"]["ecce_p"]
+    assert metrics["slope"]["low"] is None
+    assert uqcli(*command, inputs[1]).json["metrics"] == metrics
+    assert uqcli(*command, inputs[0], "--engine", "spark").out == first.out
+
+
+def test_few_clusters_are_tested_by_one_row_of_each(uqcli, customers, tmp_path):
+    customers.filter(pl.col("customer").rank("dense") <= 60).write_parquet(tmp_path / "few.parquet")
+    report = uqcli("tce", "few.parquet", "--cluster", "customer", "--bootstrap", "60", "--json").json
+    assert any("need 100 clusters" in note for note in report["notes"])
+    assert report["metrics"]["clusters"] == 60
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("tce", "--by", "customer"),
+        ("tce", "--proba", "p_*"),
+        ("conformal", "--proba", "p_*", "--mode", "label-shift", "--target", "rows.parquet"),
+    ],
+)
+def test_tests_of_independent_rows_are_refused(uqcli, inputs, command):
+    assert uqcli(*command, inputs[0], "--cluster", "customer").code == 2
+
+
+@pytest.mark.parametrize("mode", ["marginal", "label-conditional"])
+def test_prediction_sets_are_guaranteed_for_clusters(uqcli, inputs, mode):
+    command = ("conformal", "--proba", "p_*", "--method", "lac", "--mode", mode, "--cluster", "customer")
+    first = uqcli(*command, "--json", inputs[0])
+    assert first.json["source"]["columns"]["cluster"] == "customer"
+    assert uqcli(*command, "--json", inputs[1]).json["thresholds"] == first.json["thresholds"]
+    assert uqcli(*command, "--json", inputs[0], "--engine", "spark").out == first.out
+    alone = uqcli("conformal", "--proba", "p_*", "--method", "lac", "--mode", mode, "--json", inputs[0]).json
+    assert alone["thresholds"] != first.json["thresholds"]
+    assert b"from a new cluster" in uqcli(*command, inputs[0]).out.replace(b"\n", b" ")

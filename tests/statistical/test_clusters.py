@@ -10,6 +10,7 @@ from scipy.special import ndtr
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
 from uqcli.choices import CalibrationMethod
+from uqcli.counts import pool
 from uqcli.draws import text_keys
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.jobs.boundary.certified import certified
@@ -18,6 +19,9 @@ from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated
 from uqcli.jobs.clusters import clustered_pairs
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan
+from uqcli.jobs.tce.chance import chance_of_scores
+from uqcli.jobs.tce.clusters import ClusteredScores, errors_of_clusters
+from uqcli.jobs.tce.measure import MeasureOptions, measure
 from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
 from uqcli.methods.evaluate.clustered import ClusteredPairs
@@ -247,3 +251,31 @@ def test_certificates_of_clusters_break_as_rarely_as_stated(correlation):
     assert certified_runs["customer"] > 0
     if correlation:
         assert broken[None] / runs > delta, (broken, certified_runs)
+
+
+@pytest.mark.parametrize(("clusters", "sizes"), [(40, 10), (150, 10), (150, "1-30")])
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+def test_calibrated_scores_of_clusters_are_rejected_at_the_level(clusters, sizes, correlation):
+    runs, options = max(40, REPETITIONS // 4), MeasureOptions()
+    names = ("ece", "ace", "ecce", "tce", "mcb")
+    rejected, independent = dict.fromkeys(names, 0), 0
+    for seed in range(runs):
+        random = np.random.default_rng([7, clusters, int(10 * correlation), seed])
+        cluster = cluster_of_rows(random, clusters, sizes)
+        score = uniforms(random, cluster, 0.5 * (correlation > 0))
+        label = labels(random, cluster, score, correlation)
+        keys = text_keys([str(index) for index in range(clusters)])
+        order = np.lexsort((label, score, keys[cluster]))
+        rows = ClusteredScores(
+            cluster=keys[cluster][order], score=score[order], positive=label[order], source=None
+        )
+        plan = ResamplingPlan(replicates=59, seed=seed)
+        nulls = errors_of_clusters(rows, options, plan).chance.if_calibrated
+        for name in names:
+            rejected[name] += nulls[name].p_value <= 0.05
+        counts = pool(score, label)
+        null = chance_of_scores(counts, measure(counts, options).metrics, options, plan, (0,)).if_calibrated
+        independent += null["ecce"].p_value <= 0.05
+    assert max(rejected.values()) / runs <= highest(0.06, runs), rejected
+    if correlation == 0.5:
+        assert independent / runs > 0.2, independent

@@ -317,8 +317,9 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return replace(self, roles=replace(self.roles, numbers=numbers, amounts=tuple(amounts)))
 
     def grouped_by(self, column: str | None) -> DataRequest:
-        """Return a copy with a key column, if one is given."""
-        return replace(self, roles=replace(self.roles, keys=() if column is None else (column,)))
+        """Return a copy with a key column, if one is given, beside that of clusters."""
+        keys = tuple(key for key in (column, self.roles.cluster) if key is not None)
+        return replace(self, roles=replace(self.roles, keys=keys))
 
     def clustered_by(self, column: str | None) -> DataRequest:
         """Return a copy whose rows depend on each other within the groups of a column, if one is given."""

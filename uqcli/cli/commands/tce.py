@@ -14,6 +14,7 @@ from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     BlockBounds,
     ClassProbabilities,
+    ClusterColumn,
     FitColumns,
     InputOptions,
     LabelledInputs,
@@ -52,6 +53,7 @@ def tce(
     *,
     inputs: LabelledInputs = None,
     columns: FitColumns,
+    clusters: ClusterColumn,
     probabilities: ClassProbabilities,
     testing: TestOptions,
     plotting: PlotOutput,
@@ -80,7 +82,9 @@ def tce(
         test=testing.test,
     )
     request = TceRequest(
-        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
+        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities).clustered_by(
+            clusters.cluster
+        ),
         measure=measure,
         by=testing.by,
         bootstrap=resampling.bootstrap,

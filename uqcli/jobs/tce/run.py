@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from uqcli import defaults
@@ -16,10 +17,12 @@ from uqcli.document import Metrics
 from uqcli.engines.probabilities import label_indices, require_probabilities
 from uqcli.engines.protocol import Partition
 from uqcli.engines.request import PROBA, DataRequest
+from uqcli.errors import UsageError
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.jobs.result import Result
 from uqcli.jobs.tce.chance import SamplingDistribution, chance_of_classes, chance_of_scores, key_of
+from uqcli.jobs.tce.clusters import ClusteredScores, errors_of_clusters
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.tce.diagram import diagram
@@ -91,6 +94,8 @@ def run(request: TceRequest) -> Result[TceReport, None]:
         An option is out of range, a score is not a probability, or the rows cannot be read.
     """
     _check(request)
+    if request.data.roles.cluster is not None:
+        return _run_clustered(request)
     read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
     counts = read.overall.counts
     own_options = [_with_bounds(count, request.measure) for count in counts]
@@ -104,6 +109,42 @@ def run(request: TceRequest) -> Result[TceReport, None]:
         tce_at_group_sizes=None if group_options is None else _tce_under(counts, group_options),
         groups=group_results,
         warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own_options)),
+    )
+    return Result(report=report, artifact=None)
+
+
+def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
+    """Measure the calibration errors of a score whose rows depend on each other within clusters.
+
+    Raises
+    ------
+    UsageError, DataError
+        Groups are to be measured, or as for ``ClusteredScores.read``.
+    """
+    if request.by is not None:
+        raise UsageError("--by with --cluster", expected="one of them")
+    scores = ClusteredScores.read(request.data.without("uncertainty"))
+    found = errors_of_clusters(scores, request.measure, request.plan)
+    own_options = [_with_bounds(found.drawn, request.measure)]
+    metrics = found.values if found.chance is None else found.chance.completed(found.values)
+    overall = GroupResult(
+        name=None,
+        tested=True,
+        rows=found.rows,
+        metrics=metrics,
+        if_calibrated={} if found.chance is None else found.chance.if_calibrated,
+        classes=(_class_part(None, found.drawn, found.of_drawn, metrics),),
+    )
+    parameters = _parameters(request, own_options, None, ())
+    report = TceReport(
+        source=scores.source,
+        parameters=msgspec.structs.replace(parameters, cluster=request.data.roles.cluster, seed=request.seed),
+        overall=overall,
+        tce_at_group_sizes=None,
+        groups=(),
+        warnings=tuple(_size_warnings(overall, own_options)),
+        clusters=found.clusters,
+        notes=found.notes,
     )
     return Result(report=report, artifact=None)
 
