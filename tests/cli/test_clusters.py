@@ -312,3 +312,66 @@ def test_prediction_sets_are_guaranteed_for_clusters(uqcli, inputs, mode):
     alone = uqcli("conformal", "--proba", "p_*", "--method", "lac", "--mode", mode, "--json", inputs[0]).json
     assert alone["thresholds"] != first.json["thresholds"]
     assert b"from a new cluster" in uqcli(*command, inputs[0]).out.replace(b"\n", b" ")
+
+
+@pytest.fixture
+def batches(customers, tmp_path):
+    """Write the rows of the customers as three batches, each with some rows of many of them."""
+    part = np.random.default_rng(3).integers(0, 3, len(customers))
+    dated = customers.with_columns(day=pl.Series([f"2026-03-0{1 + index}" for index in part]))
+    dated.write_parquet(tmp_path / "days.parquet")
+    names = []
+    for index in range(3):
+        names.append(f"batch{index}.parquet")
+        dated.filter(pl.Series(part == index)).write_parquet(tmp_path / names[-1])
+    return names
+
+
+def state_of(path):
+    """Return a state's batches."""
+    return json.loads(path.read_text())["batches"]
+
+
+@pytest.mark.usefixtures("rules")
+def test_every_cluster_is_one_trial_for_the_lifetime_of_a_watch(uqcli, customers, batches, tmp_path):
+    threshold = uqcli("show", "one.json", "--json").json["thresholds"][0]
+    for number, name in enumerate(batches):
+        command = ("watch", "one.json", name, "--state", "state.json", "--cluster", "customer", "--json")
+        report = uqcli(*command).json
+        assert report["metrics"]["batches"] == number + 1
+    flagged = customers.filter(pl.col("score") >= threshold)["customer"].n_unique()
+    assert report["metrics"]["trials"] == flagged
+    saved = state_of(tmp_path / "state.json")
+    digests = [digest for batch in saved for digest in batch["clusters"]]
+    assert len(digests) == len(set(digests)) == flagged
+    first = saved[1]
+    uqcli("watch", "one.json", "--state", "state.json", "--forget", first["digest"], "-q")
+    forgotten = state_of(tmp_path / "state.json")
+    assert sum(batch["counts"][0]["trials"] for batch in forgotten) == flagged - first["counts"][0]["trials"]
+    again = uqcli("watch", "one.json", batches[1], "--state", "state.json", "--json").json
+    assert again["metrics"]["trials"] == flagged
+    assert state_of(tmp_path / "state.json")[-1]["clusters"] == first["clusters"]
+    other = uqcli("watch", "one.json", batches[1], "--state", "state.json", "--cluster", "score")
+    assert (other.code, "--cluster score with a state of --cluster customer" in other.err) == (2, True)
+
+
+@pytest.mark.usefixtures("rules")
+@pytest.mark.parametrize("engine", [(), ("--engine", "spark")])
+def test_days_of_clusters_are_counted_once_whatever_the_order(uqcli, batches, tmp_path, engine):
+    days = pl.read_parquet(tmp_path / "days.parquet")
+    days.sample(fraction=1, shuffle=True, seed=2).write_csv(tmp_path / "days.csv")
+    options = ("--cluster", "customer", "--day", "day", "-q")
+    assert uqcli("watch", "one.json", "days.parquet", "--state", "a.json", *options).code == 0
+    assert uqcli("watch", "one.json", "days.csv", "--state", "b.json", *options, *engine).code == 0
+    assert state_of(tmp_path / "a.json") == state_of(tmp_path / "b.json")
+    for name in batches:  # day by day
+        assert uqcli("watch", "one.json", name, "--state", "c.json", *options).code == 0
+    assert state_of(tmp_path / "c.json") == state_of(tmp_path / "a.json")
+    same = uqcli("watch", "one.json", "days.parquet", "--state", "a.json", *options[:-1], "--json")
+    assert (same.code, same.json["metrics"]["added"]) == (0, 0)
+
+
+@pytest.mark.usefixtures("rules")
+def test_clusters_without_labels_are_refused(uqcli, customers, tmp_path):
+    customers.drop("label").write_parquet(tmp_path / "unlabelled.parquet")
+    assert uqcli("watch", "one.json", "unlabelled.parquet", "--cluster", "customer").code == 3

@@ -42,6 +42,12 @@ class CoveredClusters:
         start, stop = np.searchsorted(codes, [index << _BITS, (index + 1) << _BITS])
         return sums[0, start:stop], sums[1, start:stop]
 
+    def pairs(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return class, size or group, cluster, covered rows and rows of each pair; int64, shape (m,)."""
+        self._merge()
+        codes, sums = self._codes[0], self._counts[0]
+        return codes >> _BITS, codes & ((1 << _BITS) - 1), sums[0], sums[1]
+
     def of_all(self) -> tuple[Ints, Ints]:
         """Return covered rows and rows of each cluster, shape (C,)."""
         self._merge()

@@ -88,8 +88,8 @@ def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> 
 def clustered_threshold(scores: Floats, weight: Ints, cluster: Ints, alpha: Fraction) -> float:
     """Find the threshold for a row drawn at random from a new cluster (Lee, Barber and Willett 2023).
 
-    It is the smallest score t at which the mean over clusters of the share of rows with scores up to t, times
-    C/(C+1), is at least 1-alpha; every label if there is none. Shares are rounded down to whole 2^-32.
+    Each cluster has the share of its rows with scores up to t. The threshold is the smallest t at which these
+    shares add up to ``(1-alpha)(C+1)``; every label if there is none. Shares are rounded down to whole 2^-32.
 
     Parameters
     ----------
