@@ -375,3 +375,37 @@ def test_days_of_clusters_are_counted_once_whatever_the_order(uqcli, batches, tm
 def test_clusters_without_labels_are_refused(uqcli, customers, tmp_path):
     customers.drop("label").write_parquet(tmp_path / "unlabelled.parquet")
     assert uqcli("watch", "one.json", "unlabelled.parquet", "--cluster", "customer").code == 3
+
+
+def test_rows_with_the_cluster_column_of_the_rule_need_a_caution(uqcli, customers, inputs, tmp_path):
+    options = ("--precision", "0.6", "--cluster", "customer", "-q", "-o", "clustered.json")
+    assert uqcli("boundary", inputs[0], *options).code == 0
+    caution = "the rule was fitted with --cluster customer"
+    for engine in ((), ("--engine", "spark")):
+        report = uqcli("evaluate", "clustered.json", inputs[0], "--json", *engine).json
+        assert any(caution in note for note in report["cautions"])
+    given = uqcli("evaluate", "clustered.json", inputs[0], "--cluster", "customer", "--json").json
+    customers.drop("customer").write_parquet(tmp_path / "without.parquet")
+    without = uqcli("evaluate", "clustered.json", "without.parquet", "--json").json
+    for report in (given, without):
+        assert not any(caution in note for note in report.get("cautions", []))
+    assert uqcli("apply", "clustered.json", "without.parquet", "-q", "-o", "out.csv").code == 0
+
+
+@pytest.mark.parametrize("engine", [(), ("--engine", "spark")])
+def test_repeated_rows_need_a_caution(uqcli, customers, tmp_path, engine):
+    caution = "most rows repeat the score and the uncertainty"
+    several = customers.with_columns(pl.col("score", "uncertainty").first().over("customer"))
+    cases = {
+        "single": (customers, False),
+        "repeated": (pl.concat([customers, customers]), True),
+        "few": (customers.with_columns(pl.col("score", "uncertainty").round(0)), False),
+        "clusters": (several, False),
+    }
+    for name, (rows, expected) in cases.items():
+        rows.write_parquet(tmp_path / f"{name}.parquet")
+        command = ("boundary", f"{name}.parquet", "--precision", "0.6", "--json", *engine)
+        report = uqcli(*command).json
+        assert any(caution in note for note in report.get("cautions", [])) == expected, name
+        given = uqcli(*command, "--cluster", "customer").json
+        assert not any(caution in note for note in given.get("cautions", []))

@@ -179,6 +179,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         predictions.
     cluster
         The key of dependent rows, such as those of one customer; None if rows are independent.
+    fitted_clusters
+        Cluster column of the rule that reads the rows; they may also have it.
     features
         Numeric or text columns in which values may be missing.
     amounts
@@ -197,6 +199,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     classes: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     cluster: str | None = None
+    fitted_clusters: str | None = None
     features: tuple[FeatureRequest, ...] = ()
     amounts: tuple[str, ...] = ()
     predicted: bool = False
@@ -247,6 +250,19 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     def is_binary(self) -> bool:
         """Whether rows are positive or negative: they have a label, which is not a class name."""
         return self.label is not None and (self.predicted or not self.classes)
+
+    @property
+    def may_depend(self) -> bool:
+        """Whether labelled rows with an uncertainty are taken as independent."""
+        has_both = "score" in self.numbers and "uncertainty" in self.numbers
+        return has_both and self.label is not None and self.weight is None and self.cluster is None
+
+    def forgotten_cluster(self, columns: Sequence[str]) -> str:
+        """Return a caution if the rows have the cluster column of the rule, but it is not given."""
+        name = self.fitted_clusters
+        if name is None or self.cluster is not None or self.label is None or name not in columns:
+            return ""
+        return f"the rule was fitted with --cluster {name}, and these rows have this column: give it again."
 
     def all_numbers(self) -> dict[str, str]:
         """Return the column names of the numeric roles, with class probabilities."""
