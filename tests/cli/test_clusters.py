@@ -247,6 +247,8 @@ def test_clusters_are_certified(uqcli, inputs, tmp_path):
     "more",
     [
         ("--margin", "1"),
+        ("--algorithm", "all"),
+        ("--algorithm", "hr"),
         ("--by", "customer"),
         ("--grid", "grid.json"),
         ("--certify", "0.1", "--miss", "0.2"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.engines.request import PREDICTED
 from uqcli.errors import UsageError
 from uqcli.jobs.boundary.request import BoundaryRequest
@@ -61,6 +61,11 @@ def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool], group
     _refuse("--cluster", given, ("--grid", groups) if groups else ("--grid",))
     if request.constraint.margin:
         raise UsageError("--cluster with --margin", expected="one of them")
+    if request.searched in (AlgorithmChoice.ALL, AlgorithmChoice(Algorithm.HR)):
+        raise UsageError(
+            f"--cluster with --algorithm {request.searched}",
+            expected="another algorithm, as its ranking or interval is of independent rows",
+        )
     if request.constraint.amounts:
         raise UsageError("--cluster with columns of amounts", expected="--gain G --cost C")
 
