@@ -165,7 +165,9 @@ def test_few_clusters_have_no_interval_or_a_caution(uqcli, customers, tmp_path):
 
 
 @pytest.mark.usefixtures("rules")
-@pytest.mark.parametrize("more", [("--by", "customer"), ("--shift", "shift.json")])
+@pytest.mark.parametrize(
+    "more", [("--by", "customer"), ("--shift", "shift.json"), ("--audit", "uncertainty")]
+)
 def test_options_of_independent_rows_are_refused(uqcli, inputs, more):
     outcome = uqcli("evaluate", "one.json", inputs[0], "--cluster", "customer", *more)
     assert (outcome.code, f"{more[0]} with --cluster" in outcome.err) == (2, True)
@@ -296,6 +298,7 @@ def test_few_clusters_are_tested_by_one_row_of_each(uqcli, customers, tmp_path):
     "command",
     [
         ("tce", "--by", "customer"),
+        ("tce", "--audit", "uncertainty"),
         ("tce", "--proba", "p_*"),
         ("conformal", "--proba", "p_*", "--mode", "label-shift", "--target", "rows.parquet"),
     ],

@@ -38,6 +38,7 @@ COMMANDS: Final = (
     "evaluate",
     "watch",
     "show",
+    "export",
     "schema",
     "uncertainty",
     "simulate",

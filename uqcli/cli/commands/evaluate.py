@@ -9,7 +9,7 @@ import typer
 
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import column_overrides, data_without_columns
+from uqcli.cli.inputs import column_overrides, data_without_columns, parse_names
 from uqcli.cli.options import (
     ClusterColumn,
     InputOptions,
@@ -45,6 +45,14 @@ def evaluate(
         str | None,
         typer.Option(metavar="COL", help="Also measure each group of this column.", rich_help_panel="Output"),
     ] = None,
+    audit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL,...",
+            help="Test each value of these columns, and each pair of values.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
     plotting: PlotOutput,
     reporting: ReportOptions,
     columns: ModelColumns,
@@ -76,6 +84,7 @@ def evaluate(
         shift=shift,
         by=by,
         cluster=clusters.cluster,
+        audit=parse_names("--audit", audit),
         utility=constraint_from(gain=worth.gain, cost=worth.cost) if worth.gain or worth.cost else None,
     )
     deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)

@@ -35,6 +35,8 @@ class EvaluateRequest:
         Column of groups to evaluate as well; for a single rule.
     cluster
         Column whose equal values mark dependent rows; None if rows are independent.
+    audit
+        Columns whose values, and pairs of values, are tested as segments; for a single rule.
     utility
         Gain and cost by which boundaries are measured; None for their own, if they have them.
     """
@@ -49,4 +51,5 @@ class EvaluateRequest:
     shift: SavedShift | None = None
     by: str | None = None
     cluster: str | None = None
+    audit: tuple[str, ...] = ()
     utility: Constraint | None = None

@@ -58,8 +58,15 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
         raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
     measure: Any = import_module(f"uqcli.jobs.evaluate.{EVALUATION_MODULES[kind]}").evaluate
-    with reusable_streams() if len(rules) > 1 else nullcontext():  # each rule may read the rows
-        return Result(report=measure(request, rules, shift), artifact=None)
+    several_passes = len(rules) > 1 or bool(request.audit)
+    with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
+        audited = None
+        if request.audit:
+            from uqcli.jobs.evaluate.audit import audit
+
+            audited = audit(request, rules)
+        report = measure(request, rules, shift)
+        return Result(report=report if audited is None else replace(report, audit=audited), artifact=None)
 
 
 def _refuse_with_cluster(request: EvaluateRequest) -> None:
@@ -70,8 +77,8 @@ def _refuse_with_cluster(request: EvaluateRequest) -> None:
     UsageError
         One is given with ``--cluster``.
     """
-    for option, value in (("--by", request.by), ("--shift", request.shift)):
-        if request.cluster is not None and value is not None:
+    for option, value in (("--by", request.by), ("--shift", request.shift), ("--audit", request.audit)):
+        if request.cluster is not None and value:
             raise UsageError(
                 f"{option} with --cluster",
                 expected="one of them, since the other one tests independent rows",

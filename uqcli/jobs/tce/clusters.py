@@ -141,7 +141,7 @@ def errors_of_clusters(
     clusters = drawn.rows
     classes = [scores.clusters_with(positive=label) for label in (True, False)]
     signed = clusters >= _MIN_CLUSTERS and min(classes) >= _MIN_CLASS_CLUSTERS
-    notes = [f"tce, mce, mcb, dsc, unc and the bins are of one row of each of {clusters:,} clusters."]
+    notes = [f"tce, mce, mcb, dsc, unc, the bins and within are of one row of each of {clusters:,} clusters."]
     chance = None
     if plan.replicates:
         nulls = _of_drawn_rows(drawn, of_drawn, options, plan)

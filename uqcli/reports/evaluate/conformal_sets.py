@@ -200,7 +200,7 @@ class EvaluateConformalReport(Evaluated):
             claims=[_claim(*result) for result in self.results],
             card=self._card(sentences),
         )
-        return self.with_groups(document)
+        return self.with_parts(document)
 
     def _size(self) -> str:
         """Format the number of rows, and of clusters."""
