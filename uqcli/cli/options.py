@@ -75,7 +75,7 @@ class ClusterColumn:
 
     panel: ClassVar = _COLUMNS
 
-    cluster: str | None = option("COL", "Rows with equal values depend on each other (a customer's rows).")
+    cluster: str | None = option("COL", "Dependent rows, such as a customer's.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -76,7 +76,7 @@ class MethodOptions:
     shift: str | None = option("SHIFT.json", "Meet the bound under these class weights.")
     uncertainty_bins: str | None = option(
         "K|auto",
-        f"Uncertainty bins; auto: 1, 2, 4 or 8. (default: auto for smooth, else {defaults.UNCERTAINTY_BINS})",
+        f"auto: 1, 2, 4 or 8. (default: auto, else {defaults.UNCERTAINTY_BINS})",
     )
     score_bins: str | None = option("L|all", f"Score bins, or all scores. (default: {defaults.SCORE_BINS})")
     binning: GridBinning | None = choice(
