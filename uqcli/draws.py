@@ -93,6 +93,31 @@ def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint
     return mixed
 
 
+def text_keys(texts: Sequence[str]) -> Ints:
+    """Compute a key of each text, by which clusters are drawn whatever other texts there are.
+
+    Returns
+    -------
+    int64, shape (n,)
+        Non-negative.
+    """
+    digests = (blake2b(text.encode(), digest_size=8).digest() for text in texts)
+    return np.array([int.from_bytes(key, "little") >> 1 for key in digests], dtype=np.int64)
+
+
+def dealt(keys: Ints, parts: int, *hash_key: int) -> Ints:
+    """Deal distinct keys to parts in turn, in the order of a hash.
+
+    Returns
+    -------
+    int64, shape (n,)
+        Part of each key; the sizes of the parts differ by at most one.
+    """
+    part = np.empty(len(keys), dtype=np.int64)
+    part[np.lexsort((keys, hashes([keys], *hash_key)))] = np.arange(len(keys)) % parts
+    return part
+
+
 def _split_mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """SplitMix64: each input bit flips half of the output bits on average."""
     with np.errstate(over="ignore"):

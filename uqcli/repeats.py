@@ -28,6 +28,13 @@ _MIN_EXPECTED: Final = 10
 _MAX_MIXED_RATIO: Final = 0.25
 """Ratio of observed to expected values with both labels, below which equal rows are copies."""
 
+_PAIRS: Final = 4096
+"""Distinct pairs of score and uncertainty in the sample that repeated rows are estimated from."""
+
+MIN_PAIRS: Final = 200
+MIN_REPEATED: Final = 0.5
+"""Distinct pairs, and share of rows that repeat a pair, above which rows may depend on each other."""
+
 MAX_VALUES: Final = 10
 """Maximum number of distinct weights that counts as few."""
 
@@ -161,3 +168,49 @@ class WeightSummary:
         if 1 < len(self.values) <= MAX_VALUES and follows:
             return f"weights take {len(self.values)} values and follow the label"
         return ""
+
+
+@dataclass
+class RepeatedPairs:
+    """Streaming estimate of how many rows repeat the score and the uncertainty of another row.
+
+    The sample is of the distinct pairs with the lowest hashes, with all their rows, whatever the row order.
+
+    Attributes
+    ----------
+    key : uint64, shape (m,)
+        Ascending hashes of the sampled pairs.
+    rows : int64, shape (m,)
+        Rows of each.
+    """
+
+    key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def add(self, score: Floats, uncertainty: Floats) -> None:
+        """Add rows, shape (n,)."""
+        bits = [values.astype(np.float64).view(np.uint64) for values in (score, uncertainty)]
+        with np.errstate(over="ignore"):
+            key = (bits[0] * np.uint64(0x9E3779B97F4A7C15) + bits[1]) * np.uint64(0xBF58476D1CE4E5B9)
+        if len(self.key) == _PAIRS:
+            key = key[key <= self.key[-1]]
+        keys, rows = np.unique(key, return_counts=True)
+        self.key, inverse = np.unique(np.concatenate([self.key, keys]), return_inverse=True)
+        totals = np.zeros(len(self.key), dtype=np.int64)
+        np.add.at(totals, inverse, np.concatenate([self.rows, rows]))
+        self.key, self.rows = self.key[:_PAIRS], totals[:_PAIRS]
+
+    def caution(self) -> str:
+        """Return the caution if most rows repeat a pair; empty if not."""
+        repeated = int(self.rows[self.rows > 1].sum())
+        return repeated_caution(len(self.key), repeated, int(self.rows.sum()))
+
+
+def repeated_caution(pairs: int, repeated: int, rows: int) -> str:
+    """Return the caution on dependent rows, if most of the rows repeat one of many pairs; empty if not."""
+    if pairs <= MIN_PAIRS or repeated <= MIN_REPEATED * rows:
+        return ""
+    return (
+        "most rows repeat the score and the uncertainty of another row. If they are of one customer or "
+        "session, intervals and tests are too optimistic: give its column as --cluster."
+    )

@@ -53,3 +53,18 @@ def last_certified(bounds, delta, expected, tested):
     if last is None or tested[last[0]][0] == 0:
         return None
     return last
+
+
+def drawn_rows(rows, boundaries):
+    """Return the positives and clusters of each boundary, from (first boundary, cluster, key, positive) rows.
+
+    Each cluster with a selected row counts by that with the lowest key.
+    """
+    counts = []
+    for boundary in range(boundaries):
+        drawn = {}
+        for first, cluster, key, positive in rows:
+            if first <= boundary and (cluster not in drawn or key < drawn[cluster][0]):
+                drawn[cluster] = key, positive
+        counts.append((sum(positive for _, positive in drawn.values()), len(drawn)))
+    return counts

@@ -36,3 +36,17 @@ def members(probability, thresholds, uniform, method):
     return [
         score(probability, label, uniform, method) <= threshold for label, threshold in enumerate(thresholds)
     ]
+
+
+def clustered_threshold(rows, alpha):
+    """Return the threshold of (score, cluster) rows: at it, the clusters' mean shares reach the coverage."""
+    clusters = {}
+    for score, cluster in rows:
+        clusters.setdefault(cluster, []).append(score)
+    for candidate in sorted({score for score, _ in rows}):
+        shares = [
+            Fraction(sum(score <= candidate for score in scores), len(scores)) for scores in clusters.values()
+        ]
+        if sum(shares) >= (1 - alpha) * (len(clusters) + 1):
+            return candidate
+    return 1.0

@@ -23,6 +23,7 @@ Classes: TypeAlias = Any
 WEIGHT: Final = "weight"
 GROUP: Final = "group"
 BY: Final = "by"
+CLUSTER: Final = "cluster"
 PREFIX: Final = "p_"
 """Prefix of the column names given to an array of class probabilities."""
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 import polars as pl
 
-from uqcli.api.columns import WEIGHT, Column, by_name, table_of, unused
+from uqcli.api.columns import CLUSTER, WEIGHT, Column, by_name, table_of, unused
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.options import choice
 from uqcli.artifacts.codec import encode, load_kind
@@ -152,6 +152,8 @@ class Fitted(Generic[ModelT]):
         weight: Column | None,
         by: Column | None,
         audit: Mapping[str, Column] | None,
+        *,
+        cluster: Column | None,
         **options: Any,
     ) -> Evaluation:
         """Evaluate the rule on labelled rows.
@@ -164,14 +166,16 @@ class Fitted(Generic[ModelT]):
             Attributes of ``EvaluateRequest``.
         """
         segments = by_name(audit)
-        frame, overrides, names = self._labelled(inputs, label, weight, [*segments.items(), ("by", by)])
+        more = [*segments.items(), ("by", by), (CLUSTER, cluster)]
+        frame, overrides, names = self._labelled(inputs, label, weight, more)
         request = EvaluateRequest(
             data=DataRequest(inputs=(), frame=frame),
             artifacts=(str(self.artifact.kind),),
             rules=(self.artifact,),
             columns=overrides,
-            by=names[-1],
-            audit=tuple(name for name in names[:-1] if name is not None),
+            by=names[-2],
+            cluster=names[-1],
+            audit=tuple(name for name in names[:-2] if name is not None),
             **options,
         )
         return Evaluation(report=run(request).report)
@@ -214,6 +218,7 @@ class Fitted(Generic[ModelT]):
         *,
         bound: Decimal | None,
         delta: Decimal | None,
+        cluster: Column | None,
         **options: Any,
     ) -> Watched:
         """Watch the rule on new labelled rows.
@@ -227,12 +232,13 @@ class Fitted(Generic[ModelT]):
         **options
             Attributes of ``WatchRequest``.
         """
-        frame, overrides, names = self._labelled(inputs, label, weight, [("day", day)])
+        frame, overrides, names = self._labelled(inputs, label, weight, [("day", day), (CLUSTER, cluster)])
         request = WatchRequest(
             data=DataRequest(inputs=(), frame=frame),
             rule=self.artifact,
             columns=overrides,
             day=names[0],
+            cluster=names[1],
             bound=None if bound is None else decimal_text("bound", bound),
             delta=None if delta is None else decimal_text("delta", delta),
             **options,

@@ -727,6 +727,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if self.certified is not None:
             tested = self.certified.tested_on.rows
             where = f"calibration set ({count(fit.rows - tested)} chose, {count(tested)} tested)"
+            if self.certified.is_of_clusters:
+                where = f"calibration set ({count(tested)} clusters tested)"
         expected = self._expected_rows()
         thresholds = threshold_table(
             self.uncertainty_edges,

@@ -42,7 +42,10 @@ _RATES: Final = {
 
 
 class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
-    """Rows of the certificate's test, and those that the boundary flags among them, by weight."""
+    """Rows of the certificate's test, and those that the boundary flags among them, by weight.
+
+    With a cluster column they are clusters, each counted by one of its flagged rows.
+    """
 
     rows: Count
     positives: Count | msgspec.UnsetType = msgspec.UNSET
@@ -74,7 +77,8 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     """Guarantee on new data, at risk ``delta`` over calibration sets, half of it for cleared rows if any.
 
     Precision and recall have at least, the false-positive rate at most the given value. ``p_value``:
-    probability of a test result as good at just that value, the larger of two.
+    probability of a test result as good at just that value, the larger of two. ``cluster``: column of
+    dependent rows; the precision is then that of one flagged row of each cluster, drawn at random.
     """
 
     delta: Annotated[float, Meta(gt=0, lt=1)]
@@ -84,7 +88,13 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     p_value: Share
     seed: Count
     tested_on: TestedOn
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
     cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def is_of_clusters(self) -> bool:
+        """Whether it is about clusters with a flagged row, each by one of these rows."""
+        return not isinstance(self.cluster, msgspec.UnsetType)
 
     @property
     def bounds(self) -> dict[str, float]:
@@ -130,7 +140,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         texts = [_TEXTS[name].format(bound) for name, bound in self.bounds.items()]
         if not isinstance(self.cleared, msgspec.UnsetType):
             texts.append(f"at most {100 * self.cleared.miss:g} % of positives missed")
-        return ", ".join(texts)
+        return f"{', '.join(texts)}{' of one alert per cluster' if self.is_of_clusters else ''}"
 
 
 def certified_verdict(
@@ -146,6 +156,8 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
     """State the guarantee on new data, its test and its conditions."""
     tested, cleared = certificate.tested_on, certificate.cleared
     guarantees = [_GUARANTEES[name].format(100 * bound) for name, bound in certificate.bounds.items()]
+    if certificate.is_of_clusters:
+        return _of_clusters(certificate)
     risk = f"{100 * certificate.delta:g} %"
     results = []
     for name in certificate.bounds:
@@ -168,6 +180,22 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
     )
 
 
+def _of_clusters(certificate: SavedCertificate) -> tuple[str, ...]:
+    """State the guarantee on clusters with an alert, its test and its conditions."""
+    tested, risk = certificate.tested_on, f"{100 * certificate.delta:g} %"
+    (bound,) = certificate.bounds.values()
+    hits, trials = tested.trials_of("precision")
+    share_of = share(hits / trials)
+    return (
+        f"Certified: of new clusters with an alert, {100 * bound:g} % or more are positive by one of their "
+        f"alerts, drawn at random, at a risk of {risk}.",
+        "It is not the precision of all alerts, since clusters with many alerts count once.",
+        f"The test: {count(hits)} of {count(trials)} clusters are positive ({share_of}, "
+        f"{p_text(certificate.p_value)}), among {count(tested.rows)} clusters kept for it.",
+        *_conditions(certificate.seed, "clusters"),
+    )
+
+
 def group_certificates_in_words(
     certificates: Sequence[SavedCertificate], groups: int, risk: float
 ) -> tuple[str, ...]:
@@ -181,11 +209,11 @@ def group_certificates_in_words(
     )
 
 
-def _conditions(seed: int) -> tuple[str, ...]:
+def _conditions(seed: int, units: str = "rows") -> tuple[str, ...]:
     """State what a risk means, and what a certificate requires."""
     return (
         "The risk is the share of calibration sets whose certificate is wrong. Where few sets certify any "
         "rule, the share among the certified ones is higher.",
-        "It requires independent rows from the same source.",
+        f"It requires independent {units} from the same source.",
         f"Bound, risk, seed ({seed}) and bins must be fixed beforehand; a second try voids the certificate.",
     )

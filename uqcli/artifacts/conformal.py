@@ -278,14 +278,20 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return f"No guarantee: {self.unsealed}."
         percent = f"{100 * (1 - self.alpha):g} %"
         if self.groups is not None:
-            return f"Guaranteed coverage: {percent} in each group, {_ON_AVERAGE}."
+            return f"Guaranteed coverage: {percent} in each group, {_ON_AVERAGE}.{self._of_clusters()}"
         whom = {
             "marginal": "over all classes together, not in each class",
             "label-conditional": "of each class"
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
             "label-shift": "of the target data, if the class weights are right",
         }[self.mode]
-        return f"Guaranteed coverage: {percent} {whom}, {_ON_AVERAGE}."
+        return f"Guaranteed coverage: {percent} {whom}, {_ON_AVERAGE}.{self._of_clusters()}"
+
+    def _of_clusters(self) -> str:
+        """State which row of a cluster the guarantee is for; empty if rows are independent."""
+        if "cluster" not in self.source.columns:
+            return ""
+        return " It is for a row drawn at random from a new cluster."
 
     def guaranteed_of(self, name: str) -> float:
         """Return the guaranteed coverage of a class."""

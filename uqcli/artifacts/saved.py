@@ -189,6 +189,7 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
         numbers=numbers,
         label=_column(artifacts, "label", overrides.label) if labelled else None,
         weight=_column(artifacts, "weight", overrides.weight) if labelled and overrides.weighted else None,
+        fitted_clusters=_cluster_of(artifacts) if labelled else None,
         features=tuple(feature for artifact in artifacts for feature in artifact.features()),
     )
 
@@ -206,8 +207,14 @@ def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: 
         classes=classes if overrides.proba is None else overrides.proba.renaming(artifact.class_names),
         label=_column([artifact], "label", overrides.label) if labelled else None,
         weight=_column([artifact], "weight", overrides.weight) if labelled and overrides.weighted else None,
+        fitted_clusters=_cluster_of([artifact]) if labelled else None,
         features=artifact.features(),
     )
+
+
+def _cluster_of(artifacts: Sequence[Saved]) -> str | None:
+    """Return the cluster column of the first rule that was fitted with one; None if none was."""
+    return next((rule.columns["cluster"] for rule in artifacts if "cluster" in rule.columns), None)
 
 
 def _column(artifacts: Sequence[Saved], role: str, override: str | None) -> str | None:

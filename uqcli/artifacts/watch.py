@@ -39,6 +39,7 @@ class WatchParameters(msgspec.Struct, frozen=True, kw_only=True):
     bound: str | None
     day: str | None
     matured: Count
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SavedPromise(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,11 +66,15 @@ class BatchCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SavedBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A batch: the SHA-256 of its inputs or its day, and its counts in the order of the promises."""
+    """A batch: the SHA-256 of its inputs or its day, and its counts in the order of the promises.
+
+    ``clusters``: digests of the clusters of dependent rows that it counts, each with one trial of a promise.
+    """
 
     digest: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | msgspec.UnsetType = msgspec.UNSET
     day: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")] | msgspec.UnsetType = msgspec.UNSET
     counts: list[BatchCounts]
+    clusters: list[Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def name(self) -> str:
@@ -115,6 +120,9 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
             return "a batch has more successes than trials"
         if any((batch.digest is msgspec.UNSET) == (batch.day is msgspec.UNSET) for batch in self.batches):
             return "a batch has no digest and no day, or both"
+        clusters = [cluster for batch in self.batches for cluster in batch.clusters or ()]
+        if len(set(clusters)) < len(clusters):
+            return "a cluster is counted twice"
         names = [batch.name for batch in self.batches]
         if len(set(names)) < len(names) or self.acknowledged > len(names):
             return "its batches are repeated, or fewer than those acknowledged"

@@ -70,6 +70,15 @@ ROW_OPTIONS: Final = tuple(field.name for group in (FitColumns, InputOptions) fo
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClusterColumn:
+    """Column of rows that depend on each other."""
+
+    panel: ClassVar = _COLUMNS
+
+    cluster: str | None = option("COL", "Dependent rows, such as a customer's.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClassProbabilities:
     """Columns of class probabilities, instead of one score."""
 

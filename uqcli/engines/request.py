@@ -180,6 +180,10 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     keys
         Columns whose texts define groups; ``INPUT`` is also a key, and so is ``PREDICTED`` if rows become
         predictions.
+    cluster
+        The key of dependent rows, such as those of one customer; None if rows are independent.
+    fitted_clusters
+        Cluster column of the rule that reads the rows; they may also have it.
     features
         Numeric or text columns in which values may be missing.
     amounts
@@ -197,6 +201,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     class_columns: ClassColumns | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
+    cluster: str | None = None
+    fitted_clusters: str | None = None
     features: tuple[FeatureRequest, ...] = ()
     amounts: tuple[str, ...] = ()
     predicted: bool = False
@@ -235,7 +241,11 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return {
             **self.all_numbers(),
             **{role: name for role, name in label_and_weight if name is not None},
-            **{f"by.{name}": name for name in self.keys if name not in (INPUT, PREDICTED)},
+            **{
+                "cluster" if name == self.cluster else f"by.{name}": name
+                for name in self.keys
+                if name not in (INPUT, PREDICTED)
+            },
             **{f"{feature.option}.{feature.name}": feature.name for feature in self.features},
         }
 
@@ -243,6 +253,19 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     def is_binary(self) -> bool:
         """Whether rows are positive or negative: they have a label, which is not a class name."""
         return self.label is not None and (self.predicted or not self.classes)
+
+    @property
+    def may_depend(self) -> bool:
+        """Whether labelled rows with an uncertainty are taken as independent."""
+        has_both = "score" in self.numbers and "uncertainty" in self.numbers
+        return has_both and self.label is not None and self.weight is None and self.cluster is None
+
+    def forgotten_cluster(self, columns: Sequence[str]) -> str:
+        """Return a caution if the rows have the cluster column of the rule, but it is not given."""
+        name = self.fitted_clusters
+        if name is None or self.cluster is not None or self.label is None or name not in columns:
+            return ""
+        return f"the rule was fitted with --cluster {name}, and these rows have this column: give it again."
 
     def all_numbers(self) -> dict[str, str]:
         """Return the column names of the numeric roles, with class probabilities."""
@@ -313,8 +336,15 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return replace(self, roles=replace(self.roles, numbers=numbers, amounts=tuple(amounts)))
 
     def grouped_by(self, column: str | None) -> DataRequest:
-        """Return a copy with a key column, if one is given."""
-        return replace(self, roles=replace(self.roles, keys=() if column is None else (column,)))
+        """Return a copy with a key column, if one is given, beside that of clusters."""
+        keys = tuple(key for key in (column, self.roles.cluster) if key is not None)
+        return replace(self, roles=replace(self.roles, keys=keys))
+
+    def clustered_by(self, column: str | None) -> DataRequest:
+        """Return a copy whose rows depend on each other within the groups of a column, if one is given."""
+        if column is None:
+            return self
+        return replace(self, roles=replace(self.roles, keys=(*self.roles.keys, column), cluster=column))
 
     def on(self, inputs: Inputs) -> DataRequest:
         """Return a copy for other inputs."""

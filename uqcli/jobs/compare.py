@@ -13,6 +13,7 @@ from uqcli.draws import Purpose, generator
 from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.tce.measure import mean_metrics
 from uqcli.methods.bin.registry import BinSizes, rule_of
+from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired import SIDES, PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.evaluate.ranking import auc, average_precision
@@ -40,15 +41,25 @@ _METRICS_WITH_INTERVALS = ("auc", "log_loss", "brier")
 AnyPairedCounts = PairedCounts | PairedClassCounts
 
 
-def compare(paired_counts: AnyPairedCounts, plan: ResamplingPlan) -> Comparison:
-    """Measure both sets of probabilities, on the same bootstrap resamples."""
+def compare(
+    paired_counts: AnyPairedCounts, plan: ResamplingPlan, clusters: ClusteredPairs | None = None
+) -> Comparison:
+    """Measure both sets of probabilities, on the same bootstrap resamples.
+
+    Parameters
+    ----------
+    clusters
+        The same rows by cluster of dependent rows, to resample; None if rows are independent.
+    """
     if isinstance(paired_counts, PairedClassCounts):
         before, after = _metrics_of_classes(paired_counts)
     else:
         before, after = map(metrics_of, paired_counts.counts())
+    if clusters is not None:  # the test of the TCE assumes independent rows
+        before, after = ({**side, "tce": None} for side in (before, after))
     difference = {name: minus(after[name], before[name]) for name in before}
     values = dict(zip(SIDES, (before, after, difference), strict=True))
-    intervals = _intervals(paired_counts, plan) if plan.replicates else {}
+    intervals = _intervals(clusters or paired_counts, plan) if plan.replicates else {}
     metrics = {side: _with_intervals(side, values[side], intervals) for side in SIDES}
     return Comparison(before=metrics["before"], after=metrics["after"], difference=metrics["difference"])
 
@@ -62,7 +73,7 @@ Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 """Interval by side and metric; None if no valid interval exists."""
 
 
-def _intervals(paired_counts: AnyPairedCounts, plan: ResamplingPlan) -> Intervals:
+def _intervals(paired_counts: AnyPairedCounts | ClusteredPairs, plan: ResamplingPlan) -> Intervals:
     estimates = paired_counts.with_errors()
     keys = [(side, name) for side in SIDES for name in _METRICS_WITH_INTERVALS if name in estimates]
     if paired_counts.min_class_rows < MIN_CLASS_ROWS:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqcli import defaults
-from uqcli.document import ExactEstimate
+from uqcli.counts import Ints
+from uqcli.document import Estimate, ExactEstimate
 from uqcli.errors import UsageError
 from uqcli.methods.proportion import clopper_pearson
+from uqcli.methods.survey import proportion_interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,3 +49,14 @@ def proportion_estimate(successes: int, trials: int, confidence: float) -> Exact
     """Return a proportion with its exact interval; the value is None without trials."""
     low, high = clopper_pearson(successes, trials, confidence)
     return ExactEstimate(value=successes / trials if trials else None, low=low, high=high)
+
+
+def estimate_over_clusters(successes: Ints, trials: Ints, confidence: float) -> Estimate:
+    """Return a proportion with its interval over clusters of dependent rows; int64, shape (C,) each.
+
+    It has no interval if fewer than ``uqcli.methods.survey.MIN_CLUSTERS`` clusters have trials.
+    """
+    rate = proportion_interval(successes, trials, confidence)
+    if rate.low is None or rate.high is None:
+        return Estimate(value=rate.value, low=None, high=None)
+    return ExactEstimate(value=rate.value, low=rate.low, high=rate.high)

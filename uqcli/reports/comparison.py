@@ -16,10 +16,12 @@ from uqcli.document import (
     Metrics,
     Table,
     Verdict,
+    count,
     ends_of,
     meaning_rows,
     share,
 )
+from uqcli.methods.survey import FEW_CLUSTERS
 from uqcli.reports.tce.words import MANY_REJECTED
 
 _MEANINGS: Final = {
@@ -253,6 +255,13 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str
     if tce is None or ece is None or tce <= 100 * MANY_REJECTED:
         return []
     return [f"{tce:.1f} % of {whose} predictions are still rejected; the mean error is {ece:.2g} (ece)."]
+
+
+def too_few_clusters(clusters: int | None) -> list[str]:
+    """Caution that there are no intervals, for lack of clusters."""
+    if clusters is None or clusters >= FEW_CLUSTERS:
+        return []
+    return [f"{count(clusters)} clusters are too few for intervals: {FEW_CLUSTERS} are needed."]
 
 
 def _has_interval(metric: Metric) -> bool:

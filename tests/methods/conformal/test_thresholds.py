@@ -15,6 +15,7 @@ from uqcli.kernels import nonconformity
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import (
     LabelScores,
+    clustered_threshold,
     label_conditional_thresholds,
     label_shift_thresholds,
     marginal_threshold,
@@ -147,3 +148,25 @@ def test_corrected_sets_cover_under_label_shift_and_uncorrected_do_not(capsys):
     assert mean["uncorrected"] < 0.87
     assert mean["oracle"] >= 0.9 - error
     assert mean["estimated"] >= 0.9 - 0.01 - error
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 6), st.integers(1, 3)), min_size=1, max_size=40),
+    ALPHAS,
+)
+def test_thresholds_of_clusters_equal_those_of_the_oracle(rows, alpha):
+    score, cluster, weight = map(np.array, zip(*rows, strict=True))
+    found = clustered_threshold(score / 10, weight, cluster, alpha)
+    repeated = [
+        (float(s), int(c)) for s, c, w in zip(score / 10, cluster, weight, strict=True) for _ in range(w)
+    ]
+    assert oracle.clustered_threshold(repeated, alpha) <= found
+    assert found <= oracle.clustered_threshold(repeated, alpha - Fraction(1, 10**6))
+    order = np.random.default_rng(0).permutation(len(score))
+    assert clustered_threshold(score[order] / 10, weight[order], -cluster[order], alpha) == found
+
+
+def test_clusters_of_one_row_have_the_marginal_threshold():
+    score, one = np.linspace(0, 1, 57), np.ones(57, dtype=np.int64)
+    for alpha in (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000)):
+        assert clustered_threshold(score, one, np.arange(57), alpha) == marginal_threshold(score, None, alpha)

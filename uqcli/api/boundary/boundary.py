@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 
 from uqcli import defaults
 from uqcli.api.boundary.amounts import GainAndCost
-from uqcli.api.columns import GROUP, WEIGHT, Classes, Column, Labelled, class_rows, in_order, is_by_class
+from uqcli.api.columns import (
+    CLUSTER,
+    GROUP,
+    WEIGHT,
+    Classes,
+    Column,
+    Labelled,
+    class_rows,
+    in_order,
+    is_by_class,
+)
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted, Watched
 from uqcli.api.options import choice
@@ -170,6 +180,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         group: Column | None = None,
         weight: Column | None = None,
         by: Column | None = None,
+        cluster: Column | None = None,
         audit: Mapping[str, Column] | None = None,
         gain: Decimal | Column | None = None,
         cost: Decimal | Column | None = None,
@@ -191,6 +202,8 @@ class Boundary(Fitted[BoundaryArtifact]):
             Multiplicity of each row.
         by : texts or integers, shape (n,), optional
             Groups to measure and test separately; see ``Evaluation.groups``.
+        cluster : texts or integers, shape (n,), optional
+            Customer, session or patient of each row; rows of one depend on each other.
         audit
             Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
             tested; see ``Evaluation.segments``.
@@ -215,6 +228,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             weight,
             by,
             audit,
+            cluster=cluster,
             utility=constraint_from(**worth.texts) if worth.texts else None,
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
@@ -230,6 +244,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         group: Column | None = None,
         weight: Column | None = None,
         day: Column | None = None,
+        cluster: Column | None = None,
         matured: int | None = None,
         state: str | None = None,
         bound: Decimal | None = None,
@@ -250,6 +265,8 @@ class Boundary(Fitted[BoundaryArtifact]):
             Multiplicity of each row.
         day : dates or texts such as 2026-03-31, shape (n,), optional
             Days, each counted once.
+        cluster : texts or integers, shape (n,), optional
+            Customer of each row, who is one trial for the lifetime of the watch.
         matured
             Days after which the labels of a day are complete.
         state
@@ -272,6 +289,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             state,
             bound=bound,
             delta=delta,
+            cluster=cluster,
             matured=matured,
             run_length=run_length,
         )
@@ -288,6 +306,7 @@ def find_boundary(
     uncertainty: Column | None = None,
     weight: Column | None = None,
     group: Column | None = None,
+    cluster: Column | None = None,
     classes: Sequence[str] | None = None,
     precision: Decimal | None = None,
     recall: Decimal | None = None,
@@ -325,6 +344,8 @@ def find_boundary(
         Multiplicity of each row.
     group : shape (n,), optional
         Groups that get their own thresholds.
+    cluster : texts or integers, shape (n,), optional
+        Customer, session or patient of each row; rows of one depend on each other.
     classes
         Class names in the order of the probabilities; None for the names of a frame's columns, or numbers.
     precision, recall, max_selected, max_fpr, gain, cost
@@ -371,11 +392,11 @@ def find_boundary(
         "max_selected": max_selected,
         "max_fpr": max_fpr,
     }
-    worth = GainAndCost.from_values((SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP), gain=gain, cost=cost)
+    worth = GainAndCost.from_values((SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP, CLUSTER), gain=gain, cost=cost)
     bins = None if uncertainty_bins == "auto" else uncertainty_bins
     uncertainties = {} if uncertainty is None else {UNCERTAINTY: uncertainty}
     groups = {} if group is None else {GROUP: group}
-    more = {**groups, **worth.columns}
+    more = {**groups, **worth.columns, **({} if cluster is None else {CLUSTER: cluster})}
     if not isinstance(min_group, int):
         raise UsageError(f"min_group {min_group!r}", expected="a whole number of rows")
     by = None if group is None else GROUP
@@ -388,7 +409,7 @@ def find_boundary(
         data = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more).request()
     result = run(
         BoundaryRequest(
-            data=data.grouped_by(by),
+            data=data.grouped_by(by).clustered_by(None if cluster is None else CLUSTER),
             constraint=with_margin(
                 constraint_from(
                     **{

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from uqcli import defaults
-from uqcli.api.columns import Column, Labelled, by_name
+from uqcli.api.columns import CLUSTER, Column, Labelled, by_name
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import options_of
 from uqcli.api.shift.weights import Shift, shift_artifact
@@ -46,6 +46,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         features: Mapping[str, Column] | None = None,
         partition: Mapping[str, Column] | None = None,
         weight: Column | None = None,
+        cluster: Column | None = None,
         shift: Shift | None = None,
         logit: bool = False,
         undersampled: float = 1.0,
@@ -67,6 +68,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
             Numbers (NaN is missing) or texts (None is missing).
         weight : non-negative integers, shape (n,), optional
             Multiplicity of each row.
+        cluster : texts or integers, shape (n,), optional
+            Customer of each row, whose rows stay in one half or fold.
         shift
             Class weights of target data, applied to the probabilities after the map.
         undersampled
@@ -101,11 +104,12 @@ class Calibrator(Fitted[CalibratorArtifact]):
         if not tries_all and calibration.method is CalibrationMethod.MIST and uncertainty is None:
             raise UsageError("method mist without uncertainty", expected="a column of uncertainties")
         features, partition = by_name(features), by_name(partition)
-        more = {**features, **partition}
+        clusters = None if cluster is None else CLUSTER
+        more = {**features, **partition, **({} if cluster is None else {CLUSTER: cluster})}
         rows = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more)
         request = CalibrateRequest(
-            data=rows.request(),
-            calibration=calibration,
+            data=rows.request().clustered_by(clusters),
+            calibration=replace(calibration, cluster=clusters),
             features=tuple(features),
             partition=tuple(partition),
             shift=None if shift is None else shift_artifact(shift),
@@ -155,6 +159,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         features: Mapping[str, Column] | None = None,
         weight: Column | None = None,
         by: Column | None = None,
+        cluster: Column | None = None,
         audit: Mapping[str, Column] | None = None,
         bootstrap: int = 0,
         confidence: float = defaults.CONFIDENCE,
@@ -172,6 +177,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
         weight : non-negative integers, shape (n,), optional
         by : texts or integers, shape (n,), optional
             Groups to measure separately; see ``Evaluation.groups``.
+        cluster : texts or integers, shape (n,), optional
+            Customer, session or patient of each row; rows of one depend on each other.
         audit
             Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
             tested; see ``Evaluation.segments``.
@@ -185,4 +192,4 @@ class Calibrator(Fitted[CalibratorArtifact]):
         """
         columns = {**self._input_columns(score, uncertainty), **by_name(features)}
         options = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
-        return self._measured(columns, label, weight, by, audit, **options)
+        return self._measured(columns, label, weight, by, audit, cluster=cluster, **options)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uqcli import defaults
-from uqcli.api.columns import GROUP, Classes, Column, class_rows, in_order
+from uqcli.api.columns import CLUSTER, GROUP, Classes, Column, class_rows, in_order
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted, Watched
 from uqcli.api.options import choice
@@ -73,6 +73,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         group: Column | None = None,
         weight: Column | None = None,
         by: Column | None = None,
+        cluster: Column | None = None,
         audit: Mapping[str, Column] | None = None,
         shift: Shift | None = None,
         confidence: float = defaults.CONFIDENCE,
@@ -91,6 +92,8 @@ class ConformalSets(Fitted[ConformalArtifact]):
         weight : non-negative integers, shape (n,), optional
         by : texts or integers, shape (n,), optional
             Groups to measure and test separately; see ``Evaluation.groups``.
+        cluster : texts or integers, shape (n,), optional
+            Customer, session or patient of each row; rows of one depend on each other.
         audit
             Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
             tested; see ``Evaluation.segments``.
@@ -108,6 +111,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             weight,
             by,
             audit,
+            cluster=cluster,
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
             seed=seed,
@@ -121,6 +125,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         group: Column | None = None,
         weight: Column | None = None,
         day: Column | None = None,
+        cluster: Column | None = None,
         matured: int | None = None,
         state: str | None = None,
         bound: Decimal | None = None,
@@ -140,6 +145,8 @@ class ConformalSets(Fitted[ConformalArtifact]):
             Multiplicity of each row.
         day : dates or texts such as 2026-03-31, shape (n,), optional
             Days, each counted once.
+        cluster : texts or integers, shape (n,), optional
+            Customer of each row, who is one trial for the lifetime of the watch.
         matured
             Days after which the labels of a day are complete.
         state
@@ -162,6 +169,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             state,
             bound=bound,
             delta=delta,
+            cluster=cluster,
             matured=matured,
             run_length=run_length,
         )
@@ -194,6 +202,7 @@ def conformal_sets(
     classes: Sequence[str] | None = None,
     weight: Column | None = None,
     group: Column | None = None,
+    cluster: Column | None = None,
     method: ConformalMethod | str = defaults.CONFORMAL_METHOD,
     mode: ConformalMode | str = defaults.CONFORMAL_MODE,
     alpha_by_class: Mapping[str, Decimal] | None = None,
@@ -216,6 +225,8 @@ def conformal_sets(
         Decimal in (0, 1) as text, a Fraction, or a float, read as it prints.
     group : shape (n,)
         Groups with their own thresholds, in mode marginal.
+    cluster : shape (n,)
+        Customer of each row; the guarantee is then for a row drawn at random from a new one.
     shift, target
         For mode label-shift: class weights, or unlabelled target data to estimate them from.
 
@@ -232,15 +243,13 @@ def conformal_sets(
     >>> found.sets([0.05, 0.95]).tolist()
     [[True, False], [False, True]]
     """
+    groups = {} if group is None else {GROUP: group}
+    clusters = {} if cluster is None else {CLUSTER: cluster}
     result = run(
         ConformalRequest(
             data=class_rows(
-                probability,
-                label,
-                classes=classes,
-                weight=weight,
-                more={} if group is None else {GROUP: group},
-            ),
+                probability, label, classes=classes, weight=weight, more={**groups, **clusters}
+            ).clustered_by(None if cluster is None else CLUSTER),
             method=choice("method", ConformalMethod, method),
             mode=choice("mode", ConformalMode, mode),
             alpha=decimal_text("alpha", alpha),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from uqcli import defaults
-from uqcli.api.columns import Classes, Column, by_name, class_rows, unused
+from uqcli.api.columns import CLUSTER, Classes, Column, by_name, class_rows, unused
 from uqcli.api.options import options_of
 from uqcli.document import Metrics
 from uqcli.errors import UsageError
@@ -90,6 +90,7 @@ def calibration_error(
     options: MeasureOptions | None = None,
     classes: Sequence[str] | None = None,
     group: Column | None = None,
+    cluster: Column | None = None,
     audit: Mapping[str, Column] | None = None,
     bootstrap: int = 0,
     confidence: float = defaults.CONFIDENCE,
@@ -114,6 +115,8 @@ def calibration_error(
         Class names in the order of the columns.
     group : shape (n,)
         Groups that are also measured separately.
+    cluster : shape (n,)
+        Customer of each row; rows of one depend on each other.
     audit
         Columns by name, each of shape (n,): every value, and every pair of values of two columns, is tested;
         see ``CalibrationErrors.segments``.
@@ -138,9 +141,11 @@ def calibration_error(
     segments = by_name(audit)
     by = None if group is None else unused(_GROUP, segments)
     more = segments if by is None else {**segments, by: group}
+    clusters = None if cluster is None else unused(CLUSTER, more)
+    more = more if clusters is None else {**more, clusters: cluster}
     result = run(
         TceRequest(
-            data=class_rows(score, label, classes=classes, weight=weight, more=more),
+            data=class_rows(score, label, classes=classes, weight=weight, more=more).clustered_by(clusters),
             measure=options or options_of(MeasureOptions, measured),
             by=by,
             audit=tuple(segments),

@@ -17,6 +17,7 @@ from uqcli.cli.options import (
     ROW_OPTIONS,
     ArtifactOutput,
     ClassProbabilities,
+    ClusterColumn,
     FitColumns,
     InputOptions,
     PlotOutput,
@@ -75,7 +76,7 @@ class MethodOptions:
     shift: str | None = option("SHIFT.json", "Meet the bound under these class weights.")
     uncertainty_bins: str | None = option(
         "K|auto",
-        f"Uncertainty bins; auto: 1, 2, 4 or 8. (default: auto for smooth, else {defaults.UNCERTAINTY_BINS})",
+        f"auto: 1, 2, 4 or 8. (default: auto, else {defaults.UNCERTAINTY_BINS})",
     )
     score_bins: str | None = option("L|all", f"Score bins, or all scores. (default: {defaults.SCORE_BINS})")
     binning: GridBinning | None = choice(
@@ -97,6 +98,7 @@ def boundary(
     ] = None,
     constraint: ConstraintOptions,
     columns: FitColumns,
+    clusters: ClusterColumn,
     probabilities: ClassProbabilities,
     written: ArtifactOutput,
     plotting: PlotOutput,
@@ -130,7 +132,7 @@ def boundary(
         refuse_typed(("uncertainty_bins",), "with --proba but without --uncertainty", "both")
         grid = replace(grid, uncertainty_bins=1, auto=False)
     request = BoundaryRequest(
-        data=data.grouped_by(by),
+        data=data.grouped_by(by).clustered_by(clusters.cluster),
         constraint=constraints[0],
         review=review_limit(review=method.review, miss=method.miss),
         by=by,

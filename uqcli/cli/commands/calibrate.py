@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
@@ -16,6 +16,7 @@ from uqcli.cli.inputs import labelled_data, parse_names
 from uqcli.cli.options import (
     ArtifactOutput,
     ClassProbabilities,
+    ClusterColumn,
     FitColumns,
     InputOptions,
     LabelledInputs,
@@ -84,6 +85,7 @@ def calibrate(
     *,
     inputs: LabelledInputs = None,
     columns: FitColumns,
+    clusters: ClusterColumn,
     map_options: MapOptions,
     written: ArtifactOutput,
     plotting: PlotOutput,
@@ -122,9 +124,12 @@ def calibrate(
     if method not in (None, CalibrationMethod.HETEROGENEOUS):
         part_options = PartOptions()  # drop configured values for heterogeneous
     request = CalibrateRequest(
-        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
-        calibration=_calibration(
-            method or defaults.CALIBRATION_METHOD, map_options, part_options, resampling
+        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities).clustered_by(
+            clusters.cluster
+        ),
+        calibration=replace(
+            _calibration(method or defaults.CALIBRATION_METHOD, map_options, part_options, resampling),
+            cluster=clusters.cluster,
         ),
         features=parse_names("--features", part_options.features),
         partition=parse_names("--partition", part_options.partition),

@@ -14,6 +14,7 @@ from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     ArtifactOutput,
     ClassProbabilities,
+    ClusterColumn,
     FitColumns,
     InputOptions,
     LabelledInputs,
@@ -64,6 +65,7 @@ def conformal(
     inputs: LabelledInputs = None,
     probabilities: ClassProbabilities,
     columns: FitColumns,
+    clusters: ClusterColumn,
     sets: SetOptions,
     written: ArtifactOutput,
     reporting: ReportOptions,
@@ -82,7 +84,9 @@ def conformal(
             unused: dict[str, Any] = {name: None for name in names if not is_typed(name)}
             sets = replace(sets, **unused)
     request = ConformalRequest(
-        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
+        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities).clustered_by(
+            clusters.cluster
+        ),
         method=sets.method,
         mode=sets.mode,
         alpha=sets.alpha,

@@ -11,6 +11,7 @@ from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import column_overrides, data_without_columns, parse_names
 from uqcli.cli.options import (
+    ClusterColumn,
     InputOptions,
     LabelColumns,
     ModelClasses,
@@ -57,6 +58,7 @@ def evaluate(
     columns: ModelColumns,
     classes: ModelClasses,
     labels: LabelColumns,
+    clusters: ClusterColumn,
     worth: ValueOptions,
     reading: InputOptions,
     resampling: ResamplingOptions,
@@ -81,6 +83,7 @@ def evaluate(
         seed=resampling.seed,
         shift=shift,
         by=by,
+        cluster=clusters.cluster,
         audit=parse_names("--audit", audit),
         utility=constraint_from(gain=worth.gain, cost=worth.cost) if worth.gain or worth.cost else None,
     )

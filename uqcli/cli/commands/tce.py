@@ -14,6 +14,7 @@ from uqcli.cli.inputs import labelled_data, parse_names
 from uqcli.cli.options import (
     BlockBounds,
     ClassProbabilities,
+    ClusterColumn,
     FitColumns,
     InputOptions,
     LabelledInputs,
@@ -53,6 +54,7 @@ def tce(
     *,
     inputs: LabelledInputs = None,
     columns: FitColumns,
+    clusters: ClusterColumn,
     probabilities: ClassProbabilities,
     testing: TestOptions,
     plotting: PlotOutput,
@@ -81,7 +83,9 @@ def tce(
         test=testing.test,
     )
     request = TceRequest(
-        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
+        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities).clustered_by(
+            clusters.cluster
+        ),
         measure=measure,
         by=testing.by,
         audit=parse_names("--audit", testing.audit),

@@ -14,6 +14,7 @@ from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import flag, option
 from uqcli.cli.inputs import column_overrides, data_without_columns
 from uqcli.cli.options import (
+    ClusterColumn,
     InputOptions,
     LabelColumns,
     ModelClasses,
@@ -82,6 +83,7 @@ def watch(
     columns: ModelColumns,
     classes: ModelClasses,
     labels: LabelColumns,
+    clusters: ClusterColumn,
     reading: InputOptions,
     running: RunOptions,
 ) -> None:
@@ -104,6 +106,7 @@ def watch(
         delta=alarms.delta,
         run_length=alarms.run_length,
         bound=alarms.bound,
+        cluster=clusters.cluster,
         day=states.day,
         matured=states.matured,
         replace=states.replace,

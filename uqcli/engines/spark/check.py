@@ -22,7 +22,7 @@ from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 from uqcli.errors import DataError, UsageError
-from uqcli.repeats import MAX_SAMPLED, MAX_VALUES, WeightSummary
+from uqcli.repeats import MAX_SAMPLED, MAX_VALUES, WeightSummary, repeated_caution
 from uqcli.running.remarks import caution
 
 if TYPE_CHECKING:
@@ -126,7 +126,29 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         caution(refusals.unlabelled(result.summary.unlabelled))
     if roles.weight is not None and (caution_text := _weights_seen(result).caution()):
         caution(caution_text)
+    if roles.may_depend and (caution_text := _repeated(result)):
+        caution(caution_text)
+    if caution_text := roles.forgotten_cluster(inputs[0].columns):
+        caution(caution_text)
     return result
+
+
+def _repeated(checked: CheckedFrame) -> str:
+    """Return the caution if most rows repeat the score and the uncertainty of another row."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    names = [checked.names[role] for role in ("score", "uncertainty")]
+    with spark_errors("look for repeated rows"):
+        pairs = checked.frame.groupBy(*names).agg(F.count(F.lit(1)).alias("rows"))
+        (answer,) = (
+            pairs.agg(
+                F.count(F.lit(1)).alias("pairs"),
+                F.sum(F.when(F.col("rows") > 1, F.col("rows")).otherwise(0)).alias("repeated"),
+            )
+            .toArrow()
+            .to_pylist()
+        )
+    return repeated_caution(int(answer["pairs"]), int(answer["repeated"] or 0), checked.rows)
 
 
 def _weights_seen(checked: CheckedFrame) -> WeightSummary:

@@ -106,7 +106,10 @@ def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
         return None
     optimum = optimise(cells, Algorithm.SMOOTH, calibration_set.constraint)
     if optimum.found is not None:
-        expected_results = expected(cells, Algorithm.SMOOTH, calibration_set.constraint, calibration_set.seed)
+        expected_results = None
+        if calibration_set.cluster is None:
+            constraint, seed = calibration_set.constraint, calibration_set.seed
+            expected_results = expected(cells, Algorithm.SMOOTH, constraint, seed)
         return Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum, expected=expected_results)
     if calibration_set.constraint.margin or calibration_set.obstacle(Algorithm.ST) is not None:
         return None

@@ -7,23 +7,25 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import msgspec
+import numpy as np
 
 from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.certificate import SavedCertificate, SavedClearance, TestedOn
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, GroupBound, ReviewKind
-from uqcli.counts import Bools, Cells, Floats, RangeCounts
+from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts
 from uqcli.defaults import SCORE_BINS
-from uqcli.draws import check_seed
+from uqcli.draws import Purpose, check_seed, hashes, text_keys
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
-from uqcli.jobs.boundary.keyed import split_by_hash
+from uqcli.jobs.boundary.keyed import copies, split_by_hash
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.labelled import open_table, source_of
-from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
+from uqcli.methods.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.methods.bin.reference import Reference, reference_of
 from uqcli.methods.boundary.bins import BinsTried, fewest_of, tried_bins
 from uqcli.methods.boundary.capacity import Thresholds, nested_thresholds
+from uqcli.methods.boundary.clustered_rows import ClusteredRows
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.ranking.certificate import (
@@ -34,6 +36,7 @@ from uqcli.methods.boundary.ranking.certificate import (
     Promise,
     promises_of,
 )
+from uqcli.methods.boundary.ranking.drawn_rows import DrawnRows, drawn_rows
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.zones import with_review
 from uqcli.rows import Rows
@@ -96,7 +99,11 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     delta = checked_delta(request)
     uncertain = request.grid.spec(Algorithm.SMOOTH).uncertainty_bins > 1
     table = open_table(request.data, uses_uncertainty=uncertain)
-    rows = table.rows().pooled()
+    rows, cluster = table.rows(), request.data.roles.cluster
+    if cluster is not None:
+        key = text_keys(table.groups(cluster))[rows.groups[cluster]]
+        rows = replace(rows, groups={cluster: key})
+    rows = rows.pooled()
     rule = certified_rule(rows, request, delta)
     return CertifiedBoundary(
         source=source_of(table.summary),
@@ -122,10 +129,12 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
     each has half of the risk.
     """
     constraint, spec = request.constraint, request.grid.spec(Algorithm.SMOOTH)
-    pilot, test = _split(rows, request.seed)
+    cluster = request.data.roles.cluster
+    pilot, test = _split(rows, request.seed, cluster)
     tried: tuple[BinsTried, ...] | None = None
     if request.grid.is_auto(Algorithm.SMOOTH) and pilot.size:  # chosen on the pilot: there is a single test
-        tried = tried_bins(_cells(pilot, _for_bins(spec)), constraint, request.seed)
+        shared = _cells(pilot, _for_bins(spec))
+        tried = tried_bins(shared, constraint, request.seed, _folds(pilot, shared, request))
         spec = replace(spec, uncertainty_bins=fewest_of(tried))
     missed = request.review is not None and request.review.kind is ReviewKind.MISS
     risk = float(delta / 2 if missed else delta)
@@ -137,6 +146,8 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
     if pilot.size:
         ranked = _cells(pilot, spec)
         certifier = Certifier.from_cells(ranked, cells_under(pool_by(test, ranked.uncertainty_edges), ranked))
+        if cluster is not None:
+            certifier = replace(certifier, drawn=_drawn(pilot, test, certifier, request))
         outcome = certifier.certify(promises_of(constraint), risk)
         if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
             shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
@@ -197,15 +208,56 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
         is_utility = request.constraint.kind is ConstraintKind.UTILITY
         option = "--gain and --cost" if is_utility else f"--{request.constraint.kind}"
         raise UsageError(f"--certify with {option}", expected="--precision, --recall or --max-fpr")
+    if request.data.roles.cluster is not None and (
+        request.constraint.kind is not ConstraintKind.PRECISION
+        or request.constraint.recall is not None
+        or (request.review is not None and request.review.kind is ReviewKind.MISS)
+    ):
+        raise UsageError("--certify with --cluster", expected="--precision alone")
     if request.by is not None and request.bound is not GroupBound.EACH:
         raise UsageError("--certify with --bound overall", expected="one of them", remedy="add --bound each")
     return delta
 
 
-def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
-    """Split the rows into a pilot of a fifth, and the rest."""
-    pilot, rest = split_by_hash(rows, seed, [rows.size // PILOT_PARTS])
+def _split(rows: Rows, seed: int, cluster: str | None) -> tuple[Rows, Rows]:
+    """Split the rows, or their clusters, into a pilot of a fifth, and the rest."""
+    if cluster is None:
+        pilot, rest = split_by_hash(rows, seed, [rows.size // PILOT_PARTS])
+    else:
+        keys, index = np.unique(rows.groups[cluster], return_inverse=True)
+        order = np.lexsort((keys, hashes([keys], seed, Purpose.SPLIT)))
+        in_pilot = np.zeros(len(keys), dtype=np.bool_)
+        in_pilot[order[: len(keys) // PILOT_PARTS]] = True
+        pilot, rest = (np.where(mask[index], rows.weights(), 0) for mask in (in_pilot, ~in_pilot))
     return rows.reweighted(pilot), rows.reweighted(rest)
+
+
+def _folds(pilot: Rows, cells: Cells, request: BoundaryRequest) -> tuple[Ints, Ints] | None:
+    """Count the rows of each fold of whole clusters; None if rows are independent."""
+    cluster = request.data.roles.cluster
+    if cluster is None:
+        return None
+    uncertainty = np.zeros(len(pilot)) if pilot.uncertainty is None else pilot.uncertainty
+    clusters = ClusteredRows.from_rows(
+        pilot.groups[cluster], pilot.score, uncertainty, pilot.labels, pilot.weights()
+    )
+    return clusters.counts(cells, request.seed, Purpose.SPLIT)
+
+
+def _drawn(pilot: Rows, test: Rows, certifier: Certifier, request: BoundaryRequest) -> DrawnRows:
+    """Draw one flagged row of each cluster of the test, at each boundary of the pilot."""
+    cluster, cells, order = request.data.roles.cluster or "", certifier.pilot, certifier.nested.order
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
+    single = copies(test, request.seed)
+    return drawn_rows(
+        position[cell_of(test, cells)][single.index],
+        test.groups[cluster][single.index],
+        single.hashes,
+        test.labels[single.index],
+        boundaries=len(order),
+        pilot_clusters=len(np.unique(pilot.groups[cluster])),
+    )
 
 
 def _for_bins(spec: GridSpec) -> GridSpec:
@@ -263,6 +315,7 @@ def _saved(
         fpr=bounds.get(ConstraintKind.MAX_FPR, msgspec.UNSET),
         p_value=outcome.p_value,
         seed=request.seed,
+        cluster=msgspec.UNSET if request.data.roles.cluster is None else request.data.roles.cluster,
         tested_on=TestedOn(
             rows=outcome.tested,
             positives=outcome.positives,

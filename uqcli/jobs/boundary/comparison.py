@@ -8,13 +8,15 @@ from uqcli.amounts import units
 from uqcli.counts import bin_of
 from uqcli.defaults import FOLDS
 from uqcli.draws import check_seed
-from uqcli.errors import UsageError
+from uqcli.errors import DataError, UsageError
 from uqcli.jobs.boundary.calibration_set import CalibrationRows
 from uqcli.jobs.boundary.keyed import copies
 from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.methods.boundary.clustered_rows import ClusteredGrid, ClusteredRows
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.ranking.permutation import PERMUTATIONS, CrossValidatedGrid, Gain, gain_of
 from uqcli.methods.multiple import holm
+from uqcli.methods.survey import FEW_CLUSTERS
 from uqcli.reports.boundary.comparison import UncertaintyComparison
 
 
@@ -51,6 +53,9 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
     Counts are split by drawing. Amounts belong to single rows, which are split by hashes.
     """
     cells, constraint = rows.compared_cells, rows.constraint
+    if rows.clusters is not None:
+        _require_clusters(rows.clusters)
+        return ClusteredGrid.from_clusters(cells, rows.clusters, seed)
     if not constraint.amounts:
         return CrossValidatedGrid.from_cells(cells, seed)
     table = rows.table.rows().pooled()
@@ -68,6 +73,18 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
         amounts=amounts[:, single.index],
         values=constraint.values(table.labels, amounts)[single.index],
     )
+
+
+def _require_clusters(rows: ClusteredRows) -> None:
+    """Refuse a test on few clusters.
+
+    Raises
+    ------
+    DataError
+        There are fewer than 20.
+    """
+    if len(rows.key) < FEW_CLUSTERS:
+        raise DataError(f"{len(rows.key)} clusters", expected=f"at least {FEW_CLUSTERS} for --compare")
 
 
 def rank_comparisons(gains: dict[str, Gain | None]) -> tuple[UncertaintyComparison, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.engines.request import PREDICTED
 from uqcli.errors import UsageError
 from uqcli.jobs.boundary.request import BoundaryRequest
@@ -33,6 +33,8 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
         review: bool(review),
         groups: bool(groups),
     }
+    if request.data.roles.cluster is not None:
+        _refuse_with_cluster(request, given, groups)
     if request.constraint.recall is not None:
         _refuse("--precision and --recall", given, ("--shift", review, groups))
     if request.constraint.amounts:
@@ -46,6 +48,26 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
             raise UsageError(f"{review} with --{request.constraint.kind}", expected="--precision")
         _require_algorithm(review, request, _REVIEWED)
         _refuse(review, given, ("--shift",))
+
+
+def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool], groups: str) -> None:
+    """Refuse options whose counts or intervals are of independent rows.
+
+    Raises
+    ------
+    UsageError
+        There is such an option.
+    """
+    _refuse("--cluster", given, ("--grid", groups) if groups else ("--grid",))
+    if request.constraint.margin:
+        raise UsageError("--cluster with --margin", expected="one of them")
+    if request.searched in (AlgorithmChoice.ALL, AlgorithmChoice(Algorithm.HR)):
+        raise UsageError(
+            f"--cluster with --algorithm {request.searched}",
+            expected="another algorithm, as its ranking or interval is of independent rows",
+        )
+    if request.constraint.amounts:
+        raise UsageError("--cluster with columns of amounts", expected="--gain G --cost C")
 
 
 def _refuse(option: str, given: dict[str, bool], others: Iterable[str]) -> None:

@@ -170,7 +170,9 @@ def _found(
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
         review=request.review,
-        expected_share=_expected_share(constraint, best, cells.total),
+        expected_share=_expected_share(
+            constraint, best, cells.total, clustered=request.data.roles.cluster is not None
+        ),
     )
     if request.frontier is not None:
         # with class weights, the odds concern rows of other class priors than the table counts
@@ -187,9 +189,11 @@ def _found(
     return Result(report=report, artifact=artifact)
 
 
-def _expected_share(constraint: Constraint, best: Candidate, rows: int) -> Estimate | None:
+def _expected_share(
+    constraint: Constraint, best: Candidate, rows: int, *, clustered: bool = False
+) -> Estimate | None:
     """Estimate the share of new rows that a rule for a share of rows flags; None for other rules."""
-    if not constraint.relative or best.found is None:
+    if not constraint.relative or best.found is None or clustered:
         return None
     return proportion_estimate(best.found.fit.selected, rows, EXPECTED_RANGE)
 
@@ -301,6 +305,7 @@ def _with_certificate(
             failed=rule.failed,
             tested_target=rule.tested_target,
             uncertified=rule.uncertified.found,
+            clustered=request.data.roles.cluster is not None,
         ),
         tried=rule.tried,
         compared=gains,

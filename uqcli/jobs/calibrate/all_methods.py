@@ -32,6 +32,7 @@ from uqcli.jobs.calibrate.fitted import (
     shift_notes,
 )
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
+from uqcli.jobs.clusters import clustered_pairs, clusters_in
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result
@@ -117,6 +118,7 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
             if candidate.compared
         ),
         obstacles=obstacles,
+        clusters=clusters_in(measured, request.calibration.cluster),
     )
     return Result(report=report, artifact=artifact)
 
@@ -128,6 +130,8 @@ def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
         obstacles[CalibrationMethod.MIST] = "needs an uncertainty"
     if not request.features and not request.partition:
         obstacles[CalibrationMethod.HETEROGENEOUS] = "needs --features or --partition"
+    if request.calibration.cluster is not None:
+        obstacles[CalibrationMethod.HISTOGRAM] = "has an error bound of independent rows"
     if request.calibration.scale.undersampled == 1:
         obstacles[CalibrationMethod.PRIOR] = "needs --undersampled"
     return obstacles
@@ -171,7 +175,7 @@ def _try(
     compared, panel = None, None
     if predicted is not None:
         uncalibrated = uncorrected_probabilities(predicted.rows, options.scale)
-        compared = _compared(predicted, uncalibrated, plan)
+        compared = _compared(predicted, uncalibrated, plan, options.cluster)
         panel = replace(
             panels(predicted.rows, uncalibrated, predicted.probability, fitted.map, None)[0],
             title=str(method),
@@ -181,11 +185,12 @@ def _try(
     return _Tried(request=single, source=source, fitted=fitted, compared=compared, panel=panel)
 
 
-def _compared(predicted: CrossValidated, uncalibrated: Floats, plan: ResamplingPlan) -> Comparison:
-    rows = predicted.rows
-    return compare(
-        PairedCounts.from_predictions(uncalibrated, predicted.probability, rows.labels, rows.weight), plan
-    )
+def _compared(
+    predicted: CrossValidated, uncalibrated: Floats, plan: ResamplingPlan, cluster: str | None
+) -> Comparison:
+    rows, after = predicted.rows, predicted.probability
+    paired_counts = PairedCounts.from_predictions(uncalibrated, after, rows.labels, rows.weight)
+    return compare(paired_counts, plan, clustered_pairs(uncalibrated, after, rows, cluster))
 
 
 def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateRequest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,10 +18,12 @@ from uqcli.engines.probabilities import label_indices, probabilities
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes
+from uqcli.jobs.calibrate.fit import CalibrationOptions
 from uqcli.jobs.calibrate.fitted import CalibrateRequest
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
-from uqcli.jobs.calibrate.sampled_rows import deal_rows
+from uqcli.jobs.calibrate.sampled_rows import deal_rows, units_of
+from uqcli.jobs.clusters import clustered_pairs, clusters_in, keyed_by_cluster
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import read_labelled, sum_notes
@@ -30,6 +33,7 @@ from uqcli.jobs.target_weights import load_shift
 from uqcli.methods.calibrate.classes import fit_class_temperature
 from uqcli.methods.calibrate.maps import ClassMap
 from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.reports.calibrate.report import CalibrateReport
 from uqcli.rows import Rows
@@ -46,6 +50,7 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     _check(request)
     data = request.data.without("uncertainty")
     read = _read(data)
+    cluster = request.calibration.cluster
     fit = CLASS_FITS[request.calibration.method]
     calibration, notes = fit(read.counts())
     weights = _weights(request, read)
@@ -61,17 +66,20 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
         weights=weights,
         classes=list(read.roles.classes),
     )
+    measured: _Measured | None
     if request.test is not None:
         test_data = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
-        paired_counts, data_name = _tested(test_data.on(request.test), calibration), "on the test set"
+        measured, data_name = _tested(test_data.on(request.test), calibration), "on the test set"
     else:
-        paired_counts, data_name = _cross_validated(read, fit, options.seed), "(cross-validated)"
+        measured, data_name = _cross_validated(read, fit, options), "(cross-validated)"
+    paired_counts = None if measured is None else measured.paired
     plan = plan_of(request, None if paired_counts is None else int(paired_counts.count.sum()))
     report = CalibrateReport(
         artifact=artifact,
         resampling=(plan.replicates, plan.confidence),
         tested=request.test is not None,
-        compared=None if paired_counts is None else compare(paired_counts, plan),
+        compared=None if measured is None else compare(measured.paired, plan, measured.by_cluster(cluster)),
+        clusters=None if measured is None else clusters_in(measured.rows, cluster),
         where=None if paired_counts is None else data_name,
         panels=() if paired_counts is None else (panel_of_classes(paired_counts),),
         errors=None,
@@ -115,12 +123,31 @@ class _Read:
         return ClassCounts.from_rows(self.probability(selected), label_indices(selected), selected.weight)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Measured:
+    """Rows with class probabilities before and after a map that did not use them."""
+
+    rows: Rows
+    before: Matrix
+    after: Matrix
+
+    @cached_property
+    def paired(self) -> PairedClassCounts:
+        """Both sets of probabilities, pooled."""
+        label = label_indices(self.rows)
+        return PairedClassCounts.from_predictions(self.before, self.after, label, self.rows.weight)
+
+    def by_cluster(self, cluster: str | None) -> ClusteredPairs | None:
+        """Pair the probabilities by cluster; None if rows are independent."""
+        return clustered_pairs(self.before, self.after, self.rows, cluster)
+
+
 def _read(data: DataRequest) -> _Read:
     require_memory(data, CLASS_ROWS)
     read, source = read_labelled(data)
     columns = {name: source.columns[PROBA + name] for name in read.classes}
     return _Read(
-        rows=read.rows.pooled(),
+        rows=keyed_by_cluster(read, data.roles.cluster).pooled(),
         roles=Roles(numbers={}, classes=columns),
         source=source,
         unnormalised=read.unnormalised,
@@ -150,22 +177,22 @@ def _weights(request: CalibrateRequest, read: _Read) -> list[float] | None:
     return weights
 
 
-def _tested(data: DataRequest, map_: ClassMap) -> PairedClassCounts | None:
+def _tested(data: DataRequest, map_: ClassMap) -> _Measured:
     """Compute the probabilities of the test set, before and after the map."""
     read = _read(data)
     before = read.probability(read.rows)
-    return PairedClassCounts.from_predictions(
-        before, map_.probabilities(before), label_indices(read.rows), read.rows.weight
-    )
+    return _Measured(rows=read.rows, before=before, after=map_.probabilities(before))
 
 
-def _cross_validated(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | None:
-    """Compute the cross-validated probabilities; None with a single row."""
+def _cross_validated(read: _Read, fit: ClassFit, options: CalibrationOptions) -> _Measured | None:
+    """Compute the cross-validated probabilities; None with a single row or cluster."""
     rows = read.rows
-    if rows.size < 2:
+    units = units_of(rows, options.cluster)
+    if units < 2:
         return None
     weight = rows.weights()
-    folds = deal_rows(rows, min(defaults.FOLDS, rows.size), generator(seed, Purpose.SPLIT, 1))
+    random = generator(options.seed, Purpose.SPLIT, 1)
+    folds = deal_rows(rows, min(defaults.FOLDS, units), random, options.cluster)
     predictions = []
     for fold in folds:
         held_out = rows.reweighted(fold)
@@ -174,4 +201,4 @@ def _cross_validated(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts
         predictions.append((held_out, before, calibration.probabilities(before)))
     joined = Rows.joined([fold_rows for fold_rows, _, _ in predictions])
     before, after = (np.concatenate(pieces) for pieces in list(zip(*predictions, strict=True))[1:])
-    return PairedClassCounts.from_predictions(before, after, label_indices(joined), joined.weight)
+    return _Measured(rows=joined, before=before, after=after)

@@ -13,7 +13,7 @@ from uqcli.counts import Floats, ValueCounts, merge
 from uqcli.draws import Purpose, check_seed, generator
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
-from uqcli.jobs.calibrate.sampled_rows import deal_rows
+from uqcli.jobs.calibrate.sampled_rows import deal_rows, units_of
 from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.bin.grid import GridSpec, pool_by, uncertainty_edges_of
 from uqcli.methods.bin.registry import BinSizes, rule_of
@@ -56,6 +56,8 @@ class CalibrationOptions:
         Heterogeneous with trees: their options.
     trees
         Whether heterogeneous calibration learns trees; otherwise each combination of texts is a group.
+    cluster
+        Group of dependent rows, which halves and folds keep together; None if rows are independent.
     """
 
     method: CalibrationMethod = defaults.CALIBRATION_METHOD
@@ -70,6 +72,7 @@ class CalibrationOptions:
     split: SplitCriterion = defaults.SPLIT
     trees: bool = True
     seed: int = defaults.SEED
+    cluster: str | None = None
 
     def check(self) -> None:
         """Refuse options out of range.
@@ -88,6 +91,11 @@ class CalibrationOptions:
         check_confidence(self.confidence)
         if not 1 <= self.max_depth <= 12:
             raise UsageError(f"max_depth {self.max_depth}", expected="1 to 12")
+        if self.cluster is not None and self.method is CalibrationMethod.HISTOGRAM:
+            raise UsageError(
+                "--cluster with --method histogram",
+                expected="another method, as its error bound assumes independent rows",
+            )
         if self.split is SplitCriterion.AUC and self.partitioner is not Partitioner.TREE:
             raise UsageError(f"split auc with partitioner {self.partitioner}", expected="partitioner tree")
 
@@ -186,10 +194,10 @@ def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | No
     if not options.trees:
         return fit_groups(_corrected(rows, options), leaf_options)
     if tree_rows is None:
-        if rows.size == 1:
+        if units_of(rows, options.cluster) == 1:
             tree_rows = rows  # nothing to split
         else:
-            halves = deal_rows(rows, 2, generator(options.seed, Purpose.SPLIT, 0))
+            halves = deal_rows(rows, 2, generator(options.seed, Purpose.SPLIT, 0), options.cluster)
             tree_rows, rows = (rows.reweighted(half) for half in halves)
     learned = _learn(tree_rows, options)
     boosted = options.partitioner is Partitioner.BOOSTED
@@ -239,17 +247,19 @@ class CrossValidated:
 
 
 def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CrossValidated | None:
-    """Cross-validate: calibrate each row by a map fitted without it; None with a single row.
+    """Cross-validate: calibrate each row by a map fitted without it; None with a single row or cluster.
 
     Parameters
     ----------
     rows
         Pooled and sorted; split into at most five folds after a random permutation.
     """
-    if rows.size < 2:
+    units = units_of(rows, options.cluster)
+    if units < 2:
         return None
     weight = rows.weights()
-    folds = deal_rows(rows, min(defaults.FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
+    random = generator(options.seed, Purpose.SPLIT, 1)
+    folds = deal_rows(rows, min(defaults.FOLDS, units), random, options.cluster)
     predictions = []
     for fold in folds:
         held_out = rows.reweighted(fold)

@@ -16,6 +16,7 @@ from uqcli.errors import UsageError
 from uqcli.jobs.calibrate.fit import SCORE_FITS, CalibrationOptions, FittedCalibration, fit, fit_counts
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.sampled_rows import rows_of, sample_of
+from uqcli.jobs.clusters import keyed_by_cluster
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of
 from uqcli.jobs.memory import ISOTONIC_PAIRS, TREES, require_memory
@@ -124,7 +125,8 @@ def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     if request.shift is not None:
         target = target_weights_of(load_shift(request.shift), data.positive_value)
     _check(request, target)
-    calibrator = (_fitted_on_counts if options.method in SCORE_FITS else _fitted_on_rows)(data, request)
+    on_counts = options.method in SCORE_FITS and options.cluster is None
+    calibrator = (_fitted_on_counts if on_counts else _fitted_on_rows)(data, request)
     return FittedCalibrator(
         artifact=artifact_of(calibrator.fitted, calibrator.calibration_set, request, data, target),
         fitted=calibrator.fitted,
@@ -265,7 +267,7 @@ def _read(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Source]:
     """Return the distinct rows in sorted order, without those of weight 0."""
     read, source = read_labelled(data)
     _require_scores(read.rows.score, request, source)
-    return read.rows.pooled(), source
+    return keyed_by_cluster(read, request.calibration.cluster).pooled(), source
 
 
 def _require_scores(score: Floats, request: CalibrateRequest, source: Source) -> None:

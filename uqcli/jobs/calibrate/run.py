@@ -25,13 +25,16 @@ from uqcli.jobs.calibrate.fitted import (
     shift_notes,
 )
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
+from uqcli.jobs.clusters import clustered_pairs, clusters_in
 from uqcli.jobs.compare import compare
+from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result
 from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.methods.calibrate.maps.base import Parts
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.calibrate.report import CalibrateReport, IsotonicErrors
+from uqcli.reports.comparison import Comparison
 from uqcli.rows import Rows
 
 
@@ -61,7 +64,8 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
         artifact=fitted.artifact,
         resampling=(plan.replicates, plan.confidence),
         tested=request.test is not None,
-        compared=None if measured is None else compare(_paired(measured, options), plan),
+        compared=None if measured is None else _compared(measured, options, plan),
+        clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
         where=None if measured is None else measured.where,
         panels=() if measured is None else _panels(measured, fitted.fitted, options),
         errors=None if measured is None else _isotonic_errors(measured, fitted, request),
@@ -91,11 +95,11 @@ def _sample_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[st
     return [f"Measured on {fitted.rows.size:,} rows drawn from all {fitted.fitted_rows:,}; fitted on all."]
 
 
-def _paired(measured: _Measured, options: CalibrationOptions) -> PairedCounts:
-    rows = measured.rows
-    return PairedCounts.from_predictions(
-        uncorrected_probabilities(rows, options.scale), measured.after, rows.labels, rows.weight
-    )
+def _compared(measured: _Measured, options: CalibrationOptions, plan: ResamplingPlan) -> Comparison:
+    rows, after = measured.rows, measured.after
+    before = uncorrected_probabilities(rows, options.scale)
+    paired_counts = PairedCounts.from_predictions(before, after, rows.labels, rows.weight)
+    return compare(paired_counts, plan, clustered_pairs(before, after, rows, options.cluster))
 
 
 def _panels(

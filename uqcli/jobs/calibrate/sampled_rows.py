@@ -6,7 +6,7 @@ import numpy as np
 
 from uqcli.counts import Ints, ValueCounts
 from uqcli.defaults import MEASURED_ROWS
-from uqcli.draws import Purpose, generator
+from uqcli.draws import Purpose, dealt, generator
 from uqcli.parts import indices_of_ranks, sums_before
 from uqcli.repeats import are_copies
 from uqcli.rows import Rows
@@ -40,8 +40,18 @@ def sample_of(counts: ValueCounts, seed: int) -> ValueCounts:
     return ValueCounts(value=counts.value[indices], count=count, positives=count - negatives)
 
 
-def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
+def units_of(rows: Rows, cluster: str | None) -> int:
+    """Return the number of rows that can be split, or of clusters."""
+    return rows.size if cluster is None else len(np.unique(rows.groups[cluster]))
+
+
+def deal_rows(rows: Rows, parts: int, random: np.random.Generator, cluster: str | None = None) -> Ints:
     """Split pooled rows as ``split_into_folds`` does, but keep copies together unless a fold would be empty.
+
+    Parameters
+    ----------
+    cluster
+        Group of rows, by its key, that stay together; there are at least as many as parts.
 
     Returns
     -------
@@ -49,6 +59,8 @@ def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
         Multiplicity of each distinct row in each fold.
     """
     weight = rows.weights()
+    if cluster is not None:
+        return _deal_clusters(weight, rows.groups[cluster], parts, random)
     if are_copies(rows):
         order = random.permutation(len(weight))
         last = np.cumsum(weight[order])
@@ -59,6 +71,13 @@ def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
         if dealt.any(axis=1).all():
             return dealt
     return split_into_folds(weight, parts, random)
+
+
+def _deal_clusters(weight: Ints, cluster: Ints, parts: int, random: np.random.Generator) -> Ints:
+    """Deal whole clusters in turn, in an order by the hash of their key."""
+    clusters, index = np.unique(cluster, return_inverse=True)
+    fold = dealt(clusters, parts, int(random.integers(1 << 62)))
+    return np.where(fold[index] == np.arange(parts)[:, None], weight, 0)
 
 
 def split_into_folds(weight: Ints, parts: int, random: np.random.Generator) -> Ints:

@@ -31,7 +31,6 @@ from uqcli.methods.conformal.thresholds import (
     THRESHOLDS,
     CoverageGuarantee,
     LabelScores,
-    marginal_threshold,
 )
 from uqcli.reports.conformal.report import ConformalReport
 from uqcli.reports.shift.report import ShiftReport
@@ -160,6 +159,8 @@ def _check(request: ConformalRequest, shift: ShiftArtifact | None) -> None:
         raise UsageError(f"class weights with mode {request.mode}", expected="--mode label-shift")
     if request.alpha_by_class and request.mode is not ConformalMode.LABEL_CONDITIONAL:
         raise UsageError(f"alphas by class with mode {request.mode}", expected="--mode label-conditional")
+    if shifted and request.data.roles.cluster is not None:
+        raise UsageError("--cluster with mode label-shift", expected="--mode marginal or label-conditional")
     if request.by is not None and request.mode is not ConformalMode.MARGINAL:
         raise UsageError(f"groups with mode {request.mode}", expected="--mode marginal")
 
@@ -170,6 +171,7 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
     labels: list[Ints] = []
     weights: list[Ints] = []
     groups: list[Ints] = []
+    clusters: list[Ints] = []
     for rows in reader:
         label = label_indices(rows)
         # rows of weight 0 are ignored: their scores are no candidate thresholds
@@ -184,6 +186,8 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
             weights.append(rows.weight[present])
         if request.by is not None:
             groups.append(rows.groups[request.by][present])
+        if (cluster := request.data.roles.cluster) is not None:
+            clusters.append(rows.groups[cluster][present])
     weight = np.concatenate(weights) if weights else None
     levels = {} if request.by is None else dict(reader.levels[request.by])
     return _Calibration(
@@ -191,6 +195,7 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
             score=np.concatenate(scores),
             label=np.concatenate(labels),
             weight=None if weight is None or (weight == 1).all() else weight,
+            cluster=np.concatenate(clusters) if clusters else None,
         ),
         group=np.concatenate(groups) if groups else None,
         names=tuple(sorted(levels, key=levels.__getitem__)),
@@ -225,7 +230,7 @@ def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fractio
     for name, group_index in groups_by_name:
         group_scores = calibration.scores.select(calibration.group == group_index)
         if group_scores.rows:
-            threshold = marginal_threshold(group_scores.score, group_scores.weight, alpha)
+            threshold = group_scores.threshold(alpha)
             groups.append((name, [threshold] * len(calibration.classes), group_scores.rows))
     return SavedGroups(
         column=request.by,

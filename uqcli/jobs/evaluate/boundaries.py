@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -21,13 +22,22 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest
 from uqcli.errors import UsageError
+from uqcli.jobs.evaluate.clusters import (
+    ClusterSums,
+    ClusterTally,
+    Tally,
+    caught_difference,
+    difference_over_clusters,
+    estimate_of,
+    numbers_of,
+)
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.difference import difference_of
 from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
 from uqcli.jobs.evaluate.net_benefit import net_benefit_difference, net_benefit_estimate
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.value import ValueTally, utility_of
-from uqcli.jobs.intervals import proportion_estimate
+from uqcli.jobs.intervals import estimate_over_clusters, proportion_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided, groups_of, own_key, own_levels
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
@@ -53,24 +63,7 @@ from uqcli.rows import Rows
 _FLAGGED, _CLEARED = ZONES.index("flag"), ZONES.index("clear")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Tally:
-    """Integer counts, by weight.
-
-    Attributes
-    ----------
-    flagged, handled
-        Rows and positives that each rule flags, and that it flags or leaves for review.
-    common_flagged, common_handled
-        The same for the rows on which all rules agree.
-    """
-
-    rows: int
-    positives: int
-    flagged: tuple[tuple[int, int], ...]
-    handled: tuple[tuple[int, int], ...]
-    common_flagged: tuple[int, int] = (0, 0)
-    common_handled: tuple[int, int] = (0, 0)
+_AllRows = Tally[int]
 
 
 def evaluate(
@@ -85,22 +78,28 @@ def evaluate(
     """
     _refuse_different_classes(rules)
     by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
+    if by is not None and request.cluster is not None:
+        raise UsageError(
+            "--cluster with a rule that has a target in each group", expected="one with a single target"
+        )
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
-    data = as_decided(data, rules[0])
+    data = as_decided(data.clustered_by(request.cluster), rules[0])
     target = None if shift is None else target_weights_of(shift, data.positive_value)
     utility = utility_of(rules, request.utility)
     values = None
     if utility is not None:
         data, values = data.with_amounts(utility.amounts), ValueTally(utility=utility, rules=len(rules))
     by_group = None if by is None else (by, GroupTally(6))
-    tally, summary, levels = _count(data, rules, by_group, values)
+    sums = None if request.cluster is None else ClusterSums(request.cluster, len(rules))
+    tally, summary, levels = _count(data, rules, by_group, values, sums)
     if tally.rows == 0:
         raise refusals.no_weight()
-    measured = _measured(tally, rules, summary.unlabelled, request, target)
+    clusters = None if sums is None else sums.tally()
+    measured = _measured(tally, rules, summary.unlabelled, request, target, clusters=clusters)
     if values is not None:
         measured = [
-            replace(result, value=_without_unknown(values.measured(index, request.confidence), [result]))
+            replace(result, value=_with_what_is_known(values.measured(index, request.confidence), [result]))
             for index, result in enumerate(measured)
         ]
     found = list(zip(request.artifacts, rules, measured, strict=True))
@@ -108,7 +107,7 @@ def evaluate(
     if by_group is not None and by is not None:
         counts = by_group[1].of_names(levels.get(by) or own_levels(rules[0]))
         groups = _by_group(rules[0], counts, summary.unlabelled, replace(request, by=by), target)
-    claims = tuple(_claim(*result, request.confidence) for result in found)
+    claims = tuple(_claim(*result) for result in found)
     if groups is not None and by == own_key(rules[0]):
         claims = tuple(_in_each(claim, groups) for claim in claims)
     reviews = tuple(_review_claim(*result) for result in found)
@@ -118,7 +117,7 @@ def evaluate(
     )
     difference = None
     if len(rules) == 2:
-        difference = _difference(tally, measured, values, request.confidence)
+        difference = _difference(tally, measured, values, request.confidence, clusters)
         net_benefit = _net_benefit_difference(tally, rules, measured, request.confidence)
         difference = replace(difference, net_benefit=net_benefit)
     return EvaluateReport(
@@ -128,6 +127,7 @@ def evaluate(
             on_invalid=data.on_invalid,
             positive=data.positive_value,
             seed=None if shift is None else request.seed,
+            cluster=msgspec.UNSET if request.cluster is None else request.cluster,
         ),
         results=results,
         claims=claims,
@@ -177,15 +177,17 @@ def _by_group(
     results, is_tested = {}, target is None and not artifact.unsealed
     for name, (rows, positives, *flagged_and_handled) in counts.items():
         selected, true_positives, handled, caught = flagged_and_handled
-        tally = _Tally(
+        tally = _AllRows(
             rows=rows,
             positives=positives,
             flagged=((selected, true_positives),),
             handled=((handled, caught),),
+            common_flagged=(selected, true_positives),
+            common_handled=(handled, caught),
         )
         (measured,) = _measured(tally, [artifact], unlabelled, request, target)
         has_target = request.by != own_key(artifact) or name in artifact.promising_groups
-        rate = _bounded_rate(constraint, measured, request.confidence) if is_tested and has_target else None
+        rate = _bounded_rate(constraint, measured) if is_tested and has_target else None
         results[name] = GroupResult(
             rows=rows,
             metrics=measured.metrics(),
@@ -198,9 +200,7 @@ def _by_group(
     return group_evaluation(by, results, GROUP_HEADER, bound, 1 - request.confidence)
 
 
-def _bounded_rate(
-    constraint: Constraint, measured: MeasuredBoundary, confidence: float
-) -> tuple[BoundedRate, Estimate] | None:
+def _bounded_rate(constraint: Constraint, measured: MeasuredBoundary) -> tuple[BoundedRate, Estimate] | None:
     """Return the rate that a constraint bounds; None if it bounds none, or if it is unknown."""
     false_positives = measured.selected - measured.true_positives
     negatives = measured.rows - measured.positives
@@ -213,8 +213,7 @@ def _bounded_rate(
         case ConstraintKind.MAX_FPR:
             counts, estimate = (false_positives, negatives), measured.fpr
         case ConstraintKind.MAX_SELECTED if constraint.relative:
-            counts = measured.selected, measured.rows
-            estimate = proportion_estimate(*counts, confidence)
+            counts, estimate = (measured.selected, measured.rows), measured.alert_rate
         case _:
             return None
     return None if estimate == UNKNOWN else (_bounded(constraint, counts), estimate)
@@ -225,17 +224,25 @@ def _count(
     rules: Sequence[BoundaryArtifact],
     by_group: tuple[str, GroupTally] | None,
     values: ValueTally | None,
-) -> tuple[_Tally, SourceSummary, Mapping[str, Mapping[str, int]]]:
+    clusters: ClusterSums | None,
+) -> tuple[_AllRows, SourceSummary, Mapping[str, Mapping[str, int]]]:
     """Count all rows and, if requested, groups and values; also return the group indices by name."""
     none = ((0, 0),) * len(rules)
-    tally = _Tally(rows=0, positives=0, flagged=none, handled=none)
+    tally = _AllRows(
+        rows=0,
+        positives=0,
+        flagged=none,
+        handled=none,
+        common_flagged=(0, 0),
+        common_handled=(0, 0),
+    )
     batches = open_engine(data.engine).batches(data)
     for rows in batches:
         positive = rows.labels
         zones = [rule.zones(rows) for rule in rules]
         flagged = [zone == _FLAGGED for zone in zones]
         handled = [zone != _CLEARED for zone in zones]
-        tally = _Tally(
+        tally = _AllRows(
             rows=tally.rows + rows.size,
             positives=tally.positives + _total(rows, positive),
             flagged=_added(tally.flagged, rows, flagged),
@@ -245,6 +252,8 @@ def _count(
         )
         if values is not None:
             values.add(rows, flagged)
+        if clusters is not None:
+            clusters.add(rows, flagged, handled)
         if by_group is not None:
             weight = rows.weights()
             masks = (positive, flagged[0], flagged[0] & positive, handled[0], handled[0] & positive)
@@ -268,23 +277,29 @@ def _total(rows: Rows, mask: Bools) -> int:
 
 
 def _measured(
-    tally: _Tally,
+    tally: _AllRows,
     rules: Sequence[BoundaryArtifact],
     unlabelled: int,
     request: EvaluateRequest,
     target: TargetWeights | None,
+    *,
+    clusters: ClusterTally | None = None,
 ) -> list[MeasuredBoundary]:
-    negatives, confidence = tally.rows - tally.positives, request.confidence
+    confidence = request.confidence
 
     def is_unknown(taken: int) -> bool:
         """Whether too few rows that are not taken have a label, if some have none."""
         return bool(unlabelled) and tally.rows - taken < MIN_UNFLAGGED
 
-    def over_all_rows(successes: int, trials: int, taken: int) -> Estimate:
+    def rate(ratio: Callable[[Tally[Any]], tuple[Any, Any]]) -> Estimate:
+        """Estimate a rate of rows, or of clusters of rows."""
+        if clusters is not None:
+            return estimate_over_clusters(*ratio(clusters), confidence)
+        return proportion_estimate(*ratio(tally), confidence)
+
+    def over_all_rows(ratio: Callable[[Tally[Any]], tuple[Any, Any]], taken: int) -> Estimate:
         """Estimate a rate whose rows are not only the taken ones; unknown if too few others have a label."""
-        if is_unknown(taken):
-            return UNKNOWN
-        return proportion_estimate(successes, trials, confidence)
+        return UNKNOWN if is_unknown(taken) else rate(ratio)
 
     def net_benefit(rule: BoundaryArtifact, selected: int, true_positives: int) -> Estimate | None:
         """Estimate the net benefit at the odds of the constraint; None if it sets none."""
@@ -294,22 +309,29 @@ def _measured(
         if constraint.odds is None or is_unknown(selected):
             return UNKNOWN
         flagged = Chosen(positives=true_positives, negatives=selected - true_positives)
-        return net_benefit_estimate(flagged, tally.rows, constraint.odds, confidence)
+        estimate = net_benefit_estimate(flagged, tally.rows, constraint.odds, confidence)
+        return estimate if clusters is None else _alone(estimate)
 
-    def zones(handled: int, caught: int, selected: int) -> MeasuredZones:
+    def zones(rule: int) -> MeasuredZones:
         """Measure the zones of a rule with a review."""
+        handled, selected = tally.handled[rule][0], tally.flagged[rule][0]
         return MeasuredZones(
-            caught=over_all_rows(caught, tally.positives, handled),
-            review_share=proportion_estimate(handled - selected, tally.rows, confidence),
-            miss=over_all_rows(tally.positives - caught, tally.positives, handled),
+            caught=over_all_rows(lambda of: (of.handled[rule][1], of.positives), handled),
+            review_share=rate(lambda of: (of.handled[rule][0] - of.flagged[rule][0], of.rows)),
+            miss=over_all_rows(lambda of: (of.positives - of.handled[rule][1], of.positives), handled),
             reviewed=handled - selected,
         )
 
-    return [
-        MeasuredBoundary(
-            precision=proportion_estimate(true_positives, selected, confidence),
-            recall=over_all_rows(true_positives, tally.positives, selected),
-            fpr=over_all_rows(selected - true_positives, negatives, selected),
+    def of_rule(index: int) -> MeasuredBoundary:
+        """Measure a rule."""
+        rule, (selected, true_positives) = rules[index], tally.flagged[index]
+        return MeasuredBoundary(
+            precision=rate(lambda of: of.flagged[index][::-1]),
+            recall=over_all_rows(lambda of: (of.flagged[index][1], of.positives), selected),
+            fpr=over_all_rows(
+                lambda of: (of.flagged[index][0] - of.flagged[index][1], of.rows - of.positives), selected
+            ),
+            alert_rate=rate(lambda of: (of.flagged[index][0], of.rows)),
             unlabelled=unlabelled,
             selected=selected,
             true_positives=true_positives,
@@ -318,26 +340,38 @@ def _measured(
             target_precision=None
             if target is None
             else _in_target(target, true_positives, selected, request),
-            zones=zones(*handled, selected) if rule.has_zones else None,
+            zones=zones(index) if rule.has_zones else None,
             net_benefit=net_benefit(rule, selected, true_positives),
+            clusters=None if clusters is None else numbers_of(clusters, index),
         )
-        for rule, (selected, true_positives), handled in zip(rules, tally.flagged, tally.handled, strict=True)
-    ]
+
+    return [of_rule(index) for index in range(len(rules))]
 
 
 def _difference(
-    tally: _Tally, measured: Sequence[MeasuredBoundary], values: ValueTally | None, confidence: float
+    tally: _AllRows,
+    measured: Sequence[MeasuredBoundary],
+    values: ValueTally | None,
+    confidence: float,
+    clusters: ClusterTally | None,
 ) -> BoundaryDifference:
-    difference = difference_of(
-        _paired(tally.flagged, tally.common_flagged), tally.rows, tally.positives, confidence
-    )
-    if all(result.zones is not None for result in measured):
+    have_zones = all(result.zones is not None for result in measured)
+    if clusters is not None:
+        difference = difference_over_clusters(clusters, confidence)
+        if have_zones:
+            caught = caught_difference(clusters.handled, clusters.positives, confidence)
+            difference = replace(difference, caught=estimate_of(caught), caught_p=caught.p_value)
+    else:
+        difference = difference_of(
+            _paired(tally.flagged, tally.common_flagged), tally.rows, tally.positives, confidence
+        )
+    if have_zones and clusters is None:
         handled = difference_of(
             _paired(tally.handled, tally.common_handled), tally.rows, tally.positives, confidence
         )
         difference = replace(difference, caught=handled.recall, caught_p=handled.recall_p)
     if values is not None:
-        difference = replace(difference, value=_without_unknown(values.difference(confidence), measured))
+        difference = replace(difference, value=_with_what_is_known(values.difference(confidence), measured))
     if UNKNOWN in [result.recall for result in measured]:
         difference = replace(difference, recall=UNKNOWN, recall_p=None)
     if UNKNOWN in [result.zones.caught for result in measured if result.zones is not None]:
@@ -345,15 +379,22 @@ def _difference(
     return difference
 
 
-def _without_unknown(value: MeasuredValue, measured: Sequence[MeasuredBoundary]) -> MeasuredValue:
-    """Remove the share of the gain of all positives if too few unflagged rows have a label."""
+def _with_what_is_known(value: MeasuredValue, measured: Sequence[MeasuredBoundary]) -> MeasuredValue:
+    """Remove intervals of single rows, and the gain caught if too few unflagged rows have a label."""
+    if measured[0].clusters is not None:
+        value = MeasuredValue(value=_alone(value.value), value_caught=_alone(value.value_caught))
     if UNKNOWN in [result.recall for result in measured]:
         return replace(value, value_caught=UNKNOWN)
     return value
 
 
+def _alone(estimate: Estimate) -> Estimate:
+    """Remove the interval."""
+    return Estimate(value=estimate.value, low=None, high=None)
+
+
 def _net_benefit_difference(
-    tally: _Tally,
+    tally: _AllRows,
     rules: Sequence[BoundaryArtifact],
     measured: Sequence[MeasuredBoundary],
     confidence: float,
@@ -365,7 +406,9 @@ def _net_benefit_difference(
         return None
     if odds is None or UNKNOWN in estimates:
         return UNKNOWN
-    return net_benefit_difference(_paired(tally.flagged, tally.common_flagged), tally.rows, odds, confidence)
+    paired = _paired(tally.flagged, tally.common_flagged)
+    difference = net_benefit_difference(paired, tally.rows, odds, confidence)
+    return difference if measured[0].clusters is None else _alone(difference)
 
 
 def _paired(counts: Sequence[tuple[int, int]], common: tuple[int, int]) -> PairedSelections:
@@ -390,13 +433,13 @@ def _in_target(
     return Estimate(value=value, low=low, high=high)
 
 
-def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, confidence: float) -> Claim:
+def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim:
     """State whether the test rows contradict the target of a boundary."""
     constraint = artifact.constraint.parsed()
-    is_kept, sentence = _outcome(artifact, replace(constraint, recall=None), measured, confidence)
+    is_kept, sentence = _outcome(artifact, replace(constraint, recall=None), measured)
     if constraint.recall is not None:
         recall = parse_constraint(ConstraintKind.RECALL, constraint.recall)
-        is_kept, sentence = _both((is_kept, sentence), _outcome(artifact, recall, measured, confidence))
+        is_kept, sentence = _both((is_kept, sentence), _outcome(artifact, recall, measured))
     if artifact.unsealed:
         is_kept, sentence = None, f"target not tested: {artifact.unsealed}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
@@ -425,7 +468,7 @@ def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBound
         missed = round((zones.miss.value or 0) * measured.positives)
         tested = BoundedRate(successes=missed, trials=measured.positives, bound=limit.number, upper=True)
         rate = text if artifact.certified is None else f"miss rate <= {float(limit.number):g}"
-        outcome = _rate_outcome(artifact, rate, tested, zones.miss)
+        outcome = _rate_outcome(artifact, rate, tested, zones.miss, clustered=measured.clusters is not None)
     met, sentence = outcome
     return Claim(name=f"{name}: {text}", met=met, sentence=f"{name}: {sentence}", about_new_data=not fixed)
 
@@ -443,22 +486,22 @@ _Outcome = tuple[bool | None, str]
 """Whether the rows are consistent with a target (None if it is not tested), and a sentence on it."""
 
 
-def _outcome(
-    artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary, confidence: float
-) -> _Outcome:
+def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary) -> _Outcome:
+    clustered = measured.clusters is not None
     match constraint.kind:
         case ConstraintKind.PRECISION:
             return _precision_outcome(artifact, constraint, measured)
         case ConstraintKind.RECALL:
             counts = (measured.true_positives, measured.positives)
-            return _rate_outcome(artifact, constraint.text(), _bounded(constraint, counts), measured.recall)
+            rate = _bounded(constraint, counts)
+            return _rate_outcome(artifact, constraint.text(), rate, measured.recall, clustered=clustered)
         case ConstraintKind.MAX_FPR:
             counts = (measured.selected - measured.true_positives, measured.rows - measured.positives)
-            return _rate_outcome(artifact, constraint.text(), _bounded(constraint, counts), measured.fpr)
+            rate = _bounded(constraint, counts)
+            return _rate_outcome(artifact, constraint.text(), rate, measured.fpr, clustered=clustered)
         case ConstraintKind.MAX_SELECTED if constraint.relative:
-            share_of_rows = proportion_estimate(measured.selected, measured.rows, confidence)
             counts = measured.selected, measured.rows
-            return _share_outcome(constraint.text(), _bounded(constraint, counts), share_of_rows)
+            return _share_outcome(constraint.text(), _bounded(constraint, counts), measured.alert_rate)
         case ConstraintKind.MAX_SELECTED:
             share = 100 * measured.selected / measured.rows
             return (
@@ -477,7 +520,9 @@ def _precision_outcome(
     if measured.target_precision is not None:
         return _target_outcome(constraint, measured.target_precision, bound)
     rate = _bounded(constraint, counts)
-    is_kept, sentence = _rate_outcome(artifact, constraint.text(), rate, measured.precision)
+    is_kept, sentence = _rate_outcome(
+        artifact, constraint.text(), rate, measured.precision, clustered=measured.clusters is not None
+    )
     if isinstance(artifact.target, msgspec.UnsetType):
         return is_kept, sentence
     return is_kept, f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
@@ -489,10 +534,13 @@ def _both(first: _Outcome, second: _Outcome) -> _Outcome:
     return all(tested) if tested else None, f"{first[1].rstrip('.')}; {second[1]}"
 
 
-def _rate_outcome(artifact: BoundaryArtifact, text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome:
-    """Test a target, or what a certificate guarantees by the exact one-sided test."""
+def _rate_outcome(
+    artifact: BoundaryArtifact, text: str, rate: BoundedRate, estimate: Estimate, *, clustered: bool
+) -> _Outcome:
+    """Test a target, or what a certificate guarantees by the exact one-sided test of independent rows."""
     certificate, p_value = artifact.certified, rate.p_value()
-    if certificate is None or p_value is None or not isinstance(estimate, ExactEstimate):
+    clustered = clustered or (certificate is not None and certificate.is_of_clusters)
+    if certificate is None or p_value is None or clustered or not isinstance(estimate, ExactEstimate):
         return _share_outcome(text, rate, estimate)
     certified, promises = f"certified {text}", max(certificate.promises, 1 + (artifact.review is not None))
     if p_value > (1 - CONFIDENCE) / promises:
@@ -513,7 +561,10 @@ def _bounded(constraint: Constraint, counts: tuple[int, int]) -> BoundedRate:
 
 def _share_outcome(text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome:
     if rate.trials == 0 or not isinstance(estimate, ExactEstimate):
-        reason = "too few unflagged rows have a label" if rate.trials else "no row counts for it"
+        reason = "no row counts for it"
+        if rate.trials:
+            few_labels = estimate == UNKNOWN
+            reason = "too few unflagged rows have a label" if few_labels else "too few clusters"
         return None, f"{text} not tested: {reason}."
     met, significant = _meets_bound(rate, estimate)
     return met or not significant, _sentence(text, met=met, significant=significant)

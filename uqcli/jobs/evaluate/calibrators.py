@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
@@ -18,6 +19,7 @@ from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes, panels
+from uqcli.jobs.clusters import clustered_pairs, keyed_by_cluster
 from uqcli.jobs.compare import AnyPairedCounts, compare, minus
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
@@ -27,6 +29,7 @@ from uqcli.jobs.labelled import group_indices, read_labelled
 from uqcli.methods.calibrate.histogram import error_p_values
 from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.resampling import MIN_CLASS_ROWS
@@ -56,7 +59,9 @@ def evaluate(
     """
     if shift is not None:
         raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
-    requests = [data.grouped_by(request.by) for data in _requests(request, rules)]
+    requests = [
+        data.grouped_by(request.by).clustered_by(request.cluster) for data in _requests(request, rules)
+    ]
     check_bootstrap(request.bootstrap)
     plan = ResamplingPlan(replicates=request.bootstrap, seed=request.seed, confidence=request.confidence)
     results, after = [], []
@@ -66,7 +71,8 @@ def evaluate(
     for name, artifact, data in zip(request.artifacts, rules, requests, strict=True):
         if read is None or read[0] != data:
             read = (data, *read_labelled(data))
-        rows, source = read[1].rows, read[2]
+            rows_read = keyed_by_cluster(read[1], request.cluster)
+        rows, source = rows_read, read[2]
         if artifact.class_names:
             before = probabilities(rows, data.roles)
             calibrated = artifact.calibrated_classes(before)
@@ -80,10 +86,15 @@ def evaluate(
         if isinstance(paired_counts, PairedClassCounts):
             rule_panels = (panel_of_classes(paired_counts),)
         reliability += rule_panels if len(rules) == 1 else [replace(rule_panels[0], title=name)]
+        clusters = clustered_pairs(before, calibrated, rows, request.cluster)
+        claim = _claim(name, artifact, rows, 1 - request.confidence)
+        if claim is not None and clusters is not None:
+            claim = replace(claim, met=None, sentence=f"{claim.name}: not tested with --cluster.")
         measured = MeasuredCalibrator(
-            compared=compare(paired_counts, plan),
+            compared=compare(paired_counts, plan, clusters),
             rows=rows.size,
-            claim=_claim(name, artifact, rows, 1 - request.confidence),
+            claim=claim,
+            clusters=None if clusters is None else len(clusters.times),
         )
         results.append((name, artifact, measured))
         if len(rules) == 2:
@@ -94,13 +105,18 @@ def evaluate(
     return EvaluateCalibratorReport(
         source=read[2],
         parameters=EvaluateParameters(
-            confidence=request.confidence, on_invalid=request.data.on_invalid, positive=read[0].positive_value
+            confidence=request.confidence,
+            on_invalid=request.data.on_invalid,
+            positive=read[0].positive_value,
+            cluster=msgspec.UNSET if request.cluster is None else request.cluster,
         ),
         resampling=(request.bootstrap, request.seed),
         panels=tuple(reliability),
         results=tuple(results),
         claims=tuple(measured.claim for _, _, measured in results if measured.claim is not None),
-        difference=_difference([measured.compared for _, _, measured in results], after, plan)
+        difference=_difference(
+            [measured.compared for _, _, measured in results], after, plan, request.cluster
+        )
         if after
         else None,
         by_group=by_group,
@@ -182,7 +198,10 @@ def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> 
 
 
 def _difference(
-    compared: Sequence[Comparison], after: Sequence[tuple[Rows, Probability]], plan: ResamplingPlan
+    compared: Sequence[Comparison],
+    after: Sequence[tuple[Rows, Probability]],
+    plan: ResamplingPlan,
+    cluster: str | None,
 ) -> CalibratorDifference:
     """Compute the difference of two calibrators; paired if one pass covers both."""
     (first_rows, first_probability), (second_rows, second_probability) = after
@@ -192,7 +211,10 @@ def _difference(
     }
     paired = first_rows is second_rows
     paired_counts = _paired(first_probability, second_probability, first_rows) if paired else None
-    resampled = {} if paired_counts is None or not plan.replicates else resampled_losses(paired_counts, plan)
+    resampled: Metrics = {}
+    if paired_counts is not None and plan.replicates:
+        clusters = clustered_pairs(first_probability, second_probability, first_rows, cluster)
+        resampled = resampled_losses(paired_counts, plan, clusters)
     without_interval = {name: Estimate(value=values[name], low=None, high=None) for name in LOSSES_COMPARED}
     return CalibratorDifference(
         compared=Comparison(
@@ -203,9 +225,11 @@ def _difference(
     )
 
 
-def resampled_losses(paired_counts: AnyPairedCounts, plan: ResamplingPlan) -> Metrics:
+def resampled_losses(
+    paired_counts: AnyPairedCounts, plan: ResamplingPlan, clusters: ClusteredPairs | None = None
+) -> Metrics:
     """Compute the differences with intervals; none if few rows differ, where 95 % intervals covered 47 %."""
-    if paired_counts.rows_that_differ() < MIN_CLASS_ROWS:
+    if (clusters or paired_counts).rows_that_differ() < MIN_CLASS_ROWS:
         return {}
-    difference = compare(paired_counts, plan).difference
+    difference = compare(paired_counts, plan, clusters).difference
     return {name: difference[name] for name in LOSSES_COMPARED}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from uqcli.artifacts.conformal import ConformalArtifact
@@ -12,38 +13,52 @@ from uqcli.artifacts.saved import Source, roles_of
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import LABEL
-from uqcli.document import Estimate, ExactEstimate, interval
+from uqcli.document import Estimate, interval
 from uqcli.draws import Purpose, generator
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.jobs.class_rows import ClassReader
+from uqcli.jobs.evaluate.clusters import estimate_of
 from uqcli.jobs.evaluate.coverage_test import CoverageCounts, judge
+from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
 from uqcli.jobs.evaluate.difference import share_difference
 from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.intervals import proportion_estimate
+from uqcli.jobs.intervals import estimate_over_clusters, proportion_estimate
 from uqcli.methods.evaluate.difference import mcnemar
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.shift.target import coverage_draws, percentiles
+from uqcli.methods.survey import LinearisedDifference, ratio_difference
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
 from uqcli.reports.evaluate.conformal_sets import EvaluateConformalReport, SetMetrics
 from uqcli.reports.evaluate.difference import SetDifference
 from uqcli.reports.evaluate.groups import GroupEvaluation
+from uqcli.rows import Rows
+
+
+class _Clusters:
+    """Counts of clusters by class, set size and group."""
+
+    def __init__(self) -> None:
+        self.by_class, self.by_size, self.by_group = CoveredClusters(), CoveredClusters(), CoveredClusters()
 
 
 class _Tally:
     """Integer counts, by weight: rows and covered rows by class, set size and group."""
 
-    def __init__(self, classes: int, groups: int) -> None:
+    def __init__(self, classes: int, groups: int, cluster: str | None) -> None:
         self.by_class = np.zeros((2, classes), dtype=np.int64)
         self.by_size = np.zeros((2, classes + 1), dtype=np.int64)
         self.by_group = np.zeros((2, groups), dtype=np.int64)
         self.total_set_size_by_class = np.zeros(classes, dtype=np.int64)
+        self._cluster = cluster
+        self.clusters = None if cluster is None else _Clusters()
 
-    def add(self, label: Ints, inside: np.ndarray, weight: Ints, group: Ints | None) -> Bools:
+    def add(self, label: Ints, inside: np.ndarray, rows: Rows, group: Ints | None) -> Bools:
         """Count rows; return the mask of covered ones."""
+        weight = rows.weights()
         covered: Bools = inside[np.arange(len(label)), label]
         size = inside.sum(axis=1)
         _count(self.by_class, label, weight, covered)
@@ -51,18 +66,34 @@ class _Tally:
         np.add.at(self.total_set_size_by_class, label, weight * size)
         if group is not None:
             _count(self.by_group, group, weight, covered)
+        if self.clusters is not None and self._cluster is not None:
+            cluster = rows.groups[self._cluster]
+            self.clusters.by_class.add(label, cluster, weight, covered)
+            self.clusters.by_size.add(size, cluster, weight, covered)
+            if group is not None:
+                self.clusters.by_group.add(group, cluster, weight, covered)
         return covered
 
 
 class _DiscordantRows:
     """Discordant rows of two rules, by weight: covered only by the second, and only by the first."""
 
-    gained = 0
-    lost = 0
+    def __init__(self, cluster: str | None) -> None:
+        self.gained = self.lost = 0
+        self._cluster = cluster
+        self._by_cluster = GroupTally(3)
 
-    def add(self, covered: Sequence[Bools], weight: Ints) -> None:
+    def difference(self, confidence: float) -> LinearisedDifference:
+        """Compute the difference of the coverages, second less first, over clusters of dependent rows."""
+        rows, first, second = self._by_cluster.table().T
+        return ratio_difference((first, rows), (second, rows), confidence)
+
+    def add(self, covered: Sequence[Bools], rows: Rows) -> None:
         """Count rows."""
         first, second = covered
+        weight = rows.weights()
+        if self._cluster is not None:
+            self._by_cluster.add(rows.groups[self._cluster], weight, weight * first, weight * second)
         self.gained += int(weight[second & ~first].sum())
         self.lost += int(weight[first & ~second].sum())
 
@@ -83,13 +114,16 @@ def evaluate(
         Columns or classes differ, or the rows cannot be read.
     """
     _check_listed_columns(request, rules)
-    requests = [labelled_sets_request(artifact, request).grouped_by(request.by) for artifact in rules]
+    requests = [
+        labelled_sets_request(artifact, request).grouped_by(request.by).clustered_by(request.cluster)
+        for artifact in rules
+    ]
     by_group = None if request.by is None else GroupTally(4)
     levels: Mapping[str, Mapping[str, int]] = {}
     measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
     paired = len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
-    pair = _DiscordantRows() if paired else None
+    pair = _DiscordantRows(request.cluster) if paired else None
     rules_with_requests = list(zip(rules, requests, strict=True))
     for batch in [rules_with_requests] if paired else [[single] for single in rules_with_requests]:
         tallies, source, levels = _counted(batch, pair, by_group)
@@ -102,10 +136,11 @@ def evaluate(
             on_invalid=request.data.on_invalid,
             positive=requests[-1].positive_value,
             seed=None if shift is None else request.seed,
+            cluster=msgspec.UNSET if request.cluster is None else request.cluster,
         ),
         results=tuple(zip(request.artifacts, rules, measured, strict=True)),
         shifted=shift is not None,
-        difference=_difference(measured, pair, request.confidence) if len(rules) == 2 else None,
+        difference=_difference(measured, pair, request) if len(rules) == 2 else None,
         by_group=None
         if by_group is None or request.by is None
         else _by_group(rules[0], by_group.of_names(levels[request.by]), request, shifted=shift is not None),
@@ -144,19 +179,27 @@ def _by_group(
 
 
 def _difference(
-    measured: Sequence[SetMetrics], pair: _DiscordantRows | None, confidence: float
+    measured: Sequence[SetMetrics], pair: _DiscordantRows | None, request: EvaluateRequest
 ) -> SetDifference:
     """Compute the difference of two rules; paired if both read the same columns, hence the same rows."""
     first, second = measured
     size = Estimate(value=second.mean_set_size - first.mean_set_size, low=None, high=None)
     if pair is None:
         covered = (second.coverage.value or 0.0) - (first.coverage.value or 0.0)
-        coverage = Estimate(value=covered, low=None, high=None)
-        return SetDifference(coverage=coverage, coverage_p=None, disagreements=None, mean_set_size=size)
+        unpaired = Estimate(value=covered, low=None, high=None)
+        return SetDifference(coverage=unpaired, coverage_p=None, disagreements=None, mean_set_size=size)
     gained, lost = pair.gained, pair.lost
+    coverage: Estimate
+    coverage_p: float | None
+    if request.cluster is None:
+        coverage = share_difference(gained, lost, first.rows, request.confidence)
+        coverage_p = mcnemar(gained, lost)
+    else:
+        change = pair.difference(request.confidence)
+        coverage, coverage_p = estimate_of(change), change.p_value
     return SetDifference(
-        coverage=share_difference(gained, lost, first.rows, confidence),
-        coverage_p=mcnemar(gained, lost),
+        coverage=coverage,
+        coverage_p=coverage_p,
         disagreements=gained + lost,
         mean_set_size=size,
     )
@@ -216,7 +259,7 @@ def _counted(
     artifacts = [artifact for artifact, _ in batch]
     groups = [() if artifact.groups is None else artifact.groups.names for artifact in artifacts]
     tallies = [
-        _Tally(len(artifact.classes), len(names) + 1)
+        _Tally(len(artifact.classes), len(names) + 1, batch[0][1].roles.cluster)
         for artifact, names in zip(artifacts, groups, strict=True)
     ]
     sets = [artifact.sets(data.roles) for artifact, data in batch]
@@ -227,13 +270,13 @@ def _counted(
     for rows in reader:
         label, weight = label_indices(rows), rows.weights()
         covered = [
-            tally.add(class_index[label], sets_of(rows), weight, artifact.group_of(rows))
+            tally.add(class_index[label], sets_of(rows), rows, artifact.group_of(rows))
             for artifact, tally, sets_of, class_index in zip(
                 artifacts, tallies, sets, own_class_index, strict=True
             )
         ]
         if pair is not None:
-            pair.add(covered, weight)
+            pair.add(covered, rows)
         if by_group is not None:
             size = sets[0](rows).sum(axis=1)
             columns = (weight, weight * covered[0], weight * size, weight * (size == 0))
@@ -248,28 +291,48 @@ def _metrics(
     confidence = request.confidence
     rows, covered = int(tally.by_class[0].sum()), int(tally.by_class[1].sum())
     sizes = tally.by_size[0]
-    by_group: Mapping[str, ExactEstimate] = {}
+    by_group: Mapping[str, Estimate] = {}
+    clusters = tally.clusters
     if artifact.groups is not None:
-        by_group = _estimates([*artifact.groups.names, "(other)"], tally.by_group, confidence)
+        by_group = _estimates(
+            [*artifact.groups.names, "(other)"],
+            tally.by_group,
+            confidence,
+            None if clusters is None else clusters.by_group,
+        )
     draws = None if shift is None else _coverage_in_target(artifact, tally, shift, request.seed)
     counts = CoverageCounts(
         rows_of_class=tally.by_class[0],
         covered_of_class=tally.by_class[1],
         rows_of_group=tally.by_group[0],
         covered_of_group=tally.by_group[1],
+        clusters_of_class=None if clusters is None else clusters.by_class,
+        clusters_of_group=None if clusters is None else clusters.by_group,
     )
     return SetMetrics(
-        coverage=proportion_estimate(covered, rows, confidence),
+        coverage=proportion_estimate(covered, rows, confidence)
+        if clusters is None
+        else estimate_over_clusters(*clusters.by_class.of_all(), confidence),
         mean_set_size=float((sizes * np.arange(len(sizes))).sum()) / rows,
         empty=int(sizes[0]) / rows,
-        by_class=_estimates(artifact.classes, tally.by_class, confidence),
-        by_size=_estimates(
-            [str(size) for size in np.flatnonzero(sizes)], tally.by_size[:, sizes > 0], confidence
+        by_class=_estimates(
+            artifact.classes, tally.by_class, confidence, None if clusters is None else clusters.by_class
         ),
+        by_size={
+            name: estimate
+            for name, estimate in _estimates(
+                [str(size) for size in range(len(sizes))],
+                tally.by_size,
+                confidence,
+                None if clusters is None else clusters.by_size,
+            ).items()
+            if sizes[int(name)]
+        },
         by_group=by_group,
         sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
         target=None if shift is None else _in_target(artifact, tally, shift, draws, confidence),
         rows=rows,
+        clusters=None if clusters is None else len(clusters.by_class.of_all()[0]),
         test=judge(
             artifact, counts, draws, shifted=shift is not None, level=1 - confidence, seed=request.seed
         ),
@@ -305,7 +368,13 @@ def _in_target(
     return Estimate(value=covered, low=low, high=high), size
 
 
-def _estimates(names: Sequence[str], table: np.ndarray, confidence: float) -> Mapping[str, ExactEstimate]:
+def _estimates(
+    names: Sequence[str], table: np.ndarray, confidence: float, clusters: CoveredClusters | None
+) -> Mapping[str, Estimate]:
     """Compute the coverage by name; undefined for zero rows."""
+    if clusters is not None:
+        return {
+            name: estimate_over_clusters(*clusters.of(index), confidence) for index, name in enumerate(names)
+        }
     counts_by_name = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
     return {name: proportion_estimate(covered, rows, confidence) for name, rows, covered in counts_by_name}

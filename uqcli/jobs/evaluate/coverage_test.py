@@ -14,19 +14,31 @@ from uqcli.choices import ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, generator
 from uqcli.exact import decimal
-from uqcli.methods.conformal.coverage_test import coverage_p_value, effective_rows, shifted_p_value
+from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
+from uqcli.methods.conformal.coverage_test import (
+    clustered_p_value,
+    coverage_p_value,
+    effective_rows,
+    shifted_p_value,
+)
 from uqcli.methods.multiple import holm
+from uqcli.methods.survey import MIN_CLUSTERS
 from uqcli.reports.evaluate.conformal_sets import CoverageTest
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageCounts:
-    """Rows and covered rows, by weight, by class and by group; int64, shapes (C,) and (groups+1,)."""
+    """Rows and covered rows, by weight, by class and by group; int64, shapes (C,) and (groups+1,).
+
+    The last two count them by cluster of dependent rows also; None if rows are independent.
+    """
 
     rows_of_class: Ints
     covered_of_class: Ints
     rows_of_group: Ints
     covered_of_group: Ints
+    clusters_of_class: CoveredClusters | None = None
+    clusters_of_group: CoveredClusters | None = None
 
 
 def judge(
@@ -54,16 +66,29 @@ def judge(
         return replace(_tested("", {}, level), untested_reason=artifact.unsealed)
     alpha = decimal("alpha", artifact.parameters.alpha)
     calibration = calibration_rows(artifact, counts.rows_of_class)
-    if artifact.mode is ConformalMode.LABEL_SHIFT:
-        missed = (counts.rows_of_class - counts.covered_of_class, counts.rows_of_class)
-        rows = effective_rows(calibration, artifact.weights or [], *missed, alpha)
-        if not shifted:
-            return _on_rows_of_target(artifact, counts, rows, alpha, level)
-        p_values = {}
-        if coverage is not None and len(coverage):
-            random = generator(seed, Purpose.TARGET, 1)
-            p_values = {"": shifted_p_value(coverage, rows, alpha, random)}
-        return _tested("target", p_values, level)
+    if counts.clusters_of_class is not None:
+        return _over_clusters(artifact, counts, calibration, alpha, level)
+    if artifact.mode is not ConformalMode.LABEL_SHIFT:
+        return _over_rows(artifact, counts, calibration, alpha, level)
+    missed = (counts.rows_of_class - counts.covered_of_class, counts.rows_of_class)
+    rows = effective_rows(calibration, artifact.weights or [], *missed, alpha)
+    if not shifted:
+        return _on_rows_of_target(artifact, counts, rows, alpha, level)
+    p_values = {}
+    if coverage is not None and len(coverage):
+        random = generator(seed, Purpose.TARGET, 1)
+        p_values = {"": shifted_p_value(coverage, rows, alpha, random)}
+    return _tested("target", p_values, level)
+
+
+def _over_rows(
+    artifact: ConformalArtifact,
+    counts: CoverageCounts,
+    calibration: Sequence[int],
+    alpha: Fraction,
+    level: float,
+) -> CoverageTest:
+    """Test the guarantee on independent rows."""
     if artifact.mode is ConformalMode.LABEL_CONDITIONAL:
         by_class = artifact.parameters.alpha_by_class or {}
         alphas = [
@@ -83,6 +108,46 @@ def judge(
     all_rows = (counts.covered_of_class.sum(), counts.rows_of_class.sum(), sum(calibration), alpha)
     not_guaranteed = _classes_below(artifact, counts, level)
     return _tested("", _p_values([""], [all_rows]), level, not_guaranteed)
+
+
+def _over_clusters(
+    artifact: ConformalArtifact,
+    counts: CoverageCounts,
+    calibration: Sequence[int],
+    alpha: Fraction,
+    level: float,
+) -> CoverageTest:
+    """Test the guarantee on clusters of dependent rows."""
+    by_class, by_group = counts.clusters_of_class, counts.clusters_of_group
+    assert by_class is not None
+    samples: list[tuple[str, tuple[Ints, Ints], int, Fraction]]
+    if artifact.mode is ConformalMode.LABEL_SHIFT:
+        reason = "its test assumes independent rows"
+        return replace(_tested("target", {}, level), untested_reason=reason)
+    if artifact.mode is ConformalMode.LABEL_CONDITIONAL:
+        unit, own = "class", artifact.parameters.alpha_by_class or {}
+        samples = [
+            (
+                name,
+                by_class.of(index),
+                calibration[index],
+                decimal("alpha", own[name]) if name in own else alpha,
+            )
+            for index, name in enumerate(artifact.classes)
+        ]
+    elif artifact.groups is not None and by_group is not None:
+        unit = "group"
+        of_group = artifact.groups.calibration_rows or _in_proportion(artifact, counts.rows_of_group[:-1])
+        samples = [
+            (name, by_group.of(index), of_group[index], alpha)
+            for index, name in enumerate(artifact.groups.names)
+        ]
+    else:
+        unit, samples = "", [("", by_class.of_all(), sum(calibration), alpha)]
+    p_values = {name: clustered_p_value(*sums, rows, own_alpha) for name, sums, rows, own_alpha in samples}
+    tested = {name: p_value for name, p_value in p_values.items() if p_value is not None}
+    test = _tested(unit, tested, level)
+    return test if tested else replace(test, untested_reason=f"fewer than {MIN_CLUSTERS} clusters")
 
 
 def _on_rows_of_target(

@@ -30,6 +30,10 @@ class GroupTally:
             self._sums = np.pad(self._sums, ((0, missing), (0, 0)))
         np.add.at(self._sums, group, np.stack(columns, axis=1))
 
+    def table(self) -> Ints:
+        """Return the sums; int64, shape (groups, columns)."""
+        return self._sums
+
     def of_names(self, levels: Mapping[str, int]) -> dict[str, list[int]]:
         """Return the sums by name, without groups whose first column is 0."""
         sums = {name: self._sums[index].tolist() for name, index in levels.items() if index < len(self._sums)}

@@ -33,6 +33,8 @@ class EvaluateRequest:
         Class weights of target data, to measure coverage and precision there also.
     by
         Column of groups to evaluate as well; for a single rule.
+    cluster
+        Column whose equal values mark dependent rows; None if rows are independent.
     audit
         Columns whose values, and pairs of values, are tested as segments; for a single rule.
     utility
@@ -48,5 +50,6 @@ class EvaluateRequest:
     seed: int = defaults.SEED
     shift: SavedShift | None = None
     by: str | None = None
+    cluster: str | None = None
     audit: tuple[str, ...] = ()
     utility: Constraint | None = None

@@ -48,6 +48,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
     if request.by is not None and len(rules) > 1:
         raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
+    _refuse_with_cluster(request)
     shift = None if request.shift is None else load_shift(request.shift)
     kind = _common_kind(request.artifacts, rules)
     if kind is not ArtifactKind.CALIBRATOR:
@@ -66,6 +67,22 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
             audited = audit(request, rules)
         report = measure(request, rules, shift)
         return Result(report=report if audited is None else replace(report, audit=audited), artifact=None)
+
+
+def _refuse_with_cluster(request: EvaluateRequest) -> None:
+    """Refuse options whose intervals and tests are of independent rows.
+
+    Raises
+    ------
+    UsageError
+        One is given with ``--cluster``.
+    """
+    for option, value in (("--by", request.by), ("--shift", request.shift), ("--audit", request.audit)):
+        if request.cluster is not None and value:
+            raise UsageError(
+                f"{option} with --cluster",
+                expected="one of them, since the other one tests independent rows",
+            )
 
 
 def _common_kind(names: Sequence[str], rules: Sequence[Saved]) -> ArtifactKind:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from uqcli import defaults
@@ -22,6 +23,7 @@ from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confiden
 from uqcli.jobs.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.jobs.result import Result
 from uqcli.jobs.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
+from uqcli.jobs.tce.clusters import ClusteredScores, errors_of_clusters
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.tce.band import Band, calibration_band
@@ -98,6 +100,8 @@ def run(request: TceRequest) -> Result[TceReport, None]:
         An option is out of range, a score is not a probability, or the rows cannot be read.
     """
     _check(request)
+    if request.data.roles.cluster is not None:
+        return _run_clustered(request)
     data = request.data.without("uncertainty").grouped_by(request.by)
     if request.audit:
         if data.roles.class_columns is not None:
@@ -119,6 +123,44 @@ def run(request: TceRequest) -> Result[TceReport, None]:
         groups=group_results,
         audit=_audited(read.rows, request) if request.audit else None,
         warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own_options)),
+    )
+    return Result(report=report, artifact=None)
+
+
+def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
+    """Measure the calibration errors of a score whose rows depend on each other within clusters.
+
+    Raises
+    ------
+    UsageError, DataError
+        Groups are to be measured, or as for ``ClusteredScores.read``.
+    """
+    for option, given in (("--by", request.by is not None), ("--audit", bool(request.audit))):
+        if given:
+            raise UsageError(f"{option} with --cluster", expected="one of them")
+    scores = ClusteredScores.read(request.data.without("uncertainty"))
+    found = errors_of_clusters(scores, request.measure, request.plan)
+    own_options = [_with_bounds(found.drawn, request.measure)]
+    (band,), (values,), _ = _with_bands([found.drawn], [found.values], found.values, request.confidence)
+    metrics = values if found.chance is None else found.chance.completed(values)
+    overall = GroupResult(
+        name=None,
+        tested=True,
+        rows=found.rows,
+        metrics=metrics,
+        if_calibrated={} if found.chance is None else found.chance.if_calibrated,
+        classes=(_class_part(None, found.drawn, found.of_drawn, band, metrics),),
+    )
+    parameters = _parameters(request, own_options, None, ())
+    report = TceReport(
+        source=scores.source,
+        parameters=msgspec.structs.replace(parameters, cluster=request.data.roles.cluster, seed=request.seed),
+        overall=overall,
+        tce_at_group_sizes=None,
+        groups=(),
+        warnings=tuple(_size_warnings(overall, own_options)),
+        clusters=found.clusters,
+        notes=found.notes,
     )
     return Result(report=report, artifact=None)
 

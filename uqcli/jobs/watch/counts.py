@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 import numpy as np
@@ -12,18 +12,24 @@ from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.artifacts.saved import Saved
 from uqcli.counts import Bools, Ints
+from uqcli.draws import Purpose, hashes, text_keys
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
+from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
 from uqcli.jobs.rule_groups import groups_of, own_key, own_levels
 from uqcli.jobs.watch.promises import Promise
 from uqcli.rows import Rows
 
 Counts = tuple[tuple[int, int], ...]
 """Successes and trials of each promise."""
+
+
+ClusterTrials = list[dict[str, tuple[int, int]]]
+"""Successes and trials of each promise, by digest of the promise and the cluster."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +46,8 @@ class CountedRows:
         Rows of days that have not matured.
     unwatched
         Rows of groups that no promise is about.
+    clusters
+        By day, successes and trials of each promise by cluster; empty if rows are independent.
     """
 
     by_day: Mapping[str | None, Counts]
@@ -47,6 +55,7 @@ class CountedRows:
     young: int
     unwatched: int
     summary: SourceSummary
+    clusters: Mapping[str | None, ClusterTrials] = field(default_factory=dict)
 
 
 def count_promises(
@@ -69,6 +78,8 @@ def count_promises(
         The rows cannot be read, or a day is no date.
     """
     data = data.grouped_by(day)
+    cluster = data.roles.cluster
+    of_clusters = [CoveredClusters() for _ in promises]
     batches = open_engine(data.engine).batches(data)
     trials = _trials_of(rule, promises)
     totals = np.zeros((2, len(promises), 0), dtype=np.int64)
@@ -86,13 +97,20 @@ def count_promises(
         for number, (tried, succeeded) in enumerate(trials(rows, batches.roles)):
             np.add.at(totals[1, number], index, weight * tried)
             np.add.at(totals[0, number], index, weight * (tried & succeeded))
+            if cluster is not None:
+                of_clusters[number].add(index, rows.groups[cluster], weight * tried, succeeded)
     if weighed == 0:
         raise refusals.no_weight()
     if day is None:
         counts = _pairs(totals.sum(axis=2))
         summary = batches.summary
         return CountedRows(
-            by_day={None: counts}, rows={None: summary.rows}, young=0, unwatched=unwatched, summary=summary
+            by_day={None: counts},
+            rows={None: summary.rows},
+            young=0,
+            unwatched=unwatched,
+            summary=summary,
+            clusters=_by_cluster(of_clusters, promises, batches.levels.get(cluster or "", {}), {0: None}),
         )
     names = {index: _date(name, day) for name, index in batches.levels.get(day, {}).items()}
     newest = max(names.values(), default=date.min)
@@ -108,7 +126,57 @@ def count_promises(
         else:
             young += int(rows_of_day[code])
     by_day: dict[str | None, Counts] = {when.isoformat(): _pairs(mature[when]) for when in sorted(mature)}
-    return CountedRows(by_day=by_day, rows=rows_of, young=young, unwatched=unwatched, summary=batches.summary)
+    days_of_codes = {code: when.isoformat() for code, when in names.items() if when in mature}
+    return CountedRows(
+        by_day=by_day,
+        rows=rows_of,
+        young=young,
+        unwatched=unwatched,
+        summary=batches.summary,
+        clusters=_by_cluster(of_clusters, promises, batches.levels.get(cluster or "", {}), days_of_codes),
+    )
+
+
+def _by_cluster(
+    counted: Sequence[CoveredClusters],
+    promises: Sequence[Promise],
+    levels: Mapping[str, int],
+    days: Mapping[int, str | None],
+) -> dict[str | None, ClusterTrials]:
+    """Add up successes and trials by day, promise and digest of the cluster; empty without clusters."""
+    if not levels:
+        return {}
+    texts = sorted(levels, key=levels.__getitem__)
+    by_day: dict[str | None, ClusterTrials] = {day: [{} for _ in promises] for day in days.values()}
+    for number, (promise, clusters) in enumerate(zip(promises, counted, strict=True)):
+        digests = [f"{key:016x}" for key in text_keys([f"{promise.name}\0{text}" for text in texts]).tolist()]
+        columns = (column.tolist() for column in clusters.pairs())
+        for code, index, successes, trials in zip(*columns, strict=True):
+            if trials and code in days:
+                of_day = by_day[days[code]][number]
+                before = of_day.get(digests[index], (0, 0))
+                of_day[digests[index]] = before[0] + successes, before[1] + trials
+    return by_day
+
+
+def drawn_trials(clusters: ClusterTrials, seen: Collection[str]) -> tuple[Counts, list[str]]:
+    """Count one trial of each new cluster, drawn by its digest; return the counts and these digests.
+
+    Parameters
+    ----------
+    seen
+        Digests of clusters that were counted before.
+    """
+    counts, digests = [], []
+    for of_promise in clusters:
+        successes, new = 0, [digest for digest in of_promise if digest not in seen]
+        keys = np.array([int(digest, 16) for digest in new], dtype=np.int64)
+        for digest, share in zip(new, (hashes([keys], Purpose.SPLIT) >> np.uint64(11)).tolist(), strict=True):
+            succeeded, trials = of_promise[digest]
+            successes += (share * trials >> 53) < succeeded
+        counts.append((successes, len(new)))
+        digests += new
+    return tuple(counts), sorted(digests)
 
 
 def _unwatched(rows: Rows, rule: Saved, promises: Sequence[Promise]) -> int:

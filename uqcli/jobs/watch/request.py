@@ -33,6 +33,8 @@ class WatchRequest:
         Mean number of batches until a false change alarm; None for that of the state.
     bound
         Bound to watch in place of the rule's own; None for its own.
+    cluster
+        Column of dependent rows, of which one is a trial; None for that of the state, if any.
     day, matured
         Column of days, and the days until their labels are complete.
     replace
@@ -56,6 +58,7 @@ class WatchRequest:
     delta: str | None = None
     run_length: int | None = None
     bound: str | None = None
+    cluster: str | None = None
     day: str | None = None
     matured: int | None = None
     replace: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -35,7 +35,7 @@ from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.result import Result
 from uqcli.jobs.rule_groups import as_decided
-from uqcli.jobs.watch.counts import CountedRows, Counts, count_promises
+from uqcli.jobs.watch.counts import ClusterTrials, CountedRows, Counts, count_promises, drawn_trials
 from uqcli.jobs.watch.evidence import measured_promises, with_alarms
 from uqcli.jobs.watch.promises import Promise, promises_of
 from uqcli.jobs.watch.request import WatchRequest
@@ -63,6 +63,8 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
         except MissingColumnError as error:
             is_meant = "label" in request.columns.typed or error.is_misspelt
             counts = request.state is not None or request.day is not None
+            if request.cluster is not None:
+                counts = True
             if error.role != "label" or is_meant or counts or not isinstance(rule, BoundaryArtifact):
                 raise
         else:
@@ -150,9 +152,11 @@ def _parameters(request: WatchRequest, saved: WatchArtifact | None) -> WatchPara
             bound=request.bound,
             day=request.day,
             matured=request.matured or 0,
+            cluster=msgspec.UNSET if request.cluster is None else request.cluster,
         )
-    for name in ("delta", "run_length", "bound", "day", "matured"):
+    for name in ("delta", "run_length", "bound", "day", "matured", "cluster"):
         given, old = getattr(request, name), getattr(saved.parameters, name)
+        old = None if isinstance(old, msgspec.UnsetType) else old
         if given is not None and given != old:
             option = name.replace("_", "-")
             of = f"of --{option} {old}" if old is not None else f"without --{option}"
@@ -223,10 +227,16 @@ def _with_rows(
     if name and name in {batch.name for batch in state.batches}:
         _refuse_known(name, request)
         return _Added(state=state, known=(name,))
+    if not isinstance(parameters.cluster, msgspec.UnsetType):
+        data = data.clustered_by(parameters.cluster)
     with key_named_by(parameters.day, "--day"):
         counted = count_promises(data, rule, promises, parameters.day, parameters.matured)
     new = {day or name: counts for day, counts in counted.by_day.items()}
     old = {batch.name: batch for batch in state.batches}
+    clusters: dict[str, list[str]] = {}
+    if data.roles.cluster is not None:
+        by_name = {day or name: counted.clusters[day] for day in counted.by_day}
+        new, clusters = _of_clusters(by_name, old)
     known = tuple(day for day in new if day in old)
     differ = [day for day in known if old[day].counts != _saved_counts(new[day])]
     if differ and not request.replace:
@@ -238,13 +248,11 @@ def _with_rows(
     if known and len(known) == len(new) and not differ:
         _refuse_known(known[-1], request)
     batches = [
-        msgspec.structs.replace(batch, counts=_saved_counts(new[batch.name]))
-        if batch.name in differ
-        else batch
+        _batch(batch.name, new, clusters, is_day=True) if batch.name in differ else batch
         for batch in state.batches
     ]
     added = tuple(batch for batch in new if batch not in old)
-    batches += [_batch(batch, new[batch], is_day=parameters.day is not None) for batch in added]
+    batches += [_batch(batch, new, clusters, is_day=parameters.day is not None) for batch in added]
     rows = sum(size for day, size in counted.rows.items() if (day or name) in added)
     changed = msgspec.structs.replace(state, batches=batches, source=_source(state, rows, counted))
     final = with_alarms(changed, promises, known=0 if differ else len(state.batches))
@@ -256,9 +264,24 @@ def _refuse_known(name: str, request: WatchRequest) -> None:
         raise UsageError(f"{short_name(name)} is counted already", expected="new rows with --strict")
 
 
-def _batch(name: str, counts: Counts, *, is_day: bool) -> SavedBatch:
-    saved = _saved_counts(counts)
-    return SavedBatch(day=name, counts=saved) if is_day else SavedBatch(digest=name, counts=saved)
+def _of_clusters(
+    new: Mapping[str, ClusterTrials], old: Mapping[str, SavedBatch]
+) -> tuple[dict[str, Counts], dict[str, list[str]]]:
+    """Count one trial of each cluster that no other batch counts; also return these clusters by batch."""
+    seen = {cluster: batch.name for batch in old.values() for cluster in batch.clusters or ()}
+    counts, clusters = {}, {}
+    for name, trials in new.items():
+        elsewhere = {cluster for cluster, batch in seen.items() if batch != name}
+        counts[name], clusters[name] = drawn_trials(trials, elsewhere)
+        seen |= dict.fromkeys(clusters[name], name)
+    return counts, clusters
+
+
+def _batch(
+    name: str, counts: Mapping[str, Counts], clusters: Mapping[str, list[str]], *, is_day: bool
+) -> SavedBatch:
+    batch = SavedBatch(counts=_saved_counts(counts[name]), clusters=clusters.get(name, msgspec.UNSET))
+    return msgspec.structs.replace(batch, **{"day" if is_day else "digest": name})
 
 
 def _saved_counts(counts: Counts) -> list[BatchCounts]:

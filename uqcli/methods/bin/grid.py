@@ -12,8 +12,10 @@ from uqcli.counts import (
     Bools,
     Cells,
     Floats,
+    Ints,
     RangeCounts,
     ValueCounts,
+    bin_of,
     binned_cells,
     distinct_cells,
     indices_by_bin,
@@ -131,6 +133,19 @@ def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
     """Count the scores of each uncertainty bin in the cells of an existing table."""
     cells = tuple(binned_cells(part, row.lower[1:]) for part, row in zip(parts, old.rows, strict=True))
     return Cells(uncertainty_edges=old.uncertainty_edges, rows=cells)
+
+
+def cell_of(rows: Rows, cells: Cells) -> Ints:
+    """Return the index of each row's cell among the cells of all uncertainty bins; int64, shape (n,)."""
+    edges, first = cells.uncertainty_edges, np.cumsum([0, *(len(row.lower) for row in cells.rows)])
+    bins = np.zeros(len(rows), dtype=np.int64)
+    if len(edges) and rows.uncertainty is not None:
+        bins = bin_of(rows.uncertainty, edges)
+    index = np.empty(len(rows), dtype=np.int64)
+    for bin_index, row in enumerate(cells.rows):
+        inside = bins == bin_index
+        index[inside] = first[bin_index] + bin_of(rows.score[inside], row.lower[1:])
+    return index
 
 
 def ranges_for_grid(

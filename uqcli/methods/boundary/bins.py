@@ -43,7 +43,9 @@ class BinsTried:
     error: float
 
 
-def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTried, ...]:
+def tried_bins(
+    cells: Cells, constraint: Constraint, seed: int, folds: tuple[Ints, Ints] | None = None
+) -> tuple[BinsTried, ...]:
     """Compute the cross-validated gain of each number of uncertainty bins; empty if there are too few alerts.
 
     Parameters
@@ -51,6 +53,8 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
     cells
         Cells of uncertainty bins with shared score edges. The numbers in ``BINS`` that divide the number of
         these bins are tried.
+    folds : int64, shape (FOLDS, cells) each
+        Rows and positive rows of each fold; None to draw them.
     """
     constraint = replace(constraint, margin=Fraction(0))  # chosen at the bound itself
     one_bin = cells.joined(1)
@@ -59,7 +63,7 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
         return ()
     bin_counts = [bins for bins in BINS if len(cells.rows) % bins == 0]
     gains = np.zeros((len(bin_counts), FOLDS))
-    count, positives = folds_of(cells, seed)
+    count, positives = folds or folds_of(cells, seed)
     for fold in range(FOLDS):
         test = cells.with_counts(count[fold], positives[fold])
         train = cells.with_counts(count.sum(axis=0) - count[fold], positives.sum(axis=0) - positives[fold])

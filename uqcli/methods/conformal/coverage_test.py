@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from uqcli.counts import Floats, Ints
+from uqcli.methods.survey import proportion_interval
 
 _MAX_DEVIATIONS = 40
 """Number of standard deviations beyond which outcomes do not change a sum of doubles."""
@@ -49,6 +50,24 @@ def coverage_p_value(covered: int, rows: int, calibration_rows: int, alpha: Frac
     if rank > calibration_rows or covered >= rows:
         return 1.0
     return _beta_binomial_cdf(covered, rows, rank, calibration_rows + 1 - rank)
+
+
+def clustered_p_value(covered: Ints, rows: Ints, calibration_rows: int, alpha: Fraction) -> float | None:
+    """Compute the p-value of the guarantee on clusters of dependent rows; None for fewer than 10 clusters.
+
+    New rows count as their effective number, and calibration rows are divided by the same design effect.
+
+    Parameters
+    ----------
+    covered, rows : int64, shape (C,)
+        Covered rows and all rows of each cluster.
+    """
+    interval = proportion_interval(covered, rows, 0.95)
+    if interval.value is None or interval.effective is None or interval.design_effect is None:
+        return None
+    effective = max(1, math.floor(interval.effective))
+    calibration = math.floor(calibration_rows / interval.design_effect)
+    return coverage_p_value(math.ceil(interval.value * effective), effective, calibration, alpha)
 
 
 def _beta_binomial_cdf(successes: int, trials: int, a: int, b: int) -> float:

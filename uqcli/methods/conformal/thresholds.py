@@ -16,6 +16,9 @@ from uqcli.counts import Bools, Floats, Ints
 EVERY_LABEL = 1.0
 """Threshold at which every label is in the set."""
 
+_UNIT: Final = 1 << 32
+"""Unit of the shares of rows, so that their sums are exact."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LabelScores:
@@ -25,11 +28,14 @@ class LabelScores:
     ----------
     label
         Class indices, of any integer width.
+    cluster
+        Index of each row's cluster; None if rows are independent.
     """
 
     score: Floats
     label: Ints
     weight: Ints | None
+    cluster: Ints | None = None
 
     @property
     def rows(self) -> int:
@@ -42,7 +48,15 @@ class LabelScores:
             score=self.score[rows],
             label=self.label[rows],
             weight=None if self.weight is None else self.weight[rows],
+            cluster=None if self.cluster is None else self.cluster[rows],
         )
+
+    def threshold(self, alpha: Fraction) -> float:
+        """Find the threshold of these rows by the marginal rule, of clusters if there are any."""
+        if self.cluster is None:
+            return marginal_threshold(self.score, self.weight, alpha)
+        weight = np.ones(len(self.score), dtype=np.int64) if self.weight is None else self.weight
+        return clustered_threshold(self.score, weight, self.cluster, alpha)
 
 
 def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> float:
@@ -71,10 +85,38 @@ def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> 
     return float(scores[order[index]])
 
 
+def clustered_threshold(scores: Floats, weight: Ints, cluster: Ints, alpha: Fraction) -> float:
+    """Find the threshold for a row drawn at random from a new cluster (Lee, Barber and Willett 2023).
+
+    Each cluster has the share of its rows with scores up to t. The threshold is the smallest t at which these
+    shares add up to ``(1-alpha)(C+1)``; every label if there is none. Shares are rounded down to whole 2^-32.
+
+    Parameters
+    ----------
+    scores : float64, shape (n,)
+    weight, cluster : int64, shape (n,)
+
+    Examples
+    --------
+    >>> scores, cluster = np.array([0.1, 0.2, 0.3, 0.4]), np.array([7, 7, 8, 9])
+    >>> clustered_threshold(scores, np.ones(4, dtype=np.int64), cluster, Fraction(1, 2))
+    0.3
+    """
+    _, index = np.unique(cluster, return_inverse=True)
+    size = np.zeros(int(index.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(size, index, weight)
+    share = _UNIT // size[index] * weight
+    order = np.argsort(scores, kind="stable")
+    reached = np.cumsum(share[order])
+    needed = -((alpha - 1) * (len(size) + 1) * _UNIT // 1)
+    position = int(np.searchsorted(reached, int(needed)))
+    return float(scores[order[position]]) if position < len(order) else EVERY_LABEL
+
+
 def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) -> list[float]:
     """Apply the marginal rule within each class at its own alpha; an unseen class is in every set."""
     return [
-        marginal_threshold(part.score, part.weight, alpha)
+        part.threshold(alpha)
         for label, alpha in enumerate(alphas)
         for part in (rows.select(rows.label == label),)
     ]
@@ -151,7 +193,7 @@ class CoverageGuarantee:
 
 
 def _marginal(rows: LabelScores, guarantee: CoverageGuarantee) -> list[float]:
-    return [marginal_threshold(rows.score, rows.weight, guarantee.alphas[0])] * len(guarantee.alphas)
+    return [rows.threshold(guarantee.alphas[0])] * len(guarantee.alphas)
 
 
 def _label_conditional(rows: LabelScores, guarantee: CoverageGuarantee) -> list[float]:

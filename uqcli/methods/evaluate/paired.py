@@ -17,7 +17,7 @@ SIDES = ("before", "after", "difference")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Ranking:
+class Ranking:
     """Ranking of pairs by one of the probabilities.
 
     Attributes
@@ -35,7 +35,7 @@ class _Ranking:
     value_index: Ints
 
     @classmethod
-    def from_values(cls, value: Floats) -> _Ranking:
+    def from_values(cls, value: Floats) -> Ranking:
         """Rank pairs."""
         order = np.argsort(value, kind="stable")
         starts = run_starts(value[order])
@@ -111,8 +111,8 @@ class PairedCounts:
         return sample
 
     @cached_property
-    def _rankings(self) -> tuple[_Ranking, _Ranking]:
-        return _Ranking.from_values(self.before), _Ranking.from_values(self.after)
+    def _rankings(self) -> tuple[Ranking, Ranking]:
+        return Ranking.from_values(self.before), Ranking.from_values(self.after)
 
     @cached_property
     def _losses(self) -> Mapping[str, Mapping[str, Floats | None]]:
@@ -158,7 +158,7 @@ class PairedCounts:
         before, after, difference = (
             _auc_with_error(*placements, *class_weights) for placements in placements_by_side
         )
-        return {"before": _as_log_odds(before), "after": _as_log_odds(after), "difference": difference}
+        return {"before": log_odds_of(before), "after": log_odds_of(after), "difference": difference}
 
 
 def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[str, Floats | None]:
@@ -215,7 +215,7 @@ def _auc_with_error(
     )
 
 
-def _as_log_odds(auc: WithError) -> WithError:
+def log_odds_of(auc: WithError) -> WithError:
     """Transform an AUC and its error to log-odds, whose distribution is less skewed near 1."""
     if auc.value is None or auc.error is None or not 0 < auc.value < 1:
         return WithError(value=None, error=None)

@@ -66,10 +66,7 @@ class PairedClassCounts:
     @cached_property
     def _row_losses(self) -> Mapping[str, tuple[Floats, Floats]]:
         """Losses of each distinct row before and after, by name."""
-        return {
-            "log_loss": (_label_log_loss(self.before, self.label), _label_log_loss(self.after, self.label)),
-            "brier": (_squared_error(self.before, self.label), _squared_error(self.after, self.label)),
-        }
+        return losses_of_labels(self.before, self.after, self.label)
 
     def rows_that_differ(self) -> float:
         """Compute the effective number of rows that differ in each class; return the smallest."""
@@ -98,6 +95,14 @@ class PairedClassCounts:
             }
             for index, side in enumerate(SIDES[:2])
         }
+
+
+def losses_of_labels(before: Matrix, after: Matrix, label: Ints) -> dict[str, tuple[Floats, Floats]]:
+    """Compute the losses of rows before and after, by name; matrices of shape (n, C)."""
+    return {
+        "log_loss": (_label_log_loss(before, label), _label_log_loss(after, label)),
+        "brier": (_squared_error(before, label), _squared_error(after, label)),
+    }
 
 
 def _squared_error(probability: Matrix, label: Ints) -> Floats:

@@ -34,6 +34,8 @@ class Certification:
         Boundary of the same algorithm without a certificate; None for groups.
     groups
         Number of groups; None without groups.
+    clustered
+        Whether clusters of dependent rows were tested.
     """
 
     delta: float
@@ -42,6 +44,7 @@ class Certification:
     tested_target: str
     uncertified: FittedBoundary | None = None
     groups: int | None = None
+    clustered: bool = False
 
     @property
     def certificate(self) -> SavedCertificate | None:
@@ -58,10 +61,10 @@ class Certification:
             return list(group_certificates_in_words(self.certificates, self.groups, self.delta))
         (certificate,) = self.certificates
         tested = certificate.tested_on.rows
-        notes = [
-            f"{count(boundary.fit.rows - tested)} rows chose the boundary, {count(tested)} tested it.",
-            *certificate_in_words(certificate),
-        ]
+        split = f"{count(boundary.fit.rows - tested)} rows chose the boundary, {count(tested)} tested it."
+        if certificate.is_of_clusters:
+            split = f"{count(tested)} clusters tested the boundary; the others chose it."
+        notes = [split, *certificate_in_words(certificate)]
         if self.uncertified is not None:
             name, rates = "recall", [boundary.fit.recall, self.uncertified.fit.recall]
             if list(certificate.bounds) == ["recall"]:
@@ -80,11 +83,13 @@ class Certification:
         sentence = f"{subject} can be certified for {self.tested_target}"
         if failed is None or failed.p_value is None:
             provable = failed is None or failed.provable
-            reason = "too few rows to rank boundaries" if provable else "no number of rows shows such a rate"
+            few = f"too few {'clusters' if self.clustered else 'rows'} to rank boundaries"
+            reason = few if provable else "no number of rows shows such a rate"
             return f"{sentence}; {reason}"
         safest = "the safest has" if self.groups is None else "the safest of any group has"
-        tested = f"{sentence}; {safest} p = {failed.p_value:.3g} on the rows kept for the test"
+        units = "clusters" if self.clustered else "rows"
+        tested = f"{sentence}; {safest} p = {failed.p_value:.3g} on the {units} kept for the test"
         if failed.rows_needed is None:
-            return f"{tested}; more rows may not help"
+            return f"{tested}; more {units} may not help"
         where = "" if self.groups is None else " there"
-        return f"{tested}; about {count(failed.rows_needed)} labelled rows are needed{where}"
+        return f"{tested}; about {count(failed.rows_needed)} labelled {units} are needed{where}"

@@ -334,7 +334,12 @@ class BoundaryReport(OneResult):
             figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
         if self.certification is not None or self.constraint.recall is not None or self.constraint.amounts:
             return [figure]
-        return [figure, self.frontier([self.constraint])]
+        return [figure] if self._clustered else [figure, self.frontier([self.constraint])]
+
+    @property
+    def _clustered(self) -> bool:
+        """Whether rows depend on each other, so that ranges of independent rows are invalid."""
+        return "cluster" in self.source.columns
 
     def frontier(self, marked: Sequence[Constraint]) -> Figure:
         """Build the figure of precision and recall at other operating points, and mark some."""
@@ -342,7 +347,7 @@ class BoundaryReport(OneResult):
 
     @cached_property
     def _points(self) -> OperatingPoints | None:
-        if self.cells is None or self.certification is not None:
+        if self.cells is None or self.certification is not None or self._clustered:
             return None
         if self.constraint.recall is not None or self.constraint.amounts:
             return None
@@ -362,7 +367,10 @@ class BoundaryReport(OneResult):
         )
 
     def operating_points(self) -> OperatingPoints | None:
-        """Compute the operating points, once; None with a certificate, which a later choice would void."""
+        """Compute the operating points, once.
+
+        None with a certificate, which a later choice would void, and if rows depend on each other.
+        """
         return self._points
 
     @property
@@ -500,7 +508,8 @@ class BoundaryReport(OneResult):
             ]
         if self.cautious is not None:
             often = "some" if constraint.margin else "about half of"
-            return [f"{often} such rules miss on new data (one in six with --margin 1)."]
+            with_margin = "" if self._clustered else " (one in six with --margin 1)"
+            return [f"{often} such rules miss on new data{with_margin}."]
         if (
             constraint.kind is not ConstraintKind.PRECISION
             or expected is None

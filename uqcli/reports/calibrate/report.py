@@ -36,6 +36,7 @@ from uqcli.reports.comparison import (
     meanings_table,
     ranked_table,
     remaining_error,
+    too_few_clusters,
     value_of,
     verdict,
 )
@@ -73,6 +74,8 @@ class CalibrateReport(OneResult):
         All methods that apply, the best first; empty if one was chosen.
     obstacles
         Why other methods do not apply.
+    clusters
+        Clusters of the measured rows; None if rows are independent.
     """
 
     artifact: CalibratorArtifact
@@ -85,11 +88,13 @@ class CalibrateReport(OneResult):
     notes: tuple[str, ...]
     methods: tuple[MethodResult, ...] = ()
     obstacles: Mapping[CalibrationMethod, str] = field(default_factory=dict)
+    clusters: int | None = None
 
     @property
     def metrics(self) -> Metrics:
         """Metrics before, after, and after minus before."""
-        return {} if self.compared is None else self.compared.metrics()
+        clusters = {} if self.clusters is None else {"clusters": self.clusters}
+        return {} if self.compared is None else {**self.compared.metrics(), **clusters}
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -137,7 +142,7 @@ class CalibrateReport(OneResult):
         if self.errors is not None:
             tables.append(_errors_table(self.errors, self.where or ""))
         return Document(
-            title=f"{subject} on {count(source.rows)} rows{positives}",
+            title=f"{subject} on {count(source.rows)} rows{positives}{self._of_clusters()}",
             lead=self._lead(),
             tables=tables,
             cautions=self._cautions(),
@@ -146,6 +151,10 @@ class CalibrateReport(OneResult):
             figures=[before_and_after_figure(self.panels)] if self.panels else [],
             card=None if self.compared is None else self._card(self.compared),
         )
+
+    def _of_clusters(self) -> str:
+        """State the number of clusters, if rows depend on each other."""
+        return "" if self.clusters is None else f", in {count(self.clusters)} clusters"
 
     def _card(self, compared: Comparison) -> HeadCard:
         """Build the head of the page; the best of several methods is not tested."""
@@ -167,7 +176,7 @@ class CalibrateReport(OneResult):
     def _cautions(self) -> list[str]:
         """Collect the cautions of this calibrator."""
         remaining = [] if self.compared is None else remaining_error(self.compared, self._whose())
-        return [*remaining, *self._certainty_cautions()]
+        return [*remaining, *too_few_clusters(self.clusters), *self._certainty_cautions()]
 
     def _ranked(self) -> Table:
         named = [(str(tried.method), tried.compared) for tried in self.methods]

@@ -17,7 +17,6 @@ from uqcli.document import (
     Claim,
     Document,
     Estimate,
-    ExactEstimate,
     Figure,
     HeadCard,
     KeyNumber,
@@ -35,6 +34,7 @@ from uqcli.document import (
     rows_of,
     short_names,
 )
+from uqcli.methods.survey import FEW_CLUSTERS, MIN_CLUSTERS
 from uqcli.reports.audit import Audit, with_audit
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
@@ -49,6 +49,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     on_invalid: str
     positive: str | None
     seed: int | None = None
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
 
 
 MIN_UNFLAGGED: Final = 100
@@ -56,6 +57,15 @@ MIN_UNFLAGGED: Final = 100
 
 UNKNOWN: Final = Estimate(value=None, low=None, high=None)
 """A rate without enough labels."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterNumbers:
+    """Clusters of dependent rows: all, and those with flagged and with positive rows."""
+
+    clusters: int
+    clusters_flagged: int
+    clusters_positive: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +85,7 @@ class MeasuredZones:
     """
 
     caught: Estimate
-    review_share: ExactEstimate
+    review_share: Estimate
     miss: Estimate
     reviewed: int
 
@@ -88,6 +98,10 @@ class MeasuredBoundary:
     ----------
     recall, fpr
         UNKNOWN if labels are missing and too few unflagged rows have one.
+    alert_rate
+        Share of the rows that are flagged.
+    clusters
+        None if rows are independent.
     unlabelled
         Rows left out because they have no label.
     promise_broken
@@ -101,9 +115,10 @@ class MeasuredBoundary:
         sets no odds, or with class weights.
     """
 
-    precision: ExactEstimate
+    precision: Estimate
     recall: Estimate
     fpr: Estimate
+    alert_rate: Estimate
     selected: int
     true_positives: int
     rows: int
@@ -114,6 +129,7 @@ class MeasuredBoundary:
     zones: MeasuredZones | None = None
     value: MeasuredValue | None = None
     net_benefit: Estimate | None = None
+    clusters: ClusterNumbers | None = None
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
@@ -123,7 +139,10 @@ class MeasuredBoundary:
     def metrics(self) -> Metrics:
         """By their contract names."""
         metrics = {**vars(self), "selected_share": self.selected / self.rows}
-        zones, value, target = (metrics.pop(name) for name in ("zones", "value", "target_precision"))
+        del metrics["alert_rate"]
+        names = ("zones", "value", "target_precision", "clusters")
+        zones, value, target, clusters = (metrics.pop(name) for name in names)
+        metrics |= {} if clusters is None else vars(clusters)
         if self.net_benefit is None:
             del metrics["net_benefit"]
         metrics |= {} if zones is None else vars(zones)
@@ -161,6 +180,16 @@ def uncorrected_tests(results: Results) -> list[str]:
     if len(results) < 3:
         return []
     return [f"each of {len(results)} rules is tested at its own level; the best looks better than it is."]
+
+
+def few_clusters(subject: str, clusters: int, whose: str) -> list[str]:
+    """Caution that an interval rests on few clusters, or that too few give none."""
+    if clusters >= FEW_CLUSTERS:
+        return []
+    having = f"{count(clusters)} clusters have {whose}"
+    if clusters < MIN_CLUSTERS:
+        return [f"{subject} has no interval: {having}, {MIN_CLUSTERS} needed."]
+    return [f"{subject} has an unreliable interval: {having}, {FEW_CLUSTERS} or more are reliable."]
 
 
 def verdicts(results: Results, sentences: Sequence[str]) -> str:
@@ -294,6 +323,8 @@ class EvaluateReport(Evaluated):
             claim.sentence.removeprefix(f"{name}: ") for name, claim in zip(names, self.claims, strict=True)
         ]
         size = f"{rows_of(first.rows)} ({count(first.positives)} positive{dropped})"
+        if first.clusters is not None:
+            size = f"{size} in {count(first.clusters.clusters)} clusters"
         document = Document(
             title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
             tables=[table, self._rules_table()],
@@ -332,7 +363,7 @@ class EvaluateReport(Evaluated):
             title = f"{len(self.results)} rules on {rows_of(self.results[0][2].rows)}"
             return HeadCard(title=title, verdict=verdict, numbers=numbers)
         same = not direction(self.difference.selected) and not direction(self.difference.recall)
-        if verdict is None:
+        if verdict is None and self.difference.selected.low is not None:
             verdict = Verdict(text="no significant difference" if same else self._trade_off())
         title = "; ".join(
             f"{name} finds {percent(measured.recall.value)} of positives at precision "
@@ -345,7 +376,7 @@ class EvaluateReport(Evaluated):
             title=title,
             subject="{rules} compared on {inputs}: " + f"{rows_of(self.results[0][2].rows)}.",
             verdict=verdict,
-            action=self._advice()[-1],
+            action=(self._advice() or [""])[-1],
             numbers=[
                 key_cell(f"{name}, difference", cell)
                 for name, cell in zip(names, (precision, recall, selected), strict=True)
@@ -486,7 +517,22 @@ class EvaluateReport(Evaluated):
 
     def _cautions(self) -> list[str]:
         """Collect the cautions of these results."""
-        return [*self._same_counts(), *self._label_cautions(), *uncorrected_tests(self.results)]
+        return [
+            *self._same_counts(),
+            *self._label_cautions(),
+            *self._few_clusters(),
+            *uncorrected_tests(self.results),
+        ]
+
+    def _few_clusters(self) -> list[str]:
+        """Caution that intervals rest on few clusters."""
+        cautions = []
+        for name, _, measured in self.results:
+            if measured.clusters is not None:
+                flagged, positive = measured.clusters.clusters_flagged, measured.clusters.clusters_positive
+                cautions += few_clusters(f"{name}: precision", flagged, "flagged rows")
+                cautions += few_clusters(f"{name}: recall", positive, "positive rows")
+        return cautions
 
     def _label_cautions(self) -> list[str]:
         """Caution why recall and the false-positive rate are unknown."""
@@ -541,6 +587,8 @@ class EvaluateReport(Evaluated):
         """State how many of the additional alerts of one rule are positive, and when to use it."""
         if difference.value is not None:
             return worth_more(names_of(self.results), difference.value)
+        if difference.selected.low is None:
+            return []
         if difference.caught is not None:
             return self._advice_for_reviews(difference)
         if not direction(difference.selected) and not direction(difference.recall):

@@ -19,6 +19,7 @@ from uqcli.reports.comparison import (
     ranked_table,
     remaining_error,
     sort_by_log_loss,
+    too_few_clusters,
     verdict,
 )
 from uqcli.reports.evaluate.boundaries import (
@@ -41,16 +42,20 @@ class MeasuredCalibrator:
         By weight.
     claim
         Claim of the stated error bounds; None if the rule file states none.
+    clusters
+        Clusters of dependent rows; None if rows are independent.
     """
 
     compared: Comparison
     rows: int
     claim: Claim | None
+    clusters: int | None = None
 
     def metrics(self) -> Metrics:
         """Return the metrics by key."""
         broken = {} if self.claim is None else {"promise_broken": self.claim.broken}
-        return {**self.compared.metrics(), "rows": self.rows, **broken}
+        clusters = {} if self.clusters is None else {"clusters": self.clusters}
+        return {**self.compared.metrics(), "rows": self.rows, **clusters, **broken}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +99,8 @@ class EvaluateCalibratorReport(Evaluated):
             tables = [self.difference.table(self._names()), replace(tables[0], detail=True)]
         positives = "" if self.source.positives is None else f" ({count(self.source.positives)} positive)"
         size = f"{rows_of(self.source.rows)}{positives}"
+        if (clusters := self.results[0][2].clusters) is not None:
+            size = f"{size} in {count(clusters)} clusters"
         headline = verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
         document = Document(
             title=f"{headline} {size}",
@@ -145,7 +152,8 @@ class EvaluateCalibratorReport(Evaluated):
             for sentence in remaining_error(measured.compared)
         ]
         broken = [claim.sentence for claim in self.claims if claim.met is False]
-        return [*broken, *remaining, *uncorrected_tests(self.results)]
+        few = too_few_clusters(self.results[0][2].clusters)
+        return [*broken, *remaining, *few, *uncorrected_tests(self.results)]
 
     def _advice(self) -> list[str]:
         """State which of two rules to use, if the difference is significant."""

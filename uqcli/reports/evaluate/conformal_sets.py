@@ -13,7 +13,6 @@ from uqcli.document import (
     Claim,
     Document,
     Estimate,
-    ExactEstimate,
     Figure,
     HeadCard,
     HoverText,
@@ -22,6 +21,7 @@ from uqcli.document import (
     Metrics,
     Table,
     Verdict,
+    count,
     first_of,
     interval,
     key_rate,
@@ -34,6 +34,7 @@ from uqcli.reports.evaluate.boundaries import (
     OWN_DATA_CAUTION,
     Evaluated,
     apply_command,
+    few_clusters,
     intervals_in_words,
     names_of,
     uncorrected_tests,
@@ -115,18 +116,21 @@ class SetMetrics:
         Coverage and mean size under the class priors of the target data; None without class weights.
     test
         Test of the guaranteed coverage.
+    clusters
+        Clusters of dependent rows; None if rows are independent.
     """
 
-    coverage: ExactEstimate
+    coverage: Estimate
     mean_set_size: float
     empty: float
-    by_class: Mapping[str, ExactEstimate]
-    by_size: Mapping[str, ExactEstimate]
-    by_group: Mapping[str, ExactEstimate]
+    by_class: Mapping[str, Estimate]
+    by_size: Mapping[str, Estimate]
+    by_group: Mapping[str, Estimate]
     sizes: Mapping[str, int]
     target: tuple[Estimate, float] | None
     rows: int
     test: CoverageTest
+    clusters: int | None = None
 
     def metrics(self) -> Metrics:
         """Return the metrics by key."""
@@ -142,6 +146,8 @@ class SetMetrics:
             "coverage_by_size": self.by_size,
             "set_sizes": self.sizes,
         }
+        if self.clusters is not None:
+            metrics["clusters"] = self.clusters
         if self.by_group:
             metrics["coverage_by_group"] = self.by_group
         if self.target is not None:
@@ -165,7 +171,7 @@ class EvaluateConformalReport(Evaluated):
         """Return the JSON form, with verdicts (see Evaluated)."""
         sentences = [f"{name}: {_verdict(artifact, measured)}" for name, artifact, measured in self.results]
         payload = self.build_payload(
-            [*uncorrected_tests(self.results), *sentences, *self._notes(), *_smaller_sets(self.results)]
+            [*self._cautions(), *sentences, *self._notes(), *_smaller_sets(self.results)]
         )
         verdicts = [measured.test.verdict for _, _, measured in self.results]
         for result, verdict in zip(payload["results"], verdicts, strict=True):
@@ -184,17 +190,22 @@ class EvaluateConformalReport(Evaluated):
                 tables.append(replace(covered, detail=unit not in units))
         sentences = [_verdict(artifact, measured) for _, artifact, measured in self.results]
         document = Document(
-            title=f"{verdicts(self.results, sentences)} {rows_of(self.source.rows)}, "
+            title=f"{verdicts(self.results, sentences)} {self._size()}, "
             f"{intervals_in_words(self.parameters)}",
             tables=tables,
             lead=_smaller_sets(self.results),
-            cautions=uncorrected_tests(self.results),
+            cautions=self._cautions(),
             notes=self._notes(),
             figures=[sets_figure(self.results, self.parameters.confidence)],
             claims=[_claim(*result) for result in self.results],
             card=self._card(sentences),
         )
         return self.with_parts(document)
+
+    def _size(self) -> str:
+        """Format the number of rows, and of clusters."""
+        rows, clusters = rows_of(self.source.rows), self.results[0][2].clusters
+        return rows if clusters is None else f"{rows} in {count(clusters)} clusters"
 
     def _card(self, sentences: Sequence[str]) -> HeadCard:
         """Build the head of the page, with the numbers of the first rule."""
@@ -274,6 +285,12 @@ class EvaluateConformalReport(Evaluated):
         header = (f"coverage by {unit if unit != 'size' else 'set size'}", *names_of(self.results))
         return Table(title="", header=header, rows=rows)
 
+    def _cautions(self) -> list[str]:
+        """Caution that few clusters determine the interval, or that tests are not corrected."""
+        clusters = self.results[0][2].clusters
+        few = [] if clusters is None else few_clusters("the coverage", clusters, "rows")
+        return [*few, *uncorrected_tests(self.results)]
+
     def _notes(self) -> list[str]:
         untested = [] if self.difference is None else self.difference.notes()
         return [*untested, *_empty_set_notes(self.results), OWN_DATA_CAUTION]
@@ -297,6 +314,8 @@ def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
         return f"coverage not tested: {artifact.unsealed}."
     if test.unit == "target":
         return _verdict_in_target(percent, measured)
+    if test.untested_reason:
+        return f"{percent} coverage not tested: {test.untested_reason}."
     word = _IN_WORDS[test.verdict or "kept"]
     if test.unit == "":
         return f"{word} {percent} coverage: {_covered(measured.coverage, test)}{_classes_below(measured)}."
@@ -328,7 +347,7 @@ def _empty_set_notes(results: Results) -> list[str]:
     return ["apply --no-empty adds the most likely class to empty sets."]
 
 
-def _covered(estimate: ExactEstimate, test: CoverageTest) -> str:
+def _covered(estimate: Estimate, test: CoverageTest) -> str:
     together = " for all together" if len(test.p_values) > 1 else ""
     return f"{100 * (estimate.value or 0):.1f} % covered ({p_text(test.worst_p)}{together})"
 
@@ -431,15 +450,22 @@ def _draw_coverage(axes: Axes, results: Results) -> list[HoverText]:
             for position, share in enumerate(shares)
             if share is not None and share.value is not None
         ]
-        values = np.array([(share.value, share.low, share.high) for _, share in estimates])
+        values = np.array(
+            [
+                (share.value, *((share.value, share.value) if share.low is None else (share.low, share.high)))
+                for _, share in estimates
+            ],
+            dtype=np.float64,
+        )
         ends = np.maximum([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]], 0)
         centres = np.array([position for position, _ in estimates]) + (index + 0.5) * step - 0.3
         colour = _COLOURS[index % len(_COLOURS)]
         axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
         for (position, covered), centre in zip(estimates, centres.tolist(), strict=True):
             text = f"{'class ' if position else ''}{labels[position]}: {interval(covered)}"
-            y = (covered.low, covered.high)
-            texts.append(HoverText(axes=axes, x=(centre, centre), y=y, text=text))
+            if covered.low is not None and covered.high is not None:
+                y = (covered.low, covered.high)
+                texts.append(HoverText(axes=axes, x=(centre, centre), y=y, text=text))
         guaranteed = _guaranteed_at(artifact, measured.test.unit, names)
         positions = np.array(list(guaranteed))
         share = list(guaranteed.values())

@@ -101,6 +101,7 @@ class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float
     on_invalid: str
     positive: str | None
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +112,10 @@ class TceReport(OneResult):
     ----------
     tce_at_group_sizes
         TCE of all rows with the bin sizes of the groups, for comparison; None without groups.
+    clusters
+        Clusters of dependent rows; None if rows are independent.
+    notes
+        Notes on clusters.
     """
 
     source: Source
@@ -119,6 +124,8 @@ class TceReport(OneResult):
     tce_at_group_sizes: float | None
     groups: tuple[GroupResult, ...]
     warnings: tuple[str, ...]
+    clusters: int | None = None
+    notes: tuple[str, ...] = ()
     audit: Audit | None = None
 
     @property
@@ -130,6 +137,8 @@ class TceReport(OneResult):
     def metrics(self) -> Metrics:
         """Errors of all rows, by class, by group and of the worst group."""
         metrics: dict[str, Metric] = dict(self.overall.metrics)
+        if self.clusters is not None:
+            metrics["clusters"] = self.clusters
         if self.multiclass:
             metrics["by_class"] = {
                 str(label_class.name): label_class.metrics for label_class in self.overall.classes
@@ -203,9 +212,10 @@ class TceReport(OneResult):
         by_weight = (
             "" if self.overall.rows == self.source.rows else f" ({count(self.overall.rows)} by weight)"
         )
+        of_clusters = "" if self.clusters is None else f" in {count(self.clusters)} clusters"
         many_rejected = _value(self.overall.metrics["tce"]) > 100 * MANY_REJECTED
         document = Document(
-            title=f"Calibration test of {count(self.source.rows)} rows{by_weight}{positive}",
+            title=f"Calibration test of {count(self.source.rows)} rows{by_weight}{positive}{of_clusters}",
             lead=self._lead(),
             tables=tables,
             cautions=self._cautions(),
@@ -285,7 +295,7 @@ class TceReport(OneResult):
             notes.append(
                 f"Mean over {len(self.overall.classes)} classes: {value:.1f} % of predictions rejected."
             )
-        notes += advice(worst)
+        notes += [*self.notes, *advice(worst)]
         if self.groups and self.parameters.group_n_min is not None:
             least, most = count(self.parameters.group_n_min), count(self.parameters.group_n_max)
             notes.append(
@@ -298,6 +308,8 @@ class TceReport(OneResult):
                 f"of draws; here it is {_value(self.overall.metrics['ece']):.4f} ({p_text(null.p_value)})."
             )
             notes.append(f"Seed {self.parameters.seed} affects: the labels drawn from calibrated scores.")
+        if self.clusters is not None:
+            notes.append(f"Seed {self.parameters.seed} affects: the row of each cluster.")
         return notes
 
     def _groups_table(self) -> Table:

@@ -24,7 +24,7 @@ from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
 from uqcli.engines.predictions import levels_of, predictions
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
-from uqcli.repeats import WeightSummary
+from uqcli.repeats import RepeatedPairs, WeightSummary
 from uqcli.rows import Rows
 from uqcli.running.remarks import caution
 from uqcli.running.rows_read import rows_read
@@ -106,6 +106,8 @@ class LocalBatches:
             self.repeatable = all(source.origin.regular for source in sources)
             checker = self._checker(self._request.on_invalid)
             weights = None if roles.weight is None else WeightSummary()
+            pairs = RepeatedPairs() if roles.may_depend else None
+            forgotten = roles.forgotten_cluster(sources[0].columns)
             columns = roles.columns()
             for input_index, source in enumerate(sources):
                 rows_before = checker.rows
@@ -118,6 +120,8 @@ class LocalBatches:
                     self._tally.add(checked.rows)
                     if weights is not None:
                         weights.add_rows(checked.rows)
+                    if pairs is not None and checked.rows.uncertainty is not None:
+                        pairs.add(checked.rows.score, checked.rows.uncertainty)
                     report_reading(sources, input_index, checker.rows)
                     yield checked, checker.rows
                 self._rows_by_input.append(checker.rows - rows_before)
@@ -133,6 +137,9 @@ class LocalBatches:
             caution(refusals.unlabelled(self._unlabelled))
         if weights is not None:
             self._warn(weights.caution())
+        if pairs is not None:
+            self._warn(pairs.caution())
+        self._warn(forgotten)
 
     def _warn(self, sentence: str) -> None:
         """Add a caution to the report, or a Python warning if the rows are a data frame."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -11,6 +11,7 @@ from uqcli.counts import Ints, RangeCounts, ValueCounts, containing_ranks
 from uqcli.engines.local.count.group import GroupRows, rows_by_group
 from uqcli.engines.local.count.isotonic import isotonic_by
 from uqcli.engines.local.count.keys import values_of
+from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
 from uqcli.engines.local.count.rows import CountedRows
@@ -74,4 +75,13 @@ class LocalTable:
             | amounts,
             positive=np.concatenate(positive),
             weight=np.concatenate(weight) if weight else None,
+            groups=self._clusters(parts),
         )
+
+    def _clusters(self, parts: Sequence[Part]) -> dict[str, Ints]:
+        """Return the index of each row's cluster among the sorted texts; empty if rows are independent."""
+        cluster = self._rows.request.roles.cluster
+        if cluster is None:
+            return {}
+        rank, _ = self._rows.division(Partition(groups=(cluster,)), keep=True).ranks[cluster]
+        return {cluster: rank[np.concatenate([part.codes[cluster] for part in parts])]}

@@ -5,6 +5,9 @@ pilot, each at the full level, until a test fails. The sequence is fixed before 
 last certified boundary therefore breaks its promise with probability at most delta, for any distribution of
 the rows. Several promises about one boundary need no correction, since every one of them is tested at the
 full level (intersection-union test).
+
+If rows depend on each other within clusters, each cluster of the test counts once, by one of its selected
+rows.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 from uqcli.choices import ConstraintKind
 from uqcli.counts import Cells, Floats, Ints
 from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.ranking.drawn_rows import DrawnRows
 from uqcli.methods.boundary.ranking.smoothing import NestedBoundaries, nested_boundaries
 from uqcli.methods.boundary.result import thresholds_at
 
@@ -128,11 +132,15 @@ class Certifier:
         Counts of disjoint rows with the same edges, those of the pilot.
     nested
         Ranking of the pilot's cells.
+    drawn
+        One row of each cluster of the test; None if rows are independent. Then only the precision of flagged
+        rows can be promised.
     """
 
     pilot: Cells
     test: Cells
     nested: NestedBoundaries
+    drawn: DrawnRows | None = None
 
     @classmethod
     def from_cells(cls, pilot: Cells, test: Cells) -> Certifier:
@@ -162,7 +170,7 @@ class Certifier:
         only_recall = all(promise.kind is ConstraintKind.RECALL for promise in promises)
         end, step = (-1, -1) if only_recall else (len(self.nested.order), 1)
         sequence = np.arange(start, end, step)
-        tested = self.nested.counts_of(self.test)
+        tested = self._counts()
         p_values = self._p_values(promises, *tested)
         failed = np.flatnonzero(~(p_values[sequence] <= delta))
         passed = int(failed[0]) if len(failed) else len(sequence)
@@ -180,11 +188,24 @@ class Certifier:
             thresholds=thresholds_at(self.pilot, self.nested.tops(last, len(self.pilot.rows))),
             cells=last + 1,
             p_value=float(p_values[last]),
-            tested=self.test.total,
-            positives=self.test.positives,
+            tested=self.test.total if self.drawn is None else self.drawn.clusters,
+            positives=self.test.positives if self.drawn is None else self.drawn.positives,
             selected=selected,
             true_positives=true_positives,
         )
+
+    def _counts(self) -> tuple[Ints, Ints]:
+        """Return the true positives and selected rows, or clusters, of each boundary."""
+        if self.drawn is None:
+            return self.nested.counts_of(self.test)
+        return self.drawn.true_positives, self.drawn.selected
+
+    @property
+    def _size(self) -> int:
+        """Number of rows, or clusters, of pilot and test."""
+        if self.drawn is None:
+            return self.pilot.total + self.test.total
+        return self.drawn.pilot_clusters + self.drawn.clusters
 
     def _start(self, promises: Sequence[Promise]) -> int | None:
         """Return the first boundary with the largest expected margin; None if the rate has no trials."""
@@ -242,7 +263,7 @@ class Certifier:
         for _ in range(_BISECTIONS):
             middle = (few + enough) / 2
             few, enough = (few, middle) if passes(middle) else (middle, enough)
-        return math.ceil(enough * (self.pilot.total + self.test.total))
+        return math.ceil(enough * self._size)
 
 
 def _standard_errors(successes: Ints | Floats, trials: Ints | Floats, minimum: Fraction) -> Floats:

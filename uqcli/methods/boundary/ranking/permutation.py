@@ -233,6 +233,13 @@ class CrossValidatedGrid:
                 share[nested.order] = nested.selected / nested.selected[-1]
         return shares.reshape(count.shape)
 
+    def resampled(self, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """Draw as many rows with replacement; return positives and negatives, int64, shape (FOLDS*cells,)."""
+        positives = self.positives.ravel()
+        drawn = resample(np.concatenate([positives, self.count.ravel() - positives]), random)
+        hits, misses = np.split(drawn, 2)
+        return hits, misses
+
     def permutations(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Permute the uncertainties of rows within blocks.
 
@@ -464,17 +471,14 @@ def _resampled(
     from_top = np.tile(np.arange(grid.length)[::-1], FOLDS * len(grid.cells.rows))
     keys = grid.shares.ravel()[present], from_top[present]
     orders = [np.unique(column, return_inverse=True)[1] for column in keys]
-    positives = grid.positives.ravel()[present]
-    labelled = np.concatenate([positives, grid.count.ravel()[present] - positives])
     seed, digest = key
     measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
     if grid.amounts is not None:
         measures = []
     gains: list[list[float]] = []
     for resample_index in with_progress(range(RESAMPLES), "resampling", RESAMPLES):
-        hits, misses = np.split(
-            resample(labelled, generator(seed, Purpose.BOOTSTRAP, digest, resample_index)), 2
-        )
+        random = generator(seed, Purpose.BOOTSTRAP, digest, resample_index)
+        hits, misses = (labelled[present] for labelled in grid.resampled(random))
         if hits.any():
             ranked, baseline = (
                 Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders

@@ -1,0 +1,307 @@
+"""Simulations of rows that depend on each other within clusters: with ``--cluster`` the levels hold."""
+
+import os
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import ndtr
+
+from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
+from uqcli.choices import CalibrationMethod
+from uqcli.counts import pool
+from uqcli.draws import text_keys
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.jobs.boundary.certified import certified
+from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
+from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated
+from uqcli.jobs.clusters import clustered_pairs
+from uqcli.jobs.compare import compare
+from uqcli.jobs.intervals import ResamplingPlan
+from uqcli.jobs.tce.chance import chance_of_scores
+from uqcli.jobs.tce.clusters import ClusteredScores, errors_of_clusters
+from uqcli.jobs.tce.measure import MeasureOptions, measure
+from uqcli.jobs.watch.counts import drawn_trials
+from uqcli.methods.boundary.constraint import constraint_from
+from uqcli.methods.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
+from uqcli.methods.evaluate.clustered import ClusteredPairs
+from uqcli.methods.evaluate.paired import PairedCounts
+from uqcli.methods.proportion import clopper_pearson
+from uqcli.methods.survey import proportion_interval, ratio_difference
+from uqcli.methods.watch.evidence import is_alarm, log_e_value
+from uqcli.rows import Rows
+
+REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
+SIZES = [10, "1-30"]
+CORRELATIONS = [0, 0.2, 0.5]
+
+
+def lowest(level, runs):
+    """Return the least share of runs that is consistent with a level."""
+    return level - 3 * np.sqrt(level * (1 - level) / max(1, runs))
+
+
+def highest(level, runs):
+    """Return the largest share of runs that is consistent with a level."""
+    return 1 - lowest(1 - level, runs)
+
+
+def successes(random, size_of, rate, correlation):
+    """Draw the successes of clusters whose rates have a beta distribution."""
+    rates = np.full(len(size_of), rate)
+    if correlation:
+        spread = (1 - correlation) / correlation
+        rates = random.beta(rate * spread, (1 - rate) * spread, len(size_of))
+    return random.binomial(size_of, rates)
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("clusters", [20, 40, 100, 300])
+def test_intervals_of_proportions_cover(clusters, sizes, correlation):
+    for rate in (0.5, 0.9, 0.97, 0.99):
+        random = np.random.default_rng([clusters, int(10 * correlation), int(100 * rate)])
+        covered, independent = 0, 0
+        for _ in range(REPETITIONS):
+            size_of = np.bincount(cluster_of_rows(random, clusters, sizes))
+            hits = successes(random, size_of, rate, correlation)
+            interval = proportion_interval(hits, size_of, 0.95)
+            covered += interval.low <= rate <= interval.high
+            low, high = clopper_pearson(int(hits.sum()), int(size_of.sum()), 0.95)
+            independent += low <= rate <= high
+        assert covered / REPETITIONS >= lowest(0.95, REPETITIONS), (rate, covered)
+        if correlation == 0.5 and clusters >= 40:
+            assert independent / REPETITIONS < 0.75, independent
+
+
+NOISE = 0.6
+
+
+def scores_of_two_models(random, cluster, correlation):
+    """Return true probabilities, and those of a noisy model."""
+    truth, noise = (normals(random, cluster, correlation) for _ in range(2))
+    return ndtr(truth), ndtr(NOISE * truth + np.sqrt(1 - NOISE**2) * noise)
+
+
+@pytest.fixture(scope="module")
+def true_differences():
+    """Compute the true differences in precision and recall of two rules on a large sample."""
+    first, second = scores_of_two_models(np.random.default_rng(0), np.arange(2_000_000), 0)
+    flagged = [first >= 0.8, second >= 0.8]
+    precision, recall = ([f(first[flags]) for flags in flagged] for f in (np.mean, np.sum))
+    return precision[1] - precision[0], (recall[1] - recall[0]) / first.sum()
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("clusters", [40, 100])
+def test_intervals_of_differences_cover(clusters, sizes, correlation, true_differences):
+    covered, made = np.zeros(2), np.zeros(2)
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng([1, clusters, int(10 * correlation), seed])
+        cluster = cluster_of_rows(random, clusters, sizes)
+        first, second = scores_of_two_models(random, cluster, correlation)
+        label = labels(random, cluster, first, correlation)
+        one, two = first >= 0.8, second >= 0.8
+        positive, a, hit_a, b, hit_b = sums(cluster, label, one, one & label, two, two & label)
+        pairs = [((hit_a, a), (hit_b, b)), ((hit_a, positive), (hit_b, positive))]
+        for index, (pair, truth) in enumerate(zip(pairs, true_differences, strict=True)):
+            difference = ratio_difference(*pair, 0.95)
+            if difference.low is not None:
+                made[index] += 1
+                covered[index] += difference.low <= truth <= difference.high
+    assert (covered >= made * lowest(0.94, REPETITIONS)).all(), (covered, made)
+    assert (made > 0.9 * REPETITIONS).all()
+
+
+@pytest.mark.parametrize(("base", "clusters"), [(0.9, 20), (0.9, 100), (0.05, 100)])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_intervals_of_losses_cover(base, clusters, sizes):
+    grid = (np.arange(100_000) + 0.5) / 100_000 * base
+    truth = {"brier": lambda s, q: s * (1 - q) ** 2 + (1 - s) * q**2}
+    truth["log_loss"] = lambda s, q: -s * np.log(q) - (1 - s) * np.log1p(-q)
+    runs = REPETITIONS // 2
+    names = [(name, side) for name in truth for side in ("after", "difference")]
+    covered, alone = (dict.fromkeys(names, 0) for _ in range(2))
+    made = 0
+    for seed in range(runs):
+        random = np.random.default_rng([2, clusters, seed])
+        cluster = cluster_of_rows(random, clusters, sizes)
+        score = uniforms(random, cluster, 0.5) * base
+        label, weight = labels(random, cluster, score, 0.5), np.ones(len(cluster), dtype=np.int64)
+        mapped = np.clip(score**1.3, 0.01, 0.99)
+        counts = PairedCounts.from_predictions(score, mapped, label, None)
+        pairs = ClusteredPairs.from_scores(score, mapped, label, weight, cluster)
+        plan = ResamplingPlan(replicates=60, seed=seed)
+        results = compare(counts, plan, pairs), compare(counts, plan)
+        if results[0].after["brier"].low is None:
+            continue
+        made += 1
+        for name, side in names:
+            after = truth[name](grid, np.clip(grid**1.3, 0.01, 0.99)).mean()
+            value = after - (truth[name](grid, grid).mean() if side == "difference" else 0)
+            for result, total in zip(results, (covered, alone), strict=True):
+                estimate = getattr(result, side)[name]
+                total[name, side] += estimate.low <= value <= estimate.high
+    assert made > 0.85 * runs
+    assert min(covered.values()) >= made * lowest(0.94, made), (covered, made)
+    if base == 0.9:
+        assert alone["brier", "difference"] < 0.88 * made, alone
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize(("calibration", "tested"), [(50, 50), (200, 50), (200, 1000)])
+def test_guaranteed_coverage_is_rejected_at_its_level(calibration, tested, correlation):
+    alpha, rejected, independent = Fraction(1, 10), 0, 0
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng([3, calibration, tested, int(10 * correlation), seed])
+        fitted, new = (cluster_of_rows(random, clusters, "1-30") for clusters in (calibration, tested))
+        ordered = np.sort(uniforms(random, fitted, correlation))
+        threshold = ordered[rank_of(len(ordered), alpha) - 1]
+        rows, covered = sums(new, np.ones(len(new)), uniforms(random, new, correlation) <= threshold)
+        rejected += clustered_p_value(covered, rows, len(fitted), alpha) <= 0.05
+        p_value = coverage_p_value(int(covered.sum()), int(rows.sum()), len(fitted), alpha)
+        independent += p_value <= 0.05
+    assert rejected / REPETITIONS <= highest(0.055, REPETITIONS), rejected
+    if correlation == 0.5:
+        assert independent / REPETITIONS > 0.12, independent
+
+
+@pytest.mark.parametrize("method", ["platt", "isotonic"])
+@pytest.mark.parametrize(("clusters", "sizes"), [(20, 10), (100, "1-30")])
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+def test_maps_of_true_scores_do_not_help(method, clusters, sizes, correlation):
+    runs, helped = max(30, REPETITIONS // 4), dict.fromkeys(("customer", None), 0)
+    for seed in range(runs):
+        random = np.random.default_rng([4, clusters, int(10 * correlation), seed])
+        cluster = cluster_of_rows(random, clusters, sizes)
+        score = np.clip(uniforms(random, cluster, float(correlation > 0)), 0.01, 0.99)
+        label = labels(random, cluster, score, correlation)
+        keys = text_keys([str(index) for index in range(clusters)])
+        rows = Rows(numbers={"score": score}, positive=label, groups={"customer": keys[cluster]}).pooled()
+        for column in helped:
+            options = CalibrationOptions(method=CalibrationMethod(method), seed=seed, cluster=column)
+            predicted = cross_validated(rows, options, None)
+            held_out = predicted.rows
+            columns = held_out.score, predicted.probability
+            counts = PairedCounts.from_predictions(*columns, held_out.labels, held_out.weight)
+            pairs = clustered_pairs(*columns, held_out, column)
+            change = compare(counts, ResamplingPlan(replicates=60, seed=seed), pairs).difference
+            loss = change["brier" if change["log_loss"].low is None else "log_loss"]
+            helped[column] += loss.high is not None and loss.high < 0
+    assert helped["customer"] / runs <= highest(0.03, runs), helped
+    if correlation == 0.5 and clusters == 100 and method == "isotonic":
+        assert helped[None] / runs > 0.5, helped
+
+
+def frame_of(random, cluster, score, label, uncertainty):
+    """Return rows as a data frame, and the request to read them."""
+    frame = pl.DataFrame(
+        {
+            "score": score,
+            "uncertainty": uncertainty,
+            "label": label.astype(int),
+            "customer": [f"k{index}" for index in cluster],
+        }
+    )
+    roles = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
+    return DataRequest(inputs=(), frame=frame.sample(fraction=1, shuffle=True, seed=1), roles=roles)
+
+
+def customers_alerting():
+    """Return the clusters, scores and true rates of many customers, to measure rules on."""
+    random = np.random.default_rng(9)
+    cluster = cluster_of_rows(random, 20_000, "1-30")
+    score = uniforms(random, cluster, 0.95)
+    return cluster, score, score**2
+
+
+@pytest.mark.parametrize("correlation", [0, 0.5])
+def test_certificates_of_clusters_break_as_rarely_as_stated(correlation):
+    runs, delta = max(40, REPETITIONS // 4), 0.1
+    constraint = constraint_from(precision="0.7")
+    cluster, score, rate = customers_alerting()
+    broken, certified_runs = dict.fromkeys(("customer", None), 0), dict.fromkeys(("customer", None), 0)
+    for seed in range(runs):
+        random = np.random.default_rng([5, int(10 * correlation), seed])
+        of_row = cluster_of_rows(random, 240, "1-30")
+        scores = uniforms(random, of_row, 0.95)
+        label = labels(random, of_row, scores**2, correlation)
+        data = frame_of(random, of_row, scores, label, random.random(len(scores)))
+        for column in broken:
+            request = BoundaryRequest(
+                data=data.clustered_by(column),
+                constraint=constraint,
+                certify=str(delta),
+                grid=GridRequest(uncertainty_bins=1, score_bins=100),
+                seed=seed,
+            )
+            found = certified(request).rule.found
+            if found is None:
+                continue
+            certified_runs[column] += 1
+            flagged = score >= found.thresholds[0]
+            if column is None:
+                broken[column] += rate[flagged].mean() < 0.7
+            else:  # of customers with an alert, each by one of its alerts
+                size, hits = (
+                    np.bincount(cluster[flagged], weights=weights) for weights in (None, rate[flagged])
+                )
+                broken[column] += (hits[size > 0] / size[size > 0]).mean() < 0.7
+    assert broken["customer"] / runs <= highest(delta, runs), (broken, certified_runs)
+    assert certified_runs["customer"] > 0
+    if correlation:
+        assert broken[None] / runs > delta, (broken, certified_runs)
+
+
+@pytest.mark.parametrize(("clusters", "sizes"), [(40, 10), (150, 10), (150, "1-30")])
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+def test_calibrated_scores_of_clusters_are_rejected_at_the_level(clusters, sizes, correlation):
+    runs, options = max(40, REPETITIONS // 4), MeasureOptions()
+    names = ("ece", "ace", "ecce", "tce", "mcb")
+    rejected, independent = dict.fromkeys(names, 0), 0
+    for seed in range(runs):
+        random = np.random.default_rng([7, clusters, int(10 * correlation), seed])
+        cluster = cluster_of_rows(random, clusters, sizes)
+        score = uniforms(random, cluster, 0.5 * (correlation > 0))
+        label = labels(random, cluster, score, correlation)
+        keys = text_keys([str(index) for index in range(clusters)])
+        order = np.lexsort((label, score, keys[cluster]))
+        rows = ClusteredScores(
+            cluster=keys[cluster][order], score=score[order], positive=label[order], source=None
+        )
+        plan = ResamplingPlan(replicates=59, seed=seed)
+        nulls = errors_of_clusters(rows, options, plan).chance.if_calibrated
+        for name in names:
+            rejected[name] += nulls[name].p_value <= 0.05
+        counts = pool(score, label)
+        null = chance_of_scores(counts, measure(counts, options).metrics, options, plan, (0,)).if_calibrated
+        independent += null["ecce"].p_value <= 0.05
+    assert max(rejected.values()) / runs <= highest(0.06, runs), rejected
+    if correlation == 0.5:
+        assert independent / runs > 0.2, independent
+
+
+def test_a_watch_of_clusters_rarely_raises_a_false_alarm():
+    bound, delta, customers = Fraction(7, 10), Fraction(1, 20), 200
+    alarms, independent = 0, 0
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng([8, seed])
+        rates = random.beta(0.7, 0.3, customers)
+        texts = [f"{index:016x}" for index in random.integers(1 << 62, size=customers).tolist()]
+        seen, drawn, rows = set(), [], []
+        for _ in range(20):
+            trials = random.poisson(1, customers)
+            hits = random.binomial(trials, rates)
+            listed = zip(texts, hits.tolist(), trials.tolist(), strict=True)
+            (counts,), new = drawn_trials([{text: (k, n) for text, k, n in listed if n}], seen)
+            seen.update(new)
+            drawn.append(counts)
+            rows.append((int(hits.sum()), int(trials.sum())))
+        for batches, single in ((drawn, False), (rows, True)):
+            k, n = np.cumsum(np.array(batches), axis=0).T.tolist()
+            alarm = any(is_alarm(log_e_value(*counts, bound), delta) for counts in zip(k, n, strict=True))
+            alarms, independent = alarms + (alarm and not single), independent + (alarm and single)
+    assert alarms / REPETITIONS <= highest(float(delta), REPETITIONS), alarms
+    assert independent / REPETITIONS > 0.12, (alarms, independent)

@@ -1,0 +1,160 @@
+"""Rows of clusters of dependent rows in the cells of a grid: folds, samples and permutations of clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from uqcli.counts import Bools, Cells, Floats, Ints, bin_of, run_starts
+from uqcli.defaults import FOLDS
+from uqcli.draws import Purpose, dealt
+from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid
+from uqcli.methods.resampling import resample
+
+_BLOCK_CLUSTERS: Final = 20
+"""Minimum clusters in a block of similar mean scores within which clusters exchange uncertainties."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClusteredRows:
+    """Single rows, sorted by the key of their cluster, then by score and uncertainty.
+
+    Attributes
+    ----------
+    key : int64, shape (C,)
+        Ascending keys of the clusters.
+    cluster : int64, shape (n,)
+        Index of each row's cluster.
+    score, uncertainty : float64, shape (n,)
+    positive : bool, shape (n,)
+    """
+
+    key: Ints
+    cluster: Ints
+    score: Floats
+    uncertainty: Floats
+    positive: Bools
+
+    @classmethod
+    def from_rows(
+        cls, key: Ints, score: Floats, uncertainty: Floats, positive: Bools, weight: Ints
+    ) -> ClusteredRows:
+        """Sort rows, each as often as its weight; arrays of shape (n,)."""
+        order = np.lexsort((positive, uncertainty, score, key))
+        order = np.repeat(order, weight[order])
+        keys, cluster = np.unique(key[order], return_inverse=True)
+        return cls(
+            key=keys,
+            cluster=cluster,
+            score=score[order],
+            uncertainty=uncertainty[order],
+            positive=positive[order],
+        )
+
+    def folds(self, seed: int, purpose: Purpose = Purpose.THIN) -> Ints:
+        """Deal the clusters to folds in turn, in the order of a hash; int64, shape (C,)."""
+        return dealt(self.key, FOLDS, seed, purpose)
+
+    def counts(self, cells: Cells, seed: int, purpose: Purpose = Purpose.THIN) -> tuple[Ints, Ints]:
+        """Count the rows and positive rows of each fold and cell; int64, shape (FOLDS, cells) each."""
+        index = self.folds(seed, purpose)[self.cluster] * _length(cells) + self.cell(cells)
+        return _counts(index, self.positive, FOLDS * _length(cells), None)
+
+    def cell(self, cells: Cells) -> Ints:
+        """Return the cell of each row, by uncertainty bin; the bins have the same score edges."""
+        edges = cells.rows[0].lower[1:]
+        uncertainty_bin = bin_of(self.uncertainty, cells.uncertainty_edges)
+        return uncertainty_bin * (len(edges) + 1) + bin_of(self.score, edges)
+
+    @cached_property
+    def _starts(self) -> Ints:
+        return run_starts(self.cluster)
+
+    @cached_property
+    def _sizes(self) -> Ints:
+        return np.diff(self._starts, append=len(self.cluster))
+
+    @cached_property
+    def _blocks(self) -> list[Ints]:
+        """Clusters of each block, in the order of their mean scores; ties by key."""
+        means = np.add.reduceat(self.score, self._starts) / self._sizes
+        order = np.argsort(means, kind="stable")
+        blocks = max(1, len(order) // _BLOCK_CLUSTERS)
+        cuts = np.arange(1, blocks) * _BLOCK_CLUSTERS
+        return list(np.split(order, cuts))
+
+    def permuted(self, random: np.random.Generator) -> ClusteredRows:
+        """Exchange the uncertainties of clusters within blocks, in the order of the scores.
+
+        A cluster takes those of another place by place if their sizes are equal. If not, it draws as many
+        from the other with replacement, and keeps their order.
+        """
+        donor = np.empty(len(self.key), dtype=np.int64)
+        for block in self._blocks:
+            donor[block] = random.permutation(block)
+        # order statistics of uniform numbers within each cluster, from sums of exponential ones
+        steps = random.standard_exponential(len(self.cluster) + len(self.key))
+        last = self._starts + self._sizes + np.arange(len(self.key))
+        first = self._starts + np.arange(len(self.key))
+        cumulative = np.cumsum(steps)
+        before = cumulative[first] - steps[first]
+        total = cumulative[last] - before
+        inside = np.ones(len(steps), dtype=np.bool_)
+        inside[last] = False
+        share = (cumulative[inside] - before[self.cluster]) / total[self.cluster]
+        size = self._sizes[donor][self.cluster]
+        place = np.minimum((share * size).astype(np.int64), size - 1)
+        same = (self._sizes[donor] == self._sizes)[self.cluster]
+        own_place = np.arange(len(self.cluster)) - self._starts[self.cluster]
+        source = self._starts[donor][self.cluster] + np.where(same, own_place, place)
+        return replace(self, uncertainty=self.uncertainty[source])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusteredGrid(CrossValidatedGrid):
+    """Cross-validated grid whose folds, samples and permutations are of whole clusters."""
+
+    rows: ClusteredRows
+    seed: int
+
+    @classmethod
+    def from_clusters(cls, cells: Cells, rows: ClusteredRows, seed: int) -> ClusteredGrid:
+        """Split the clusters of a grid into folds."""
+        count, positives = rows.counts(cells, seed)
+        return cls(cells=cells, count=count, positives=positives, rows=rows, seed=seed)
+
+    def permutations(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """Exchange the uncertainties of clusters (see CrossValidatedGrid)."""
+        tables = [self.rows.permuted(random).counts(self.cells, self.seed) for _ in range(draws)]
+        counts, positives = zip(*tables, strict=True)
+        return np.stack(counts), np.stack(positives)
+
+    @cached_property
+    def _cell_in_fold(self) -> Ints:
+        fold = self.rows.folds(self.seed)[self.rows.cluster]
+        return fold * _length(self.cells) + self.rows.cell(self.cells)
+
+    def resampled(self, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """Draw as many clusters (see CrossValidatedGrid)."""
+        times = resample(np.ones(len(self.rows.key), dtype=np.int64), random)
+        count, positives = _counts(
+            self._cell_in_fold, self.rows.positive, self.count.size, times[self.rows.cluster]
+        )
+        return positives.ravel(), (count - positives).ravel()
+
+
+def _length(cells: Cells) -> int:
+    return sum(len(row.count) for row in cells.rows)
+
+
+def _counts(index: Ints, positive: Bools, size: int, times: Ints | None) -> tuple[Ints, Ints]:
+    """Count rows and positive rows by fold and cell; exact, far below 2**53."""
+    weight = np.ones(len(index), dtype=np.int64) if times is None else times
+    count, positives = (
+        np.bincount(index, weights=weight * mask, minlength=size).astype(np.int64).reshape(FOLDS, -1)
+        for mask in (True, positive)
+    )
+    return count, positives
