@@ -177,6 +177,10 @@ class Formula:
         Exported probabilities are within ``4 (1 + S) 2^-52`` of those of ``apply``, relative.
     shares
         Names of numbers that add up to 1.
+    roles
+        Roles of columns by name: the arguments of a function. Others have the names of their columns.
+    unused
+        Role that a function accepts after the first and does not need; empty for none.
     """
 
     inputs: tuple[Column, ...]
@@ -185,6 +189,8 @@ class Formula:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     terms: tuple[float, float] = (0.0, 0.0)
     shares: tuple[str, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
+    unused: str = ""
 
 
 def parts_of(expression: Expression) -> Iterator[Expression]:

@@ -36,10 +36,10 @@ RULES = {
     "mist": ("calibrate", "rows.csv", "--method", "mist"),
     "prior": ("calibrate", "rows.csv", "--undersampled", "7"),
     "logits": ("calibrate", "rows.csv", "--score", "logit", "--logit", "--method", "platt"),
-    "partition": ("calibrate", "rows.csv", "--method", "heterogeneous", "--partition", "site,number"),
+    "partition": ("calibrate", "rows.csv", "--method", "heterogeneous", "--partition", "site"),
     "tree": (
         *("calibrate", "rows.csv", "--method", "heterogeneous", "--features", "site,number"),
-        *("--partitioner", "tree", "--min-leaf", "100"),
+        *("--partitioner", "tree", "--min-leaf", "300"),
     ),
     "forest": (
         *("calibrate", "rows.csv", "--method", "heterogeneous", "--features", "site,number"),
@@ -134,21 +134,22 @@ def test_what_is_no_rule_of_a_row_is_refused_in_one_line(uqcli, made, name):
     assert len(outcome.err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", [name for name in RULES if name != "forest"])  # many of the parts of a tree
 def test_every_dialect_can_be_parsed(uqcli, made, name):
     for dialect in SqlDialect:
         parse(uqcli, made(name)[0], dialect)
 
 
 def parse(uqcli, rule, dialect):
+    outputs = [output.name for output in load(rule).formula().outputs]
     outcome = uqcli("export", rule, "--to", "sql", "--dialect", dialect, "--table", "db.scored")
     assert outcome.code == 0, outcome.err
     text = outcome.out.decode()
     assert text.startswith("-- uqcli export. rule: ")
     assert f"digest: {json.loads(Path(rule).read_bytes())['digest']}" in text
     (statement,) = sqlglot.parse(text, dialect=dialect)
-    again = sqlglot.parse_one(statement.sql(dialect=dialect), dialect=dialect)
-    assert again.sql(dialect=dialect) == statement.sql(dialect=dialect)
+    assert [column.name for column in statement.selects][0] == "*"
+    assert [column.alias for column in statement.selects][1:] == outputs
 
 
 def test_python_runs_in_old_versions_without_imports(uqcli, made):
@@ -167,10 +168,17 @@ def test_a_function_decides_on_any_number(uqcli, made):
     exec(uqcli("export", made("smooth")[0], "--to", "python").out, module)
     decide = module["decide"]
     assert decide(0.999, -1) in (True, False)
+    assert decide(score=0.999, uncertainty=-1) == decide(0.999, -1)
     assert decide(np.float32(0.25), np.float32(1)) == decide(0.25, 1)
     for missing in (None, float("nan"), float("inf"), -float("inf")):
         assert decide(missing, 0.0) is None
         assert decide(0.5, missing) is None
+
+
+def test_a_function_accepts_an_uncertainty_that_it_does_not_need(uqcli, made):
+    module = {}
+    exec(uqcli("export", made("st")[0], "--to", "python").out, module)
+    assert module["decide"](0.9) == module["decide"](0.9, None) == module["decide"](0.9, 0.3)
 
 
 MUTATION = (rb"(score|score AS DOUBLE\)) >= ", rb"\1 > ")

@@ -666,7 +666,11 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 Output(name="zone", kind="text", value=Case(((decision, flag), (caught, review)), clear))
             )
         return Formula(
-            inputs=inputs, required=tuple(column.name for column in columns), outputs=tuple(outputs)
+            inputs=inputs,
+            required=tuple(column.name for column in columns),
+            outputs=tuple(outputs),
+            roles=self.arguments(),
+            unused="uncertainty" if uncertainty is None else "",
         )
 
     def _formula_of_classes(self, uncertainty: Column | None) -> Formula:
@@ -695,6 +699,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             inputs=numbers,
             required=tuple(column.name for column in numbers),
             shares=tuple(column.name for column in columns),
+            roles=self.arguments(),
             outputs=(
                 Output(
                     name="decision",

@@ -247,6 +247,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             inputs=(*numbers, *(feature for feature in features if feature not in numbers)),
             required=tuple(column.name for column in numbers),
             ranges={} if self.logit else {score.name: (0.0, 1.0)},
+            roles=self.arguments(),
             outputs=tuple(outputs),
             terms=calibration.terms,
         )

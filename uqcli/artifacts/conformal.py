@@ -230,6 +230,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             required=tuple(column.name for column in columns),
             ranges={} if self.class_names else {columns[0].name: (0.0, 1.0)},
             shares=tuple(column.name for column in columns) if self.class_names else (),
+            roles=self.arguments(),
             outputs=(
                 *(
                     Output(name=f"in_{name}", kind="bool", value=condition)

@@ -119,6 +119,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         return Formula(
             inputs=inputs,
             required=tuple(column.name for column in inputs),
+            roles=self.arguments(),
             outputs=(
                 Output(name="uncertainty_bin", kind="integer", value=uncertainty_bin),
                 Output(name="score_bin", kind="integer", value=score_bin),

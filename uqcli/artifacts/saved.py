@@ -124,6 +124,11 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         """
         raise NotImplementedError
 
+    def arguments(self) -> dict[str, str]:
+        """Return the role of the columns of score and uncertainty, by column."""
+        roles = ("uncertainty", "score")  # one column may be both
+        return {self.columns[role]: role for role in roles if role in self.columns}
+
     def formula(self) -> Formula:
         """Return what it adds to a row as expressions, for rules that need nothing but the row.
 

@@ -209,16 +209,17 @@ def _in_duckdb(formula: Formula, program: bytes) -> Program:
 
 
 def _in_python(formula: Formula, program: bytes) -> Program:
-    from uqcli.methods.export.python import function_name
+    from uqcli.methods.export.python import argument_names, function_name
 
     module: dict[str, Any] = {}
+    names = list(argument_names(formula).values())
     exec(compile(program, "exported.py", "exec"), module)  # our own program
 
     def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
-        rows = batch.rows()
+        rows = [dict(zip(names, row, strict=True)) for row in batch.iter_rows()]
         return {
             output.name: pl.Series(
-                [module[function_name(output)](*row) for row in rows], dtype=_DTYPES[output.kind]
+                [module[function_name(output)](**row) for row in rows], dtype=_DTYPES[output.kind]
             )
             for output in formula.outputs
         }

@@ -68,7 +68,7 @@ def _bin(edges, value):
 
 
 def to_python(formula: Formula, comments: Sequence[str]) -> str:
-    """Write a formula as a module: one function for each output, and one for a set of classes.
+    """Write a formula as a module: one function for each output.
 
     Parameters
     ----------
@@ -98,10 +98,10 @@ def function_name(output: Output) -> str:
 
 
 def argument_names(formula: Formula) -> dict[str, str]:
-    """Return the argument of each column: its name, made an identifier."""
+    """Return the argument of each column: its role, or its name made an identifier."""
     names: dict[str, str] = {}
     for column in formula.inputs:
-        name = _identifier(column.name)
+        name = _identifier(formula.roles.get(column.name, column.name))
         while name in names.values() or name == "math":
             name += "_"
         names[column.name] = name
@@ -131,11 +131,14 @@ class _Function:
     def text(self) -> str:
         """Return the tables and the function."""
         name, kind = function_name(self._output), _TYPES[self._output.kind]
-        signature = ", ".join(
-            f'{argument}: "{"float" if column.kind == "number" else "str"} | None"'
-            for column in self._formula.inputs
-            for argument in [self._arguments[column.name]]
-        )
+        kinds = {
+            column.name: "float" if column.kind == "number" else "str" for column in self._formula.inputs
+        }
+        listed = [f'{argument}: "{kinds[column]} | None"' for column, argument in self._arguments.items()]
+        if self._formula.unused:
+            later = [f"{argument} = None" for argument in listed[1:]]
+            listed = [listed[0], f'{self._formula.unused}: "float | None" = None', *later]
+        signature = ", ".join(listed)
         self._guard()
         result = self._written(self._output.value)
         self._line(f"return {result}")
