@@ -148,8 +148,8 @@ def parse(uqcli, rule, dialect):
     assert text.startswith("-- uqcli export. rule: ")
     assert f"digest: {json.loads(Path(rule).read_bytes())['digest']}" in text
     (statement,) = sqlglot.parse(text, dialect=dialect)
-    assert [column.name for column in statement.selects][0] == "*"
-    assert [column.alias for column in statement.selects][1:] == outputs
+    every, *added = statement.selects
+    assert (every.name, [column.alias for column in added]) == ("*", outputs)
 
 
 def test_python_runs_in_old_versions_without_imports(uqcli, made):
