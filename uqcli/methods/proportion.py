@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 
-def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+def clopper_pearson(successes: float, trials: float, confidence: float) -> tuple[float, float]:
     """Compute the exact two-sided binomial confidence interval (Clopper and Pearson 1934).
 
     Parameters
     ----------
     successes, trials
-        With ``0 <= successes <= trials``; zero trials give (0, 1).
+        With ``0 <= successes <= trials``; zero trials give (0, 1). Effective numbers may be fractions.
     confidence
         In (0, 1).
 

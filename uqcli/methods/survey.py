@@ -1,0 +1,173 @@
+"""Intervals of ratios of sums over clusters of dependent rows, or over rows with sampling weights.
+
+The interval of a proportion is that of Korn and Graubard (1998). The design effect says how many independent
+rows the rows are worth, and the interval of Clopper and Pearson takes that number. If few clusters have a
+success, or few have a failure, the estimated effect is too small. It then moves towards that of clusters
+whose rows are all alike.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.methods.proportion import clopper_pearson
+
+Sums: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
+"""A sum for each cluster, shape (C,): rows by weight, or sums of sampling weights."""
+
+MIN_CLUSTERS: Final = 10
+"""Fewer clusters have no interval of a proportion."""
+
+FEW_CLUSTERS: Final = 20
+"""Fewer clusters need a caution, and have no interval of a difference.
+
+Fewer clusters with a success or with a failure raise the design effect.
+"""
+
+MIN_DIFFERING: Final = 5
+"""Clusters in which two rules must differ for an interval of their difference."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurveyInterval:
+    """A proportion with its interval.
+
+    Attributes
+    ----------
+    value
+        None without trials.
+    low, high
+        None with fewer than ``MIN_CLUSTERS`` clusters; (0, 1) without trials.
+    clusters
+        Clusters with trials.
+    design_effect
+        Ratio of the variance to that of independent rows; None without an interval.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    clusters: int
+    design_effect: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearisedDifference:
+    """A difference of two ratios with its interval and p-value (two-sided); None where none is valid."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+
+def proportion_interval(
+    successes: Sums, trials: Sums, confidence: float, *, rows: int | None = None, clustered: bool = True
+) -> SurveyInterval:
+    """Compute the interval of sum(successes) / sum(trials) (Korn and Graubard 1998, for rare outcomes too).
+
+    Parameters
+    ----------
+    successes, trials : shape (C,)
+        Sums of each cluster, ``0 <= successes <= trials``; those without trials are ignored. Their order does
+        not change a bit of the result.
+    confidence
+        In (0, 1).
+    rows
+        Number of rows that the trials are; None for their sum. Give it if they are sums of sampling weights.
+    clustered
+        False if every row is its own cluster, with a sampling weight; the design effect may then be below 1.
+
+    Examples
+    --------
+    >>> interval = proportion_interval(np.array([3, 0] * 10), np.full(20, 3), 0.95)
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (0.25, 0.75)
+    """
+    present = trials > 0
+    successes, trials = successes[present], trials[present]
+    clusters, total = len(trials), _total(trials)
+    if clusters == 0:
+        return SurveyInterval(value=None, low=0.0, high=1.0, clusters=0, design_effect=None)
+    rate = _total(successes) / total
+    if clusters < MIN_CLUSTERS:
+        return SurveyInterval(value=rate, low=None, high=None, clusters=clusters, design_effect=None)
+    size = round(total) if rows is None else rows
+    of_one_value = size * _total(np.square(trials.astype(np.float64))) / total**2
+    effect = 1.0
+    if 0 < rate < 1:
+        variance = _variance(successes - rate * trials, clusters) / total**2
+        effect = variance / (rate * (1 - rate) / size)
+        effect = max(1.0, effect) if clustered else effect
+    both = int(min(np.count_nonzero(successes > 0), np.count_nonzero(successes < trials)))
+    if both < FEW_CLUSTERS:
+        share = both / FEW_CLUSTERS
+        effect = max(effect, share * effect + (1 - share) * of_one_value)
+    normal, student = _quantile(math.inf, confidence), _quantile(size / of_one_value - 1, confidence)
+    effective = size / effect * (normal / student) ** 2
+    low, high = clopper_pearson(rate * effective, effective, confidence)
+    return SurveyInterval(value=rate, low=low, high=high, clusters=clusters, design_effect=effect)
+
+
+def ratio_difference(
+    first: tuple[Sums, Sums], second: tuple[Sums, Sums], confidence: float
+) -> LinearisedDifference:
+    """Compute the interval of the second ratio of sums less the first, over the same clusters.
+
+    It is the linearisation with Student's t. The degrees of freedom are the clusters whose sums differ, less
+    one.
+
+    Parameters
+    ----------
+    first, second
+        Numerators and denominators of each cluster, shape (C,) each.
+
+    Returns
+    -------
+    LinearisedDifference
+        Without an interval for fewer than ``FEW_CLUSTERS`` clusters, or than ``MIN_DIFFERING`` that differ.
+    """
+    from scipy.special import stdtr
+
+    totals = [(_total(numerator), _total(denominator)) for numerator, denominator in (first, second)]
+    if any(denominator == 0 for _, denominator in totals):
+        return LinearisedDifference(value=None, low=None, high=None, p_value=None)
+    ratios = [numerator / denominator for numerator, denominator in totals]
+    value = ratios[1] - ratios[0]
+    residuals = [
+        (sums[0] - ratio * sums[1]) / total
+        for sums, ratio, (_, total) in zip((first, second), ratios, totals, strict=True)
+    ]
+    clusters = int(np.count_nonzero((first[1] > 0) | (second[1] > 0)))
+    differing = int(np.count_nonzero((first[0] != second[0]) | (first[1] != second[1])))
+    if clusters < FEW_CLUSTERS or differing < MIN_DIFFERING:
+        return LinearisedDifference(value=value, low=None, high=None, p_value=None)
+    error = math.sqrt(_variance(residuals[1] - residuals[0], clusters))
+    half = error * _quantile(differing - 1, confidence)
+    p_value = 2 * float(stdtr(differing - 1, -abs(value) / error)) if error > 0 else float(value == 0)
+    return LinearisedDifference(
+        value=value, low=max(-1.0, value - half), high=min(1.0, value + half), p_value=p_value
+    )
+
+
+def _variance(residual: NDArray[Any], clusters: int) -> float:
+    """Compute the variance of a sum over clusters from their residuals, which sum to 0."""
+    return clusters / (clusters - 1) * math.fsum(np.square(residual).tolist())
+
+
+def _total(sums: Sums) -> float:
+    """Add up exactly, so that the order of clusters does not matter."""
+    return float(sums.sum()) if sums.dtype.kind == "i" else math.fsum(sums.tolist())
+
+
+def _quantile(freedom: float, confidence: float) -> float:
+    """Return the upper quantile of Student's t, or of the normal distribution for infinite freedom."""
+    from scipy.special import ndtri, stdtrit
+
+    level = (1 + confidence) / 2
+    return float(ndtri(level) if math.isinf(freedom) else stdtrit(freedom, level))
