@@ -34,6 +34,7 @@ class Purpose(IntEnum):
     PLACEBO = 9
     EXPECT = 10
     THIN = 11
+    SAMPLE = 16
 
 
 def blocks(rows: int, seed: int, purpose: Purpose) -> Iterator[tuple[int, np.random.Generator]]:

@@ -12,20 +12,33 @@ from numpy.typing import NDArray
 
 from uqcli import defaults
 from uqcli.api.boundary.amounts import GainAndCost
-from uqcli.api.columns import GROUP, WEIGHT, Classes, Column, Labelled, class_rows, in_order, is_by_class
+from uqcli.api.calibrate.calibrator import Calibrator
+from uqcli.api.columns import (
+    GROUP,
+    WEIGHT,
+    Classes,
+    Column,
+    Labelled,
+    class_rows,
+    in_order,
+    is_by_class,
+    table_of,
+)
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted, Watched
 from uqcli.api.options import choice
 from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact, Fit, SavedGroup
-from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GroupBound
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, SampleGoal
 from uqcli.counts import Bools, Floats
 from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
-from uqcli.engines.request import PREDICTED, PROBA
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import PREDICTED, PROBA, DataRequest
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.boundary.run import run
+from uqcli.jobs.stream.sample import NAME, SampleRequest, prepare
 from uqcli.methods.boundary.constraint import constraint_from, with_margin
 from uqcli.methods.boundary.zones import review_limit
 from uqcli.reports.boundary.comparison import UncertaintyComparison
@@ -160,6 +173,57 @@ class Boundary(Fitted[BoundaryArtifact]):
         flagged = np.where(added["decision"], ZONES.index("flag"), ZONES.index("clear"))
         zones: NDArray[np.str_] = np.array(ZONES)[added.get("zone", flagged)]
         return zones
+
+    def sample(
+        self,
+        score: Column | Classes,
+        uncertainty: Column | None = None,
+        *,
+        group: Column | None = None,
+        goal: str,
+        budget: int,
+        calibrator: Calibrator | None = None,
+        seed: int = defaults.SEED,
+    ) -> Floats:
+        """Draw the rows of new data to label.
+
+        Same as ``uqcli sample``.
+
+        Parameters
+        ----------
+        score, uncertainty, group
+            As in ``decide``.
+        goal
+            What the labels are for: "precision" or "recall".
+        budget
+            Number of rows to draw; for recall, on average.
+        calibrator
+            Gives the rates for recall from the same columns; None if the scores are rates.
+
+        Returns
+        -------
+        float64, shape (n,)
+            Sampling weights; 0 for rows that are not drawn.
+
+        Raises
+        ------
+        UsageError, DataError
+            An option or a value is out of range, or no row is flagged.
+        """
+        frame = table_of(self._rule_columns(score, uncertainty, group))
+        _, data, added = prepare(
+            SampleRequest(
+                data=DataRequest(inputs=(), frame=frame),
+                rule=self.artifact,
+                goal=choice("goal", SampleGoal, goal),
+                budget=budget,
+                calibrator=None if calibrator is None else calibrator.artifact,
+                seed=seed,
+            )
+        )
+        assert added is not None  # there is a budget
+        parts = [added.compute(rows)[NAME] for rows in open_engine(data.engine).batches(data)]
+        return np.concatenate(parts).astype(np.float64, copy=False)
 
     def evaluate(
         self,

@@ -1,0 +1,92 @@
+"""Sampling weights as integers of 2**-20, so that sums are exact in any order.
+
+A sampling weight is 1 / (probability that a row is in the file). It is not the number of equal rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, Ints
+
+UNITS: Final = 1 << 20
+"""Units per 1."""
+
+LARGEST: Final = float(1 << 22)
+"""Largest weight; the sums of two million such rows fit into 64 bits."""
+
+_HALF: Final = 21
+"""Bits of the low part of a weight in units; the high part has as many at most."""
+
+
+def units(weight: Floats) -> Ints:
+    """Round weights to units.
+
+    Examples
+    --------
+    >>> units(np.array([1.0, 0.1])).tolist()
+    [1048576, 104858]
+    """
+    nearest: Ints = np.rint(weight * UNITS).astype(np.int64)
+    return nearest
+
+
+def inverse(probability: Floats) -> Floats:
+    """Return the weights of rows by their probabilities, which are above 0; whole numbers of units."""
+    weight: Floats = np.rint(UNITS / probability) / UNITS
+    return weight
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightSums:
+    """Exact sums over some rows.
+
+    Attributes
+    ----------
+    rows
+        Rows with a positive weight.
+    total
+        Sum of the weights, in units.
+    squares
+        Sum of their squares, in squared units.
+    """
+
+    rows: int = 0
+    total: int = 0
+    squares: int = 0
+
+    @classmethod
+    def of(cls, weight: Ints, mask: Bools, count: Ints | None = None) -> Self:
+        """Add up the rows of a mask.
+
+        Parameters
+        ----------
+        weight : int64, shape (n,)
+            In units.
+        count : int64, shape (n,), optional
+            Number of equal rows that each stands for; None for 1.
+        """
+        chosen = mask & (weight > 0)
+        inside = weight[chosen]
+        if count is not None:  # of rows that a cluster has pooled: few, and their sums need not fit
+            numbers = zip(inside.tolist(), count[chosen].tolist(), strict=True)
+            parts = [(times, times * unit, times * unit * unit) for unit, times in numbers]
+            return cls(
+                rows=sum(part[0] for part in parts),
+                total=sum(part[1] for part in parts),
+                squares=sum(part[2] for part in parts),
+            )
+        high, low = inside >> _HALF, inside & ((1 << _HALF) - 1)
+        squares = (int((high * high).sum()) << 2 * _HALF) + (int((high * low).sum()) << _HALF + 1)
+        return cls(rows=len(inside), total=int(inside.sum()), squares=squares + int((low * low).sum()))
+
+    def __add__(self, other: WeightSums) -> WeightSums:
+        """Add the sums of other rows."""
+        return WeightSums(
+            rows=self.rows + other.rows,
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+        )
