@@ -9,13 +9,15 @@ whose rows are all alike.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.methods.proportion import clopper_pearson
+from uqcli.sampling_weights import WeightSums
 
 Sums: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
 """A sum for each cluster, shape (C,): rows by weight, or sums of sampling weights."""
@@ -92,19 +94,81 @@ def proportion_interval(
     present = trials > 0
     successes, trials = successes[present], trials[present]
     clusters, total = len(trials), _total(trials)
+    rate = _total(successes) / total if clusters else 0.0
+    return _interval(
+        rate,
+        confidence,
+        clusters=clusters,
+        both=int(min(np.count_nonzero(successes > 0), np.count_nonzero(successes < trials))),
+        size=round(total) if rows is None else rows,
+        concentration=_total(np.square(trials.astype(np.float64))) / total**2 if clusters else 0.0,
+        residual=_squares(successes - rate * trials) / total**2 if clusters else 0.0,
+        clustered=clustered,
+    )
+
+
+def row_interval(successes: WeightSums, failures: WeightSums, confidence: float) -> SurveyInterval:
+    """Compute the interval of a proportion of rows with sampling weights.
+
+    It is ``proportion_interval`` of rows that are each their own cluster, from sums that need no rows.
+
+    Examples
+    --------
+    >>> from uqcli.sampling_weights import units
+    >>> ten = WeightSums.of(units(np.full(10, 3.0)), np.ones(10, dtype=np.bool_))
+    >>> interval = row_interval(ten, ten, 0.95)
+    >>> interval.value, round(interval.low, 2), round(interval.high, 2)
+    (0.5, 0.25, 0.75)
+    """
+    both = successes + failures
+    total = float(both.total)
+    rate = successes.total / both.total if both.total else 0.0
+    residual = (1 - rate) ** 2 * float(successes.squares) + rate**2 * float(failures.squares)
+    return _interval(
+        rate,
+        confidence,
+        clusters=both.rows,
+        both=min(successes.rows, failures.rows),
+        size=both.rows,
+        concentration=float(both.squares) / total**2 if both.rows else 0.0,
+        residual=residual / total**2 if both.rows else 0.0,
+        clustered=False,
+    )
+
+
+def _interval(
+    rate: float,
+    confidence: float,
+    *,
+    clusters: int,
+    both: int,
+    size: int,
+    concentration: float,
+    residual: float,
+    clustered: bool,
+) -> SurveyInterval:
+    """Compute the interval of a rate.
+
+    Parameters
+    ----------
+    both
+        The smaller of the numbers of clusters with a success and with a failure.
+    size
+        Rows.
+    concentration
+        Sum of the squared shares of the clusters in the trials.
+    residual
+        Sum of the squared residuals of the clusters, over the squared trials.
+    """
     if clusters == 0:
         return SurveyInterval(value=None, low=0.0, high=1.0, clusters=0, design_effect=None)
-    rate = _total(successes) / total
     if clusters < MIN_CLUSTERS:
         return SurveyInterval(value=rate, low=None, high=None, clusters=clusters, design_effect=None)
-    size = round(total) if rows is None else rows
-    of_one_value = size * _total(np.square(trials.astype(np.float64))) / total**2
+    of_one_value = size * concentration
     effect = 1.0
     if 0 < rate < 1:
-        variance = _variance(successes - rate * trials, clusters) / total**2
-        effect = variance / (rate * (1 - rate) / size)
+        effect = clusters / (clusters - 1) * residual / (rate * (1 - rate) / size)
         effect = max(1.0, effect) if clustered else effect
-    both = int(min(np.count_nonzero(successes > 0), np.count_nonzero(successes < trials)))
     if both < FEW_CLUSTERS:
         share = both / FEW_CLUSTERS
         effect = max(effect, share * effect + (1 - share) * of_one_value)
@@ -132,8 +196,6 @@ def ratio_difference(
     LinearisedDifference
         Without an interval for fewer than ``FEW_CLUSTERS`` clusters, or than ``MIN_DIFFERING`` that differ.
     """
-    from scipy.special import stdtr
-
     totals = [(_total(numerator), _total(denominator)) for numerator, denominator in (first, second)]
     if any(denominator == 0 for _, denominator in totals):
         return LinearisedDifference(value=None, low=None, high=None, p_value=None)
@@ -148,16 +210,57 @@ def ratio_difference(
     if clusters < FEW_CLUSTERS or differing < MIN_DIFFERING:
         return LinearisedDifference(value=value, low=None, high=None, p_value=None)
     error = math.sqrt(_variance(residuals[1] - residuals[0], clusters))
+    found = _linearised(value, error, differing, confidence)
+    assert found.low is not None  # it always has an interval
+    assert found.high is not None
+    return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
+
+
+def row_difference(
+    value: float | None, terms: Iterable[tuple[float, WeightSums]], differing: int, confidence: float
+) -> LinearisedDifference:
+    """Compute the interval of a difference over rows with sampling weights, by its linearisation.
+
+    Parameters
+    ----------
+    value
+        The difference; None if it is undefined.
+    terms
+        Residual of a row per unit of weight, and the sums of the rows that have it.
+    differing
+        Rows on which the two rules differ.
+
+    Returns
+    -------
+    LinearisedDifference
+        As ``ratio_difference``. Without a row on which they differ, the p-value is 1.
+    """
+    listed = list(terms)
+    rows = sum(sums.rows for _, sums in listed)
+    if value is not None and differing == 0:
+        return LinearisedDifference(value=value, low=None, high=None, p_value=1.0)
+    if value is None or rows < FEW_CLUSTERS or differing < MIN_DIFFERING:
+        return LinearisedDifference(value=value, low=None, high=None, p_value=None)
+    squares = math.fsum(residual**2 * float(sums.squares) for residual, sums in listed)
+    return _linearised(value, math.sqrt(rows / (rows - 1) * squares), differing, confidence)
+
+
+def _linearised(value: float, error: float, differing: int, confidence: float) -> LinearisedDifference:
+    """Compute an interval and a p-value by Student's t."""
+    from scipy.special import stdtr
+
     half = error * _quantile(differing - 1, confidence)
     p_value = 2 * float(stdtr(differing - 1, -abs(value) / error)) if error > 0 else float(value == 0)
-    return LinearisedDifference(
-        value=value, low=max(-1.0, value - half), high=min(1.0, value + half), p_value=p_value
-    )
+    return LinearisedDifference(value=value, low=value - half, high=value + half, p_value=p_value)
 
 
 def _variance(residual: NDArray[Any], clusters: int) -> float:
     """Compute the variance of a sum over clusters from their residuals, which sum to 0."""
-    return clusters / (clusters - 1) * math.fsum(np.square(residual).tolist())
+    return clusters / (clusters - 1) * _squares(residual)
+
+
+def _squares(residual: NDArray[Any]) -> float:
+    return math.fsum(np.square(residual).tolist())
 
 
 def _total(sums: Sums) -> float:

@@ -44,6 +44,14 @@ def evaluate(
         str | None,
         typer.Option(metavar="COL", help="Also measure each group of this column.", rich_help_panel="Output"),
     ] = None,
+    sampling_weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="1 / the probability that a row is in the file (boundaries).",
+            rich_help_panel="Columns",
+        ),
+    ] = None,
     plotting: PlotOutput,
     reporting: ReportOptions,
     columns: ModelColumns,
@@ -73,6 +81,7 @@ def evaluate(
         seed=resampling.seed,
         shift=shift,
         by=by,
+        sampling_weight=sampling_weight,
         utility=constraint_from(gain=worth.gain, cost=worth.cost) if worth.gain or worth.cost else None,
     )
     deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)

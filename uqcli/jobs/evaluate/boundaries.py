@@ -13,7 +13,7 @@ from uqcli.artifacts.boundary import PREDICTED_CLASS, ZONES, BoundaryArtifact
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind, ReviewKind
 from uqcli.counts import Bools
-from uqcli.defaults import CONFIDENCE
+from uqcli.defaults import CONFIDENCE, LOWEST
 from uqcli.document import Claim, Estimate, ExactEstimate, money, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
@@ -27,6 +27,17 @@ from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
 from uqcli.jobs.evaluate.net_benefit import net_benefit_difference, net_benefit_estimate
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.value import ValueTally, utility_of
+from uqcli.jobs.evaluate.weighted import (
+    LabelledInPart,
+    SampledRows,
+    by_weight,
+    caught_difference,
+    too_few_labels,
+    weighted_benefit_difference,
+    weighted_difference,
+    weighted_within_cells,
+    with_sampling_weights,
+)
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided, groups_of, own_key, own_levels
@@ -34,6 +45,7 @@ from uqcli.jobs.target_weights import TargetWeights, target_weights_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.evaluate.groups import BoundedRate
+from uqcli.methods.evaluate.weighted import WeightedRows
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import (
     GROUP_HEADER,
@@ -44,6 +56,7 @@ from uqcli.reports.evaluate.boundaries import (
     MeasuredBoundary,
     MeasuredZones,
     group_cells,
+    unknown,
 )
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.reports.evaluate.groups import GroupEvaluation
@@ -87,17 +100,24 @@ def evaluate(
     by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
-    data = as_decided(data, rules[0])
+    data, sampled = as_decided(data, rules[0]), None
+    if request.sampling_weight is not None:
+        data, sampled, by = with_sampling_weights(data, request.sampling_weight), SampledRows(), None
     target = None if shift is None else target_weights_of(shift, data.positive_value)
-    utility = utility_of(rules, request.utility)
+    utility = utility_of(rules, request.utility) if sampled is None else None
     values = None
     if utility is not None:
         data, values = data.with_amounts(utility.amounts), ValueTally(utility=utility, rules=len(rules))
     by_group = None if by is None else (by, GroupTally(6))
-    tally, summary, levels = _count(data, rules, by_group, values)
-    if tally.rows == 0:
+    tally, summary, levels = _count(data, rules, by_group, values, sampled)
+    if tally.rows == 0 or (sampled is not None and sampled.result().total().total == 0):
         raise refusals.no_weight()
     measured = _measured(tally, rules, summary.unlabelled, request, target)
+    weighted = None if sampled is None else [LabelledInPart(rows=sampled.result(), unlabelled=())]
+    if weighted is None and summary.unlabelled:
+        weighted = weighted_within_cells(data, rules)
+    if weighted is not None:
+        measured = _by_weight(measured, rules, weighted, request.confidence)
     if values is not None:
         measured = [
             replace(result, value=_without_unknown(values.measured(index, request.confidence), [result]))
@@ -118,8 +138,11 @@ def evaluate(
     )
     difference = None
     if len(rules) == 2:
-        difference = _difference(tally, measured, values, request.confidence)
-        net_benefit = _net_benefit_difference(tally, rules, measured, request.confidence)
+        joint = (
+            None if weighted is None else weighted[0].rows if len(weighted) == 1 else WeightedRows(sums={})
+        )
+        difference = _difference(tally, measured, values, request.confidence, joint)
+        net_benefit = _net_benefit_difference(tally, rules, measured, request.confidence, joint)
         difference = replace(difference, net_benefit=net_benefit)
     return EvaluateReport(
         source=source_of(summary),
@@ -135,6 +158,26 @@ def evaluate(
         difference=difference,
         by_group=groups,
     )
+
+
+def _by_weight(
+    measured: Sequence[MeasuredBoundary],
+    rules: Sequence[BoundaryArtifact],
+    weighted: Sequence[LabelledInPart],
+    confidence: float,
+) -> list[MeasuredBoundary]:
+    """Replace rates by those of weighted rows, of all rules together or of each by itself."""
+    together = len(weighted) < len(measured)
+    return [
+        by_weight(
+            one,
+            weighted[0 if together else index],
+            index if together else 0,
+            rule.constraint.parsed().odds if rule.constraint.parsed().sets_odds else None,
+            confidence,
+        )
+        for index, (one, rule) in enumerate(zip(measured, rules, strict=True))
+    ]
 
 
 def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
@@ -183,7 +226,7 @@ def _by_group(
             flagged=((selected, true_positives),),
             handled=((handled, caught),),
         )
-        (measured,) = _measured(tally, [artifact], unlabelled, request, target)
+        (measured,) = _measured(tally, [artifact], unlabelled, request, target, in_group=True)
         has_target = request.by != own_key(artifact) or name in artifact.promising_groups
         rate = _bounded_rate(constraint, measured, request.confidence) if is_tested and has_target else None
         results[name] = GroupResult(
@@ -225,6 +268,7 @@ def _count(
     rules: Sequence[BoundaryArtifact],
     by_group: tuple[str, GroupTally] | None,
     values: ValueTally | None,
+    sampled: SampledRows | None,
 ) -> tuple[_Tally, SourceSummary, Mapping[str, Mapping[str, int]]]:
     """Count all rows and, if requested, groups and values; also return the group indices by name."""
     none = ((0, 0),) * len(rules)
@@ -245,6 +289,8 @@ def _count(
         )
         if values is not None:
             values.add(rows, flagged)
+        if sampled is not None:
+            sampled.add(rows, zones)
         if by_group is not None:
             weight = rows.weights()
             masks = (positive, flagged[0], flagged[0] & positive, handled[0], handled[0] & positive)
@@ -273,43 +319,50 @@ def _measured(
     unlabelled: int,
     request: EvaluateRequest,
     target: TargetWeights | None,
+    *,
+    in_group: bool = False,
 ) -> list[MeasuredBoundary]:
+    """Measure each rule by counts, of all rows or of a group."""
     negatives, confidence = tally.rows - tally.positives, request.confidence
 
-    def is_unknown(taken: int) -> bool:
-        """Whether too few rows that are not taken have a label, if some have none."""
-        return bool(unlabelled) and tally.rows - taken < MIN_UNFLAGGED
+    def reason(rule: BoundaryArtifact, taken: int) -> str:
+        """Return why a rate of all rows is unknown, if too few others than the taken ones have a label."""
+        others = tally.rows - taken
+        if unlabelled and others < MIN_UNFLAGGED:
+            return too_few_labels(unlabelled, others)
+        only_taken = others == 0 and not in_group and not _takes_all(rule)
+        return "the file has flagged rows only" if only_taken else ""
 
-    def over_all_rows(successes: int, trials: int, taken: int) -> Estimate:
-        """Estimate a rate whose rows are not only the taken ones; unknown if too few others have a label."""
-        if is_unknown(taken):
-            return UNKNOWN
-        return proportion_estimate(successes, trials, confidence)
+    def over_all_rows(rule: BoundaryArtifact, successes: int, trials: int, taken: int) -> Estimate:
+        """Estimate a rate whose rows are not only the taken ones."""
+        why = reason(rule, taken)
+        return unknown(why) if why else proportion_estimate(successes, trials, confidence)
 
     def net_benefit(rule: BoundaryArtifact, selected: int, true_positives: int) -> Estimate | None:
         """Estimate the net benefit at the odds of the constraint; None if it sets none."""
         constraint = rule.constraint.parsed()
         if not constraint.sets_odds or target is not None:  # the odds concern the target class priors
             return None
-        if constraint.odds is None or is_unknown(selected):
-            return UNKNOWN
+        why = reason(rule, selected)
+        if constraint.odds is None or why:
+            return unknown(why)
         flagged = Chosen(positives=true_positives, negatives=selected - true_positives)
         return net_benefit_estimate(flagged, tally.rows, constraint.odds, confidence)
 
-    def zones(handled: int, caught: int, selected: int) -> MeasuredZones:
+    def zones(rule: BoundaryArtifact, handled: int, caught: int, selected: int) -> MeasuredZones:
         """Measure the zones of a rule with a review."""
         return MeasuredZones(
-            caught=over_all_rows(caught, tally.positives, handled),
+            caught=over_all_rows(rule, caught, tally.positives, handled),
             review_share=proportion_estimate(handled - selected, tally.rows, confidence),
-            miss=over_all_rows(tally.positives - caught, tally.positives, handled),
+            miss=over_all_rows(rule, tally.positives - caught, tally.positives, handled),
             reviewed=handled - selected,
         )
 
     return [
         MeasuredBoundary(
             precision=proportion_estimate(true_positives, selected, confidence),
-            recall=over_all_rows(true_positives, tally.positives, selected),
-            fpr=over_all_rows(selected - true_positives, negatives, selected),
+            recall=over_all_rows(rule, true_positives, tally.positives, selected),
+            fpr=over_all_rows(rule, selected - true_positives, negatives, selected),
             unlabelled=unlabelled,
             selected=selected,
             true_positives=true_positives,
@@ -318,20 +371,43 @@ def _measured(
             target_precision=None
             if target is None
             else _in_target(target, true_positives, selected, request),
-            zones=zones(*handled, selected) if rule.has_zones else None,
+            zones=zones(rule, *handled, selected) if rule.has_zones else None,
             net_benefit=net_benefit(rule, selected, true_positives),
         )
         for rule, (selected, true_positives), handled in zip(rules, tally.flagged, tally.handled, strict=True)
     ]
 
 
+def _takes_all(rule: BoundaryArtifact) -> bool:
+    """Whether a rule flags every row, whatever its score."""
+    others = [threshold for group in rule.group_rules.values() for threshold in group.thresholds]
+    return {*rule.thresholds, *others} == {LOWEST}
+
+
 def _difference(
-    tally: _Tally, measured: Sequence[MeasuredBoundary], values: ValueTally | None, confidence: float
+    tally: _Tally,
+    measured: Sequence[MeasuredBoundary],
+    values: ValueTally | None,
+    confidence: float,
+    weighted: WeightedRows | None,
 ) -> BoundaryDifference:
+    """Compute the differences of two rules.
+
+    Parameters
+    ----------
+    weighted
+        Rows with sampling weights, none if they do not show a difference; None if rows count by weight alone.
+    """
     difference = difference_of(
         _paired(tally.flagged, tally.common_flagged), tally.rows, tally.positives, confidence
     )
-    if all(result.zones is not None for result in measured):
+    has_zones = all(result.zones is not None for result in measured)
+    if weighted is not None:
+        difference = weighted_difference(weighted, confidence)
+        if has_zones:
+            caught, caught_p = caught_difference(weighted, confidence)
+            difference = replace(difference, caught=caught, caught_p=caught_p)
+    elif has_zones:
         handled = difference_of(
             _paired(tally.handled, tally.common_handled), tally.rows, tally.positives, confidence
         )
@@ -346,8 +422,8 @@ def _difference(
 
 
 def _without_unknown(value: MeasuredValue, measured: Sequence[MeasuredBoundary]) -> MeasuredValue:
-    """Remove the share of the gain of all positives if too few unflagged rows have a label."""
-    if UNKNOWN in [result.recall for result in measured]:
+    """Remove the share of the gain of all positives if rows without a label would count."""
+    if UNKNOWN in [result.recall for result in measured] or any(result.weighted for result in measured):
         return replace(value, value_caught=UNKNOWN)
     return value
 
@@ -357,14 +433,17 @@ def _net_benefit_difference(
     rules: Sequence[BoundaryArtifact],
     measured: Sequence[MeasuredBoundary],
     confidence: float,
+    weighted: WeightedRows | None,
 ) -> Estimate | None:
     """Estimate the difference of two net benefits; None unless both rules have one at the same odds."""
     estimates = [result.net_benefit for result in measured]
     odds, other = (rule.constraint.parsed().odds for rule in rules)
     if None in estimates or odds != other:
         return None
-    if odds is None or UNKNOWN in estimates:
+    if odds is None or UNKNOWN in estimates or (weighted is not None and not weighted.sums):
         return UNKNOWN
+    if weighted is not None:
+        return weighted_benefit_difference(weighted, odds, confidence)
     return net_benefit_difference(_paired(tally.flagged, tally.common_flagged), tally.rows, odds, confidence)
 
 
@@ -399,11 +478,20 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, co
         is_kept, sentence = _both((is_kept, sentence), _outcome(artifact, recall, measured, confidence))
     if artifact.unsealed:
         is_kept, sentence = None, f"target not tested: {artifact.unsealed}."
+    elif untested := _untested(artifact, measured):
+        is_kept, sentence = None, f"{constraint.text()} not tested: {untested}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )
     target = f"{name}: {constraint.text()}"
     return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
+
+
+def _untested(artifact: BoundaryArtifact, measured: MeasuredBoundary) -> str:
+    """Return why a certificate is not tested; empty if it is, or if there is none."""
+    if artifact.certified is None or measured.weighted is None:
+        return ""
+    return "the exact test of a certificate needs rows that count alike"
 
 
 def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim | None:
@@ -414,16 +502,21 @@ def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBound
     limit = review.limit
     text = limit.text()
     fixed = limit.kind is ReviewKind.REVIEW and not limit.relative
-    if artifact.unsealed:
-        outcome: _Outcome = None, f"{text} not tested: {artifact.unsealed}."
+    if untested := artifact.unsealed or _untested(artifact, measured):
+        outcome: _Outcome = None, f"{text} not tested: {untested}."
     elif fixed:
         outcome = None, f"{zones.reviewed} reviewed; {text} when it was fitted."
     elif limit.kind is ReviewKind.REVIEW:
-        tested = BoundedRate(successes=zones.reviewed, trials=measured.rows, bound=limit.number, upper=True)
+        total = measured.totals.rows
+        reviewed = (
+            zones.reviewed if measured.weighted is None else round((zones.review_share.value or 0) * total)
+        )
+        tested = BoundedRate(successes=reviewed, trials=total, bound=limit.number, upper=True)
         outcome = _share_outcome(text, tested, zones.review_share)
     else:
-        missed = round((zones.miss.value or 0) * measured.positives)
-        tested = BoundedRate(successes=missed, trials=measured.positives, bound=limit.number, upper=True)
+        total = measured.totals.positives
+        missed = round((zones.miss.value or 0) * total)
+        tested = BoundedRate(successes=missed, trials=total, bound=limit.number, upper=True)
         rate = text if artifact.certified is None else f"miss rate <= {float(limit.number):g}"
         outcome = _rate_outcome(artifact, rate, tested, zones.miss)
     met, sentence = outcome
@@ -446,21 +539,24 @@ _Outcome = tuple[bool | None, str]
 def _outcome(
     artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary, confidence: float
 ) -> _Outcome:
+    totals = measured.totals
     match constraint.kind:
         case ConstraintKind.PRECISION:
             return _precision_outcome(artifact, constraint, measured)
         case ConstraintKind.RECALL:
-            counts = (measured.true_positives, measured.positives)
+            counts = (totals.true_positives, totals.positives)
             return _rate_outcome(artifact, constraint.text(), _bounded(constraint, counts), measured.recall)
         case ConstraintKind.MAX_FPR:
-            counts = (measured.selected - measured.true_positives, measured.rows - measured.positives)
+            counts = (totals.selected - totals.true_positives, totals.rows - totals.positives)
             return _rate_outcome(artifact, constraint.text(), _bounded(constraint, counts), measured.fpr)
         case ConstraintKind.MAX_SELECTED if constraint.relative:
-            share_of_rows = proportion_estimate(measured.selected, measured.rows, confidence)
-            counts = measured.selected, measured.rows
+            share_of_rows: Estimate = proportion_estimate(measured.selected, measured.rows, confidence)
+            if measured.weighted is not None:
+                _, share_of_rows = measured.weighted
+            counts = totals.selected, totals.rows
             return _share_outcome(constraint.text(), _bounded(constraint, counts), share_of_rows)
         case ConstraintKind.MAX_SELECTED:
-            share = 100 * measured.selected / measured.rows
+            share = 100 * measured.selected_share
             return (
                 None,
                 f"{measured.selected} flagged ({share:.2f} %); {constraint.text()} when it was fitted.",
@@ -473,7 +569,8 @@ def _outcome(
 def _precision_outcome(
     artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary
 ) -> _Outcome:
-    counts, (bound,) = (measured.true_positives, measured.selected), constraint.numbers
+    totals, (bound,) = measured.totals, constraint.numbers
+    counts = totals.true_positives, totals.selected
     if measured.target_precision is not None:
         return _target_outcome(constraint, measured.target_precision, bound)
     rate = _bounded(constraint, counts)
@@ -491,7 +588,8 @@ def _both(first: _Outcome, second: _Outcome) -> _Outcome:
 
 def _rate_outcome(artifact: BoundaryArtifact, text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome:
     """Test a target, or what a certificate guarantees by the exact one-sided test."""
-    certificate, p_value = artifact.certified, rate.p_value()
+    certificate = artifact.certified
+    p_value = None if certificate is None else rate.p_value()
     if certificate is None or p_value is None or not isinstance(estimate, ExactEstimate):
         return _share_outcome(text, rate, estimate)
     certified, promises = f"certified {text}", max(certificate.promises, 1 + (artifact.review is not None))
@@ -514,6 +612,8 @@ def _bounded(constraint: Constraint, counts: tuple[int, int]) -> BoundedRate:
 def _share_outcome(text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome:
     if rate.trials == 0 or not isinstance(estimate, ExactEstimate):
         reason = "too few unflagged rows have a label" if rate.trials else "no row counts for it"
+        if estimate.value is not None:  # but there is no interval
+            reason = estimate.reason
         return None, f"{text} not tested: {reason}."
     met, significant = _meets_bound(rate, estimate)
     return met or not significant, _sentence(text, met=met, significant=significant)

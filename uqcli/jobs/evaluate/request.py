@@ -35,6 +35,8 @@ class EvaluateRequest:
         Column of groups to evaluate as well; for a single rule.
     utility
         Gain and cost by which boundaries are measured; None for their own, if they have them.
+    sampling_weight
+        Column of 1 / the probability of each row to be in the file; None if rows count alike.
     """
 
     data: DataRequest
@@ -47,3 +49,4 @@ class EvaluateRequest:
     shift: SavedShift | None = None
     by: str | None = None
     utility: Constraint | None = None
+    sampling_weight: str | None = None

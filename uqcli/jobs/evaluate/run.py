@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from uqcli.artifacts.codec import load
 from uqcli.artifacts.saved import Saved
-from uqcli.choices import ArtifactKind
+from uqcli.choices import ArtifactKind, OnInvalid
 from uqcli.engines.open import reusable_streams
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.jobs.evaluate.request import EvaluateRequest
@@ -56,9 +56,37 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
     if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
         raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
+    if request.sampling_weight is not None:
+        _refuse_with_sampling_weights(request, kind)
     measure: Any = import_module(f"uqcli.jobs.evaluate.{EVALUATION_MODULES[kind]}").evaluate
-    with reusable_streams() if len(rules) > 1 else nullcontext():  # each rule may read the rows
+    again = len(rules) > 1 or request.data.on_invalid is OnInvalid.DROP
+    with (
+        reusable_streams() if again else nullcontext()
+    ):  # each rule, or missing labels, may need another pass
         return Result(report=measure(request, rules, shift), artifact=None)
+
+
+def _refuse_with_sampling_weights(request: EvaluateRequest, kind: ArtifactKind) -> None:
+    """Refuse sampling weights where rows must count alike.
+
+    Raises
+    ------
+    UsageError
+        Message names what cannot use them.
+    """
+    useless = {
+        f"a rule file of kind {kind}": kind is not ArtifactKind.BOUNDARY,
+        "--by": request.by is not None,
+        "--shift": request.shift is not None,
+        "--gain and --cost": request.utility is not None,
+    }
+    for name, is_given in useless.items():
+        if is_given:
+            raise UsageError(
+                f"--sampling-weight with {name}",
+                expected="a boundary, measured on all rows",
+                remedy="its tests need rows that count alike; --weight is for counts of rows",
+            )
 
 
 def _common_kind(names: Sequence[str], rules: Sequence[Saved]) -> ArtifactKind:

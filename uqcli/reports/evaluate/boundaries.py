@@ -17,7 +17,6 @@ from uqcli.document import (
     Claim,
     Document,
     Estimate,
-    ExactEstimate,
     Figure,
     HeadCard,
     KeyNumber,
@@ -57,6 +56,27 @@ UNKNOWN: Final = Estimate(value=None, low=None, high=None)
 """A rate without enough labels."""
 
 
+def unknown(reason: str) -> Estimate:
+    """Return a rate that is unknown for a reason; it equals UNKNOWN."""
+    return replace(UNKNOWN, reason=reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals:
+    """Whole numbers whose ratios are the rates, to be compared with bounds exactly.
+
+    Attributes
+    ----------
+    rows, positives, selected, true_positives
+        Rows by weight; with sampling weights their sums, in units.
+    """
+
+    rows: int
+    positives: int
+    selected: int
+    true_positives: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class MeasuredZones:
     """Rates of a rule with a review on a test set, by weight, with intervals.
@@ -74,7 +94,7 @@ class MeasuredZones:
     """
 
     caught: Estimate
-    review_share: ExactEstimate
+    review_share: Estimate
     miss: Estimate
     reviewed: int
 
@@ -98,9 +118,11 @@ class MeasuredBoundary:
     net_benefit
         At the odds of the constraint, UNKNOWN as for recall or if they are infinite. None if the constraint
         sets no odds, or with class weights.
+    weighted
+        Totals by sampling weight, and the share of the flagged rows; None if rows count by weight alone.
     """
 
-    precision: ExactEstimate
+    precision: Estimate
     recall: Estimate
     fpr: Estimate
     selected: int
@@ -113,6 +135,20 @@ class MeasuredBoundary:
     zones: MeasuredZones | None = None
     value: MeasuredValue | None = None
     net_benefit: Estimate | None = None
+    weighted: tuple[Totals, Estimate] | None = None
+
+    @property
+    def totals(self) -> Totals:
+        """Numbers whose ratios are the rates."""
+        if self.weighted is not None:
+            return self.weighted[0]
+        rows, positives, selected, true_positives = self.counts
+        return Totals(rows=rows, positives=positives, selected=selected, true_positives=true_positives)
+
+    @property
+    def selected_share(self) -> float:
+        """Share of the flagged rows among all rows."""
+        return self.totals.selected / self.totals.rows
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
@@ -121,14 +157,22 @@ class MeasuredBoundary:
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        metrics = {**vars(self), "selected_share": self.selected / self.rows}
-        zones, value, target = (metrics.pop(name) for name in ("zones", "value", "target_precision"))
+        metrics = {**vars(self), "selected_share": self.selected_share}
+        zones, value, target, _ = (
+            metrics.pop(name) for name in ("zones", "value", "target_precision", "weighted")
+        )
         if self.net_benefit is None:
             del metrics["net_benefit"]
         metrics |= {} if zones is None else vars(zones)
         metrics |= {} if value is None else value.metrics()
         return metrics if target is None else {"target_precision": target, **metrics}
 
+
+ASSUMPTION: Final = (
+    "Rows without a label: those with the same decision and a similar score stand for them. A choice of rows "
+    "that depends on the label cannot be seen."
+)
+"""Assumption under which rates of rows without a label are stated."""
 
 OWN_DATA_CAUTION = "A rule looks better on its own calibration set; pages list the digests of the inputs."
 """Caution that no evaluation can check."""
@@ -361,7 +405,7 @@ class EvaluateReport(Evaluated):
             if measured.recall.value is not None
             else ""
         )
-        flagged = f"{percent(measured.selected / measured.rows)} of new rows flagged at precision "
+        flagged = f"{percent(measured.selected_share)} of new rows flagged at precision "
         result = f"{flagged}{percent(measured.precision.value)}"
         numbers = [
             key_rate(
@@ -374,12 +418,12 @@ class EvaluateReport(Evaluated):
             key_rate("positives found", measured.recall, self.parameters.confidence),
             KeyNumber(
                 label="flagged",
-                value=percent(measured.selected / measured.rows),
+                value=percent(measured.selected_share),
                 interval=f"{count(measured.selected)} of {rows_of(measured.rows)}",
             ),
         ]
         if artifact.class_names:
-            accepted = f"{percent(measured.selected / measured.rows)} of predictions accepted"
+            accepted = f"{percent(measured.selected_share)} of predictions accepted"
             result = f"{accepted}, {percent(measured.precision.value)} of them right"
             found = ""
             numbers[1] = replace(numbers[1], label="right predictions accepted")
@@ -473,14 +517,14 @@ class EvaluateReport(Evaluated):
         return [*self._same_counts(), *self._label_cautions(), *uncorrected_tests(self.results)]
 
     def _label_cautions(self) -> list[str]:
-        """Caution why recall and the false-positive rate are unknown."""
-        unknown = [(name, measured) for name, _, measured in self.results if measured.recall == UNKNOWN]
-        return [
-            f"{name}: no recall; {rows_of(measured.unlabelled)} without a label, and only "
-            f"{count(measured.rows - measured.selected)} of the unflagged rows have one "
-            f"({MIN_UNFLAGGED} needed)."
-            for name, measured in unknown
+        """Caution why recall and the false-positive rate are unknown, and what missing labels are assumed."""
+        unknown = [
+            f"{name}: no recall; {measured.recall.reason}."
+            for name, _, measured in self.results
+            if measured.recall == UNKNOWN
         ]
+        weighted = any(measured.weighted and measured.unlabelled for _, _, measured in self.results)
+        return [*unknown, *([ASSUMPTION] if weighted else [])]
 
     def _same_counts(self) -> list[str]:
         """Caution that a rule has the same counts as on its calibration set."""
@@ -584,7 +628,7 @@ GROUP_HEADER = ("flagged", "precision", "recall")
 
 def group_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
     """Format the results of a group, in the order of GROUP_HEADER."""
-    rate = f"{100 * measured.selected / measured.rows:.2f} %"
+    rate = f"{100 * measured.selected_share:.2f} %"
     return rate, interval(measured.precision), interval(measured.recall)
 
 
@@ -597,7 +641,7 @@ def _zone_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
     zones = measured.zones
     if zones is None:
         return ("", "", "")
-    reviewed = f"{count(zones.reviewed)} ({100 * zones.reviewed / measured.rows:.2f} %)"
+    reviewed = f"{count(zones.reviewed)} ({100 * (zones.review_share.value or 0):.2f} %)"
     return interval(zones.caught), interval(zones.miss), reviewed
 
 
@@ -607,6 +651,6 @@ def _column(measured: MeasuredBoundary) -> tuple[str, ...]:
         interval(measured.precision),
         interval(measured.recall),
         interval(measured.fpr),
-        f"{count(measured.selected)} ({100 * measured.selected / measured.rows:.2f} %)",
+        f"{count(measured.selected)} ({100 * measured.selected_share:.2f} %)",
         count(measured.true_positives),
     )

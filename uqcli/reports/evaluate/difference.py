@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.document import Estimate, ExactEstimate, Metrics, Table, direction, ends_of, p_text
+from uqcli.document import Estimate, Metrics, Table, direction, ends_of, p_text
 from uqcli.reports.comparison import Comparison, comparison_table
 from uqcli.reports.evaluate.value import MeasuredValue
 
@@ -26,7 +26,8 @@ class BoundaryDifference:
     selected
         In rows; the interval is for the expected difference in a new sample of as many rows.
     recall_p, selected_p
-        P-values of exact McNemar tests: on positive rows (None without any), and on all rows.
+        P-values of exact McNemar tests: on positive rows (None without any), and on all rows. With sampling
+        weights, of t-tests; None if the rules differ on too few rows.
     disagreements, disagreements_positive
         Rows that only one of the two flags, and the positive rows among them.
     caught, caught_p
@@ -39,10 +40,10 @@ class BoundaryDifference:
     """
 
     recall: Estimate
-    precision: ExactEstimate
+    precision: Estimate
     selected: Estimate
     recall_p: float | None
-    selected_p: float
+    selected_p: float | None
     disagreements: int
     disagreements_positive: int
     caught: Estimate | None = None
