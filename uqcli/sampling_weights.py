@@ -52,11 +52,15 @@ class WeightSums:
         Sum of the weights, in units.
     squares
         Sum of their squares, in squared units.
+    least, largest
+        Least and largest weight, in units; 0 without rows.
     """
 
     rows: int = 0
     total: int = 0
     squares: int = 0
+    least: int = 0
+    largest: int = 0
 
     @classmethod
     def of(cls, weight: Ints, mask: Bools, count: Ints | None = None) -> Self:
@@ -70,7 +74,10 @@ class WeightSums:
             Number of equal rows that each stands for; None for 1.
         """
         chosen = mask & (weight > 0)
+        if count is not None:
+            chosen &= count > 0
         inside = weight[chosen]
+        ends = (int(inside.min()), int(inside.max())) if len(inside) else (0, 0)
         if count is not None:  # of rows that a cluster has pooled: few, and their sums need not fit
             numbers = zip(inside.tolist(), count[chosen].tolist(), strict=True)
             parts = [(times, times * unit, times * unit * unit) for unit, times in numbers]
@@ -78,10 +85,24 @@ class WeightSums:
                 rows=sum(part[0] for part in parts),
                 total=sum(part[1] for part in parts),
                 squares=sum(part[2] for part in parts),
+                least=ends[0],
+                largest=ends[1],
             )
         high, low = inside >> _HALF, inside & ((1 << _HALF) - 1)
         squares = (int((high * high).sum()) << 2 * _HALF) + (int((high * low).sum()) << _HALF + 1)
-        return cls(rows=len(inside), total=int(inside.sum()), squares=squares + int((low * low).sum()))
+        return cls(
+            rows=len(inside),
+            total=int(inside.sum()),
+            squares=squares + int((low * low).sum()),
+            least=ends[0],
+            largest=ends[1],
+        )
+
+    @classmethod
+    def alike(cls, rows: int, weight: int) -> Self:
+        """Return the sums of rows with the same weight, in units."""
+        ends = weight if rows else 0
+        return cls(rows=rows, total=rows * weight, squares=rows * weight**2, least=ends, largest=ends)
 
     def __add__(self, other: WeightSums) -> WeightSums:
         """Add the sums of other rows."""
@@ -89,4 +110,6 @@ class WeightSums:
             rows=self.rows + other.rows,
             total=self.total + other.total,
             squares=self.squares + other.squares,
+            least=min(filter(None, (self.least, other.least)), default=0),
+            largest=max(self.largest, other.largest),
         )

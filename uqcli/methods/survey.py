@@ -107,10 +107,21 @@ def proportion_interval(
     )
 
 
-def row_interval(successes: WeightSums, failures: WeightSums, confidence: float) -> SurveyInterval:
+def row_interval(
+    successes: WeightSums,
+    failures: WeightSums,
+    confidence: float,
+    largest: tuple[int, int] = (0, 0),
+) -> SurveyInterval:
     """Compute the interval of a proportion of rows with sampling weights.
 
-    It is ``proportion_interval`` of rows that are each their own cluster, from sums that need no rows.
+    It is ``proportion_interval`` of rows that are each their own cluster, from sums that need no rows. If an
+    outcome is rare, one more of them may have a larger weight than all rows that were drawn.
+
+    Parameters
+    ----------
+    largest
+        Largest weight that a success may have, and a failure, in units.
 
     Examples
     --------
@@ -124,6 +135,7 @@ def row_interval(successes: WeightSums, failures: WeightSums, confidence: float)
     total = float(both.total)
     rate = successes.total / both.total if both.total else 0.0
     residual = (1 - rate) ** 2 * float(successes.squares) + rate**2 * float(failures.squares)
+    rare = largest[0] if successes.rows < failures.rows else largest[1]
     return _interval(
         rate,
         confidence,
@@ -132,6 +144,7 @@ def row_interval(successes: WeightSums, failures: WeightSums, confidence: float)
         size=both.rows,
         concentration=float(both.squares) / total**2 if both.rows else 0.0,
         residual=residual / total**2 if both.rows else 0.0,
+        largest_share=rare / total if both.rows else 0.0,
         clustered=False,
     )
 
@@ -146,6 +159,7 @@ def _interval(
     concentration: float,
     residual: float,
     clustered: bool,
+    largest_share: float = 0.0,
 ) -> SurveyInterval:
     """Compute the interval of a rate.
 
@@ -159,6 +173,8 @@ def _interval(
         Sum of the squared shares of the clusters in the trials.
     residual
         Sum of the squared residuals of the clusters, over the squared trials.
+    largest_share
+        Largest share of the trials that a row of the rarer outcome may have.
     """
     if clusters == 0:
         return SurveyInterval(value=None, low=0.0, high=1.0, clusters=0, design_effect=None)
@@ -171,7 +187,8 @@ def _interval(
         effect = max(1.0, effect) if clustered else effect
     if both < FEW_CLUSTERS:
         share = both / FEW_CLUSTERS
-        effect = max(effect, share * effect + (1 - share) * of_one_value)
+        of_one_row = max(of_one_value, size * largest_share)
+        effect = max(effect, share * effect + (1 - share) * of_one_row)
     normal, student = _quantile(math.inf, confidence), _quantile(size / of_one_value - 1, confidence)
     effective = size / effect * (normal / student) ** 2
     low, high = clopper_pearson(rate * effective, effective, confidence)

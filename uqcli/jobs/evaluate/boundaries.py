@@ -115,7 +115,7 @@ def evaluate(
     measured = _measured(tally, rules, summary.unlabelled, request, target)
     weighted = None if sampled is None else [LabelledInPart(rows=sampled.result(), unlabelled=())]
     if weighted is None and summary.unlabelled:
-        weighted = weighted_within_cells(data, rules)
+        weighted = weighted_within_cells(data, rules, by)
     if weighted is not None:
         measured = _by_weight(measured, rules, weighted, request.confidence)
     if values is not None:
@@ -126,8 +126,23 @@ def evaluate(
     found = list(zip(request.artifacts, rules, measured, strict=True))
     groups = None
     if by_group is not None and by is not None:
-        counts = by_group[1].of_names(levels.get(by) or own_levels(rules[0]))
-        groups = _by_group(rules[0], counts, summary.unlabelled, replace(request, by=by), target)
+        indices = levels.get(by) or own_levels(rules[0])
+        counts, parts = by_group[1].of_names(indices), None
+        if weighted is not None:
+            parts = {
+                name: LabelledInPart(
+                    rows=weighted[0].by_group[indices[name]], unlabelled=weighted[0].unlabelled
+                )
+                for name in counts
+            }
+        groups = _by_group(
+            rules[0],
+            counts,
+            replace(request, by=by),
+            target,
+            unlabelled=summary.unlabelled,
+            weighted=parts,
+        )
     claims = tuple(_claim(*result, request.confidence) for result in found)
     if groups is not None and by == own_key(rules[0]):
         claims = tuple(_in_each(claim, groups) for claim in claims)
@@ -205,9 +220,11 @@ def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
 def _by_group(
     artifact: BoundaryArtifact,
     counts: Mapping[str, Sequence[int]],
-    unlabelled: int,
     request: EvaluateRequest,
     target: TargetWeights | None,
+    *,
+    unlabelled: int,
+    weighted: Mapping[str, LabelledInPart] | None,
 ) -> GroupEvaluation:
     """Measure each group, and test the target of the rule there.
 
@@ -215,9 +232,11 @@ def _by_group(
     ----------
     counts
         Rows, positives, and the rows and positives that are flagged, and flagged or reviewed, by group.
+    weighted
+        Labelled rows of each group with their weights; None if no label is missing.
     """
     constraint = replace(artifact.constraint.parsed(), recall=None)
-    results, is_tested = {}, target is None and not artifact.unsealed
+    results, is_tested = {}, target is None and not artifact.unsealed and weighted is None
     for name, (rows, positives, *flagged_and_handled) in counts.items():
         selected, true_positives, handled, caught = flagged_and_handled
         tally = _Tally(
@@ -227,6 +246,8 @@ def _by_group(
             handled=((handled, caught),),
         )
         (measured,) = _measured(tally, [artifact], unlabelled, request, target, in_group=True)
+        if weighted is not None:
+            (measured,) = _by_weight([measured], [artifact], [weighted[name]], request.confidence)
         has_target = request.by != own_key(artifact) or name in artifact.promising_groups
         rate = _bounded_rate(constraint, measured, request.confidence) if is_tested and has_target else None
         results[name] = GroupResult(
@@ -235,6 +256,7 @@ def _by_group(
             cells=group_cells(measured),
             rate=rate,
             has_target=has_target,
+            is_weighted=weighted is not None,
         )
     bound = constraint.text() if any(result.rate for result in results.values()) else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""

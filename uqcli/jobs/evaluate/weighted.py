@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
@@ -10,12 +10,14 @@ from typing import Final
 import numpy as np
 
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
-from uqcli.counts import Ints, bin_of
+from uqcli.counts import Floats, Ints, bin_of
 from uqcli.document import Estimate, ExactEstimate, count, rows_of
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
+from uqcli.jobs.evaluate.groups import GroupTally
 from uqcli.jobs.pooled_scores import PooledScores
+from uqcli.jobs.rule_groups import groups_of
 from uqcli.methods.evaluate.weighted import Chooses, Decisions, WeightedRows
 from uqcli.methods.survey import MIN_CLUSTERS, LinearisedDifference, SurveyInterval
 from uqcli.reports.evaluate.boundaries import MIN_UNFLAGGED, MeasuredBoundary, Totals, unknown
@@ -80,89 +82,134 @@ class LabelledInPart:
         Rows weighted within cells of decision and score.
     unlabelled
         Decisions of which no row has a label.
+    by_group
+        Rows of each group, if requested.
     """
 
     rows: WeightedRows
-    unlabelled: tuple[Decisions, ...]
+    unlabelled: tuple[Decisions, ...] = ()
+    by_group: Mapping[int, WeightedRows] = field(default_factory=dict)
 
 
-def weighted_within_cells(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> list[LabelledInPart]:
+def weighted_within_cells(
+    data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | None = None
+) -> list[LabelledInPart]:
     """Weight the labelled rows of cells of decision and score, so that they stand for all rows.
 
     Cells are those of all rules together if each decision has a label, else of each rule by itself.
+
+    Parameters
+    ----------
+    by
+        Key of the groups to sum up as well, in the same cells; for a single rule.
 
     Returns
     -------
     One for all rules together, or one for each rule.
     """
-    together = _weighted(data, rules)
+    together = _weighted(data, rules, by)
     if len(rules) == 1 or not together.unlabelled:
         return [together]
-    return [_weighted(data, [rule]) for rule in rules]
+    return [_weighted(data, [rule], None) for rule in rules]
 
 
-def _weighted(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> LabelledInPart:
+def _weighted(data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | None) -> LabelledInPart:
     """Read all rows for the sizes of the cells, then the labelled ones."""
+    cells = _cells(data, rules)
+    tallies = {number: GroupTally(2 * _BINS) for number in cells}
+    for rows in open_engine(data.engine).batches(data):
+        code = _codes([rule.zones(rows) for rule in rules])
+        group = np.zeros(len(rows), dtype=np.int64) if by is None else groups_of(rows, by)
+        for number in set(np.unique(code).tolist()) & set(cells):
+            inside = np.flatnonzero(code == number)
+            column = 2 * bin_of(rows.score[inside], cells[number].edges) + rows.labels[inside]
+            weight = rows.weights()[inside]
+            tallies[number].add(
+                group[inside], *(np.where(column == index, weight, 0) for index in range(2 * _BINS))
+            )
+    sums: dict[tuple[Decisions, bool], WeightSums] = {}
+    by_group: dict[int, dict[tuple[Decisions, bool], WeightSums]] = {}
+    unlabelled = []
+    for number, cells_of in cells.items():
+        decisions, counted = _decisions(number, len(rules)), tallies[number].sums.reshape(-1, _BINS, 2)
+        weights = _weights(cells_of.sizes, counted.sum(axis=(0, 2)).tolist())
+        if not any(weights):
+            unlabelled.append(decisions)
+        for index, of_group in enumerate(counted.tolist()):
+            parts = by_group.setdefault(index, {})
+            for unit, by_label in zip(weights, of_group, strict=True):
+                for label, size in zip((False, True), by_label, strict=True):
+                    for total in (sums, parts):
+                        before = total.get((decisions, label), WeightSums())
+                        total[decisions, label] = before + WeightSums.alike(size, unit)
+    return LabelledInPart(
+        rows=WeightedRows(sums=sums, by_label=False),
+        unlabelled=tuple(unlabelled),
+        by_group={
+            index: WeightedRows(sums=parts, by_label=False)
+            for index, parts in by_group.items()
+            if by is not None
+        },
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cells:
+    """Equi-weight score bins of all rows with the same decisions.
+
+    Attributes
+    ----------
+    edges : float64, shape (4,)
+    sizes
+        Rows of each bin.
+    """
+
+    edges: Floats
+    sizes: Sequence[int]
+
+
+def _cells(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, _Cells]:
+    """Find the cells of all rows, with and without a label, by the number of their decisions."""
     scores: dict[int, PooledScores] = {}
-    engine = open_engine(data.engine)
-    for rows in engine.batches(replace(data, roles=replace(data.roles, label=None), positive_value=None)):
+    request = replace(data, roles=replace(data.roles, label=None), positive_value=None)
+    for rows in open_engine(data.engine).batches(request):
         code = _codes([rule.zones(rows) for rule in rules])
         for number in np.unique(code).tolist():
             inside = code == number
             weight = None if rows.weight is None else rows.weight[inside]
             scores.setdefault(number, PooledScores()).add(rows.score[inside], weight)
-    edges, sizes = {}, {}
+    cells = {}
     for number, pooled in sorted(scores.items()):
         counts = pooled.counts()
         if not len(counts.value):  # all have weight 0
             continue
         accumulated = np.cumsum(counts.count)
         ranks = np.arange(1, _BINS) * int(accumulated[-1]) // _BINS
-        edges[number] = counts.value[np.searchsorted(accumulated, ranks, side="right")]
-        bins = bin_of(counts.value, edges[number])
-        sizes[number] = np.zeros(_BINS, dtype=np.int64)
-        np.add.at(sizes[number], bins, counts.count)
-    labelled = {number: np.zeros((_BINS, 2), dtype=np.int64) for number in edges}
-    for rows in engine.batches(data):
-        code = _codes([rule.zones(rows) for rule in rules])
-        for number in set(np.unique(code).tolist()) & set(edges):
-            inside = code == number
-            cell = bin_of(rows.score[inside], edges[number]), rows.labels[inside].astype(np.int64)
-            np.add.at(labelled[number], cell, rows.weights()[inside])
-    sums: dict[tuple[Decisions, bool], WeightSums] = {}
-    unlabelled = []
-    for number, size in sizes.items():
-        decisions = _decisions(number, len(rules))
-        cells = _joined(size.tolist(), labelled[number].tolist())
-        if not cells:
-            unlabelled.append(decisions)
-        for rows_of_cell, by_label in cells:
-            with_label = sum(by_label)
-            unit = (2 * UNITS * rows_of_cell + with_label) // (2 * with_label)
-            for label, size_of in zip((False, True), by_label, strict=True):
-                added = WeightSums(rows=size_of, total=size_of * unit, squares=size_of * unit * unit)
-                sums[decisions, label] = sums.get((decisions, label), WeightSums()) + added
-    return LabelledInPart(rows=WeightedRows(sums=sums), unlabelled=tuple(unlabelled))
-
-
-def _joined(sizes: Sequence[int], labelled: Sequence[Sequence[int]]) -> list[tuple[int, list[int]]]:
-    """Join each cell without a label with the next lower one, or the next one if there is none.
-
-    Returns
-    -------
-    Rows of each cell, and the labelled ones by label; empty without any label.
-    """
-    cells: list[tuple[int, list[int]]] = []
-    waiting = 0
-    for size, by_label in zip(sizes, labelled, strict=True):
-        if any(by_label):
-            cells.append((size + waiting, list(by_label)))
-            waiting = 0
-        elif cells:
-            cells[-1] = cells[-1][0] + size, cells[-1][1]
-        else:
-            waiting += size
+        edges = counts.value[np.searchsorted(accumulated, ranks, side="right")]
+        sizes = np.zeros(_BINS, dtype=np.int64)
+        np.add.at(sizes, bin_of(counts.value, edges), counts.count)
+        cells[number] = _Cells(edges=edges, sizes=sizes.tolist())
     return cells
+
+
+def _weights(sizes: Sequence[int], labelled: Sequence[int]) -> list[int]:
+    """Return the weight of the labelled rows of each cell, in units; 0 if it has none.
+
+    A cell without a label joins the next lower one, or the next one if there is none.
+    """
+    stands_for, last = [0] * len(sizes), None
+    waiting = 0
+    for cell, (size, labels) in enumerate(zip(sizes, labelled, strict=True)):
+        waiting += size
+        if labels:
+            last = cell
+        if last is not None:
+            stands_for[last] += waiting
+            waiting = 0
+    return [
+        (2 * UNITS * size + labels) // (2 * labels) if labels else 0
+        for size, labels in zip(stands_for, labelled, strict=True)
+    ]
 
 
 def _codes(zones: Sequence[Ints]) -> Ints:

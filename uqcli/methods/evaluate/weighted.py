@@ -27,9 +27,16 @@ Chooses = Callable[[Decisions], bool]
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedRows:
-    """Sums of sampling weights by decisions and label."""
+    """Sums of sampling weights by decisions and label.
+
+    Attributes
+    ----------
+    by_label
+        Whether weights may depend on the label, as if negative rows were kept less often.
+    """
 
     sums: Mapping[tuple[Decisions, bool], WeightSums]
+    by_label: bool = True
 
     def total(self, chosen: Chooses = lambda _: True, *, positive: bool | None = None) -> WeightSums:
         """Add up the rows of some decisions, of one label or of both."""
@@ -42,12 +49,38 @@ class WeightedRows:
 
     def share(self, chosen: Chooses, confidence: float, *, positive: bool | None = None) -> SurveyInterval:
         """Return the share of the chosen rows among all rows of a label."""
-        others = self.total(lambda decisions: not chosen(decisions), positive=positive)
-        return row_interval(self.total(chosen, positive=positive), others, confidence)
+
+        def others(decisions: Decisions) -> bool:
+            return not chosen(decisions)
+
+        return row_interval(
+            self.total(chosen, positive=positive),
+            self.total(others, positive=positive),
+            confidence,
+            (self._largest(chosen, positive), self._largest(others, positive)),
+        )
 
     def precision(self, chosen: Chooses, confidence: float) -> SurveyInterval:
         """Return the share of the positive rows among the chosen ones."""
-        return row_interval(self.total(chosen, positive=True), self.total(chosen, positive=False), confidence)
+        return row_interval(
+            self.total(chosen, positive=True),
+            self.total(chosen, positive=False),
+            confidence,
+            (self._largest(chosen, positive=True), self._largest(chosen, positive=False)),
+        )
+
+    def _largest(self, chosen: Chooses, positive: bool | None) -> int:
+        """Return the largest weight that a row of some decisions and a label may have, in units.
+
+        If all rows of the label have one weight, it is that. If not, the weight may depend on the decision,
+        on the label, or on both.
+        """
+        of_label, of_decisions = self.total(positive=positive), self.total(chosen)
+        if not self.by_label:
+            return of_decisions.largest
+        if of_label.least == of_label.largest:
+            return of_label.largest
+        return max(of_label.largest, of_decisions.largest)
 
     def difference(
         self, first: Chooses, second: Chooses, confidence: float, *, positive: bool | None = None
@@ -119,14 +152,12 @@ class WeightedRows:
     def _share_at(self, chosen: Chooses, positive: bool) -> IntervalAt:
         """Return the interval of the share of chosen rows of a label among all rows, by confidence."""
         inside, rows = self.total(chosen, positive=positive), self.total()
-        others = WeightSums(
-            rows=rows.rows - inside.rows,
-            total=rows.total - inside.total,
-            squares=rows.squares - inside.squares,
-        )
+        others = self.total(lambda decisions: not chosen(decisions), positive=positive)
+        others += self.total(positive=not positive)
+        largest = self._largest(chosen, positive), rows.largest
 
         def interval_at(confidence: float) -> tuple[float, float, float]:
-            found = row_interval(inside, others, confidence)
+            found = row_interval(inside, others, confidence, largest)
             assert found.value is not None  # there are rows
             ends = (0.0, 1.0) if found.low is None or found.high is None else (found.low, found.high)
             return found.value * rows.rows, *ends

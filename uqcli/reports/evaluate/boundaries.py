@@ -169,8 +169,8 @@ class MeasuredBoundary:
 
 
 ASSUMPTION: Final = (
-    "Rows without a label: those with the same decision and a similar score stand for them. A choice of rows "
-    "that depends on the label cannot be seen."
+    "Labelled rows with the same decision and a similar score stand for those without a label, as if labels "
+    "were given at random there. A choice that depends on the label cannot be seen."
 )
 """Assumption under which rates of rows without a label are stated."""
 
@@ -310,7 +310,9 @@ class EvaluateReport(Evaluated):
     def payload(self) -> dict[str, Any]:
         """Return the JSON form (see Evaluated)."""
         sentences = [claim.sentence for claim in (*self.claims, *self.review_claims)]
-        return self.build_payload([*self._cautions(), *sentences, *self._notes(), *self._advice()])
+        return self.build_payload(
+            [*self._cautions(), *sentences, *self._assumption(), *self._notes(), *self._advice()]
+        )
 
     def document(self) -> Document:
         """Return the readable form."""
@@ -325,7 +327,12 @@ class EvaluateReport(Evaluated):
         document = Document(
             title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
             tables=[table, self._rules_table()],
-            lead=[*self._of_predictions(), *self._review_sentences(), *self._advice()],
+            lead=[
+                *self._of_predictions(),
+                *self._review_sentences(),
+                *self._assumption(),
+                *self._advice(),
+            ],
             cautions=self._cautions(),
             notes=self._notes(),
             figures=self._figures(),
@@ -517,14 +524,17 @@ class EvaluateReport(Evaluated):
         return [*self._same_counts(), *self._label_cautions(), *uncorrected_tests(self.results)]
 
     def _label_cautions(self) -> list[str]:
-        """Caution why recall and the false-positive rate are unknown, and what missing labels are assumed."""
-        unknown = [
+        """Caution why recall and the false-positive rate are unknown."""
+        return [
             f"{name}: no recall; {measured.recall.reason}."
             for name, _, measured in self.results
             if measured.recall == UNKNOWN
         ]
+
+    def _assumption(self) -> list[str]:
+        """State what is assumed of rows without a label; empty without any."""
         weighted = any(measured.weighted and measured.unlabelled for _, _, measured in self.results)
-        return [*unknown, *([ASSUMPTION] if weighted else [])]
+        return [ASSUMPTION] if weighted else []
 
     def _same_counts(self) -> list[str]:
         """Caution that a rule has the same counts as on its calibration set."""
