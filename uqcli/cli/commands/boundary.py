@@ -110,7 +110,9 @@ def boundary(
     from uqcli.methods.boundary.zones import review_limit
 
     constraints = tuple(with_margin(bound, method.margin) for bound in constraints_from(**asdict(constraint)))
-    reads = Reads.from_options(inputs, rules=[method.grid, method.shift], reading=reading)
+    reads = Reads.from_options(
+        inputs, rules=[method.grid, method.shift], reading=reading, labels=columns.labels
+    )
     outputs = _outputs(written.output, constraints)
     table = _frontier_file(method.frontier)
     provenance = check_outputs(

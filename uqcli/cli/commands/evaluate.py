@@ -9,7 +9,7 @@ import typer
 
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import column_overrides, data_without_columns
+from uqcli.cli.inputs import column_overrides, data_without_columns, labels_file
 from uqcli.cli.options import (
     InputOptions,
     LabelColumns,
@@ -66,14 +66,18 @@ def evaluate(
     names = arguments or []
     artifacts = tuple(name for name in names if name.endswith(".json"))
     inputs = tuple(name for name in names if not name.endswith(".json"))
-    reads = Reads.from_options(inputs, rules=[*artifacts, shift], reading=reading)
+    reads = Reads.from_options(inputs, rules=[*artifacts, shift], reading=reading, labels=labels.labels)
     provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.evaluate.request import EvaluateRequest
     from uqcli.jobs.evaluate.run import run
     from uqcli.methods.boundary.constraint import constraint_from
 
     request = EvaluateRequest(
-        data=replace(data_without_columns(inputs, reading, running), positive_value=labels.positive),
+        data=replace(
+            data_without_columns(inputs, reading, running),
+            positive_value=labels.positive,
+            labels=labels_file(labels),
+        ),
         artifacts=artifacts,
         columns=column_overrides(columns, classes, labels),
         confidence=resampling.confidence,

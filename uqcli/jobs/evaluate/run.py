@@ -59,7 +59,8 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     if request.sampling_weight is not None:
         _refuse_with_sampling_weights(request, kind)
     measure: Any = import_module(f"uqcli.jobs.evaluate.{EVALUATION_MODULES[kind]}").evaluate
-    again = len(rules) > 1 or request.data.on_invalid is OnInvalid.DROP
+    may_miss_labels = request.data.on_invalid is OnInvalid.DROP or request.data.labels is not None
+    again = len(rules) > 1 or may_miss_labels
     with (
         reusable_streams() if again else nullcontext()
     ):  # each rule, or missing labels, may need another pass
