@@ -54,7 +54,7 @@ class LabelsOptions:
 
     panel: ClassVar = _COLUMNS
 
-    labels: str | None = option("FILE", "Labels in a second file (with --on). (default: in the inputs)")
+    labels: str | None = option("FILE", "Labels in a second file, with --on.")
     on: str | None = option("ID", "Column of ids, in the inputs and in --labels.")
 
 
