@@ -10,13 +10,17 @@ import pytest
 from uqcli.counts import pool
 from uqcli.jobs.tce.measure import MeasureOptions, measure
 from uqcli.methods.bin.block_sizes import BlockSizes
+from uqcli.methods.tce.band import calibration_band
 
 
 def test_the_command_equals_the_computation(uqcli, data, frame):
     report = uqcli("tce", data, "--alpha", "0.1", "--bins", "quantile", "--n-bins", "7", "--json").json
     options = MeasureOptions(alpha=0.1, binning="quantile", n_bins=7)
-    expected = measure(pool(frame["score"].to_numpy(), frame["label"].to_numpy() == 1), options)
-    assert report["metrics"] == expected.metrics
+    counts = pool(frame["score"].to_numpy(), frame["label"].to_numpy() == 1)
+    expected = measure(counts, options)
+    band = calibration_band(counts, 0.95)
+    assert report["metrics"] == {**expected.metrics, **band.metrics()}
+    assert (report["within"], report["within_low"]) == (band.within, band.within_low)
     assert [row["rejected"] for row in report["bins"]] == expected.rejected.rows.tolist()
     assert sum(row["count"] for row in report["bins"]) == 400
 
@@ -93,10 +97,12 @@ def class_rows(tmp_path):
 
 
 def classwise(frame, classes):
-    options = MeasureOptions()
+    """Measure each class; the bands of all classes hold together."""
+    counts = [pool(frame[f"p_{name}"].to_numpy(), frame["label"].to_numpy() == name) for name in classes]
+    confidence = 1 - 0.05 / 3
     return [
-        measure(pool(frame[f"p_{name}"].to_numpy(), frame["label"].to_numpy() == name), options)
-        for name in classes
+        {**measure(each, MeasureOptions()).metrics, **calibration_band(each, confidence).metrics()}
+        for each in counts
     ]
 
 
@@ -107,10 +113,11 @@ def test_classes_are_measured_one_versus_rest(uqcli, class_rows):
     assert report["parameters"]["classes"] == names
     expected = classwise(frame, names)
     for name, measured in zip(names, expected, strict=True):
-        assert report["metrics"]["by_class"][name] == measured.metrics
+        assert report["metrics"]["by_class"][name] == measured
     for metric in ("tce", "ece", "log_loss"):
-        mean = np.mean([measured.metrics[metric] for measured in expected])
+        mean = np.mean([measured[metric] for measured in expected])
         assert report["metrics"][metric] == pytest.approx(mean)
+    assert report["metrics"]["within"] == max(measured["within"] for measured in expected)
     assert {row["class"] for row in report["bins"]} == set(names)
     assert report["source"]["positives"] is None
 
@@ -118,9 +125,7 @@ def test_classes_are_measured_one_versus_rest(uqcli, class_rows):
 def test_the_text_lists_the_worst_class_first(uqcli, class_rows):
     path, frame = class_rows
     names = ["ash", "elm", "oak"]
-    errors = {
-        name: measured.metrics["tce"] for name, measured in zip(names, classwise(frame, names), strict=True)
-    }
+    errors = {name: measured["tce"] for name, measured in zip(names, classwise(frame, names), strict=True)}
     shown = uqcli("tce", path, "--proba", "p_*").out.decode()
     table = shown[shown.index("(mean)") :]
     positions = [table.index(f"\n{name} ") for name in sorted(names, key=lambda name: -errors[name])]
@@ -132,7 +137,7 @@ def test_listed_columns_keep_their_order_and_take_names(uqcli, class_rows):
     listed = ("--proba", "p_oak,p_ash,p_elm", "--classes", "oak,ash,elm")
     report = uqcli("tce", path, *listed, "--json").json
     assert list(report["metrics"]["by_class"]) == ["oak", "ash", "elm"]
-    assert report["metrics"]["by_class"]["oak"] == classwise(frame, ["oak"])[0].metrics
+    assert report["metrics"]["by_class"]["oak"] == classwise(frame, ["oak"])[0]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 import polars as pl
 
-from uqcli.api.columns import WEIGHT, Column, table_of, unused
+from uqcli.api.columns import WEIGHT, Column, by_name, table_of, unused
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.artifacts.codec import encode, load_kind
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
@@ -24,6 +24,7 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.jobs.watch.run import run as watch
+from uqcli.reports.audit import Segment
 from uqcli.reports.evaluate.groups import EvaluatedGroup, ReportByGroup
 from uqcli.reports.render import to_markdown
 from uqcli.reports.show import ShowReport
@@ -116,6 +117,7 @@ class Fitted(Generic[ModelT]):
         label: Column,
         weight: Column | None,
         by: Column | None,
+        audit: Mapping[str, Column] | None,
         **options: Any,
     ) -> Evaluation:
         """Evaluate the rule on labelled rows.
@@ -127,13 +129,15 @@ class Fitted(Generic[ModelT]):
         **options
             Attributes of ``EvaluateRequest``.
         """
-        frame, overrides, names = self._labelled(inputs, label, weight, by=by)
+        segments = by_name(audit)
+        frame, overrides, names = self._labelled(inputs, label, weight, [*segments.items(), ("by", by)])
         request = EvaluateRequest(
             data=DataRequest(inputs=(), frame=frame),
             artifacts=(str(self.artifact.kind),),
             rules=(self.artifact,),
             columns=overrides,
-            by=names.get("by"),
+            by=names[-1],
+            audit=tuple(name for name in names[:-1] if name is not None),
             **options,
         )
         return Evaluation(report=run(request).report)
@@ -143,18 +147,22 @@ class Fitted(Generic[ModelT]):
         inputs: Mapping[str, Column | None],
         label: Column,
         weight: Column | None,
-        **more: Column | None,
-    ) -> tuple[pl.DataFrame, ColumnOverrides, dict[str, str]]:
-        """Build a table of labelled rows; also return the columns to read, and the names of further ones."""
+        more: Sequence[tuple[str, Column | None]],
+    ) -> tuple[pl.DataFrame, ColumnOverrides, list[str | None]]:
+        """Build a table of labelled rows; also return the columns to read, and the names of further ones.
+
+        A further column has no name if it is not given, and a changed one if the rule has such a column.
+        """
         columns = self.artifact.source.columns
         labelled = {**inputs, columns.get("label", LABEL): label}
         free = unused(WEIGHT, labelled)
         all_columns = {**labelled, columns.get("weight", free): weight}
-        names = {}
-        for role, values in more.items():
-            if values is not None:
-                names[role] = unused(role, all_columns)
-                all_columns[names[role]] = values
+        names: list[str | None] = []
+        for wanted, values in more:
+            name = None if values is None else unused(wanted, all_columns)
+            if name is not None:
+                all_columns[name] = values
+            names.append(name)
         present = {name: values for name, values in all_columns.items() if values is not None}
         weighted = weight is not None
         overrides = ColumnOverrides(
@@ -185,12 +193,12 @@ class Fitted(Generic[ModelT]):
         **options
             Attributes of ``WatchRequest``.
         """
-        frame, overrides, names = self._labelled(inputs, label, weight, day=day)
+        frame, overrides, names = self._labelled(inputs, label, weight, [("day", day)])
         request = WatchRequest(
             data=DataRequest(inputs=(), frame=frame),
             rule=self.artifact,
             columns=overrides,
-            day=names.get("day"),
+            day=names[0],
             bound=None if bound is None else decimal_text("bound", bound),
             delta=None if delta is None else decimal_text("delta", delta),
             **options,
@@ -254,6 +262,11 @@ class Evaluation:
         misses the target, corrected for all groups; None if the group is not tested.
         """
         return () if self.report.by_group is None else self.report.by_group.groups
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Tests of all segments, the most significant first; empty without ``audit``."""
+        return () if self.report.audit is None else self.report.audit.segments
 
     @property
     def notes(self) -> tuple[str, ...]:

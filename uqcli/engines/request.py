@@ -61,11 +61,14 @@ class FeatureRequest:
         Whether values are text even if they look like numbers; None to infer.
     levels
         Levels of the feature, once known.
+    option
+        Option that names the column.
     """
 
     name: str
     text: bool | None = None
     levels: tuple[str, ...] | None = None
+    option: str = "features"
 
     @property
     def known(self) -> bool:
@@ -233,7 +236,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
             **self.all_numbers(),
             **{role: name for role, name in label_and_weight if name is not None},
             **{f"by.{name}": name for name in self.keys if name not in (INPUT, PREDICTED)},
-            **{f"features.{feature.name}": feature.name for feature in self.features},
+            **{f"{feature.option}.{feature.name}": feature.name for feature in self.features},
         }
 
     @property

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Final
+
+POWER: Final = 0.8
+"""Probability with which a detectable rate or deviation is detected."""
 
 
 def clopper_pearson(successes: float, trials: float, confidence: float) -> tuple[float, float]:

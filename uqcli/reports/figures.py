@@ -116,9 +116,9 @@ def draw_grid_lines(axes: Axes, axis: Literal["x", "both"] = "both") -> None:
     axes.set_axisbelow(True)
 
 
-def label_lines(axes: Axes, names: Sequence[str]) -> None:
+def label_lines(axes: Axes, names: Sequence[str], characters: int = _MAX_NAME_CHARACTERS) -> None:
     """Give each name a line, the first on top."""
-    axes.set_yticks(range(len(names)), [printable(name, _MAX_NAME_CHARACTERS) for name in names])
+    axes.set_yticks(range(len(names)), [printable(name, characters) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     draw_grid_lines(axes, "x")

@@ -234,6 +234,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         group: Column | None = None,
         weight: Column | None = None,
         by: Column | None = None,
+        audit: Mapping[str, Column] | None = None,
         gain: Decimal | Column | None = None,
         cost: Decimal | Column | None = None,
         shift: Shift | None = None,
@@ -254,6 +255,9 @@ class Boundary(Fitted[BoundaryArtifact]):
             Multiplicity of each row.
         by : texts or integers, shape (n,), optional
             Groups to measure and test separately; see ``Evaluation.groups``.
+        audit
+            Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
+            tested; see ``Evaluation.segments``.
         gain, cost
             As in ``find_boundary``, to measure the value of the flagged rows. By default the boundary's own
             numbers, if it has them.
@@ -274,6 +278,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             label,
             weight,
             by,
+            audit,
             utility=constraint_from(**worth.texts) if worth.texts else None,
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,

@@ -155,6 +155,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         features: Mapping[str, Column] | None = None,
         weight: Column | None = None,
         by: Column | None = None,
+        audit: Mapping[str, Column] | None = None,
         bootstrap: int = 0,
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
@@ -171,6 +172,9 @@ class Calibrator(Fitted[CalibratorArtifact]):
         weight : non-negative integers, shape (n,), optional
         by : texts or integers, shape (n,), optional
             Groups to measure separately; see ``Evaluation.groups``.
+        audit
+            Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
+            tested; see ``Evaluation.segments``.
         bootstrap
             Bootstrap resamples for the intervals; 0 for none.
 
@@ -181,4 +185,4 @@ class Calibrator(Fitted[CalibratorArtifact]):
         """
         columns = {**self._input_columns(score, uncertainty), **by_name(features)}
         options = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
-        return self._measured(columns, label, weight, by, **options)
+        return self._measured(columns, label, weight, by, audit, **options)

@@ -73,6 +73,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         group: Column | None = None,
         weight: Column | None = None,
         by: Column | None = None,
+        audit: Mapping[str, Column] | None = None,
         shift: Shift | None = None,
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
@@ -90,6 +91,9 @@ class ConformalSets(Fitted[ConformalArtifact]):
         weight : non-negative integers, shape (n,), optional
         by : texts or integers, shape (n,), optional
             Groups to measure and test separately; see ``Evaluation.groups``.
+        audit
+            Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
+            tested; see ``Evaluation.segments``.
         shift
             Class weights of target data, to measure the coverage there also.
 
@@ -103,6 +107,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             label,
             weight,
             by,
+            audit,
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
             seed=seed,

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from uqcli import defaults
-from uqcli.api.columns import Classes, Column, class_rows
+from uqcli.api.columns import Classes, Column, by_name, class_rows, unused
 from uqcli.api.options import options_of
 from uqcli.document import Metrics
 from uqcli.errors import UsageError
 from uqcli.jobs.tce.measure import MeasureOptions
 from uqcli.jobs.tce.run import TceRequest, run
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
+from uqcli.reports.audit import Segment
 from uqcli.reports.tce.report import TceReport
 from uqcli.reports.tce.results import ClassResult, GroupResult
 
@@ -46,6 +47,11 @@ class CalibrationErrors:
     def by_group(self) -> Mapping[str, GroupResult]:
         """Metrics by group."""
         return {str(part.name): part for part in self.report.groups}
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Tests of all segments, the most significant first; empty without ``audit``."""
+        return () if self.report.audit is None else self.report.audit.segments
 
     @property
     def bins(self) -> ScoreBins:
@@ -84,6 +90,7 @@ def calibration_error(
     options: MeasureOptions | None = None,
     classes: Sequence[str] | None = None,
     group: Column | None = None,
+    audit: Mapping[str, Column] | None = None,
     bootstrap: int = 0,
     confidence: float = defaults.CONFIDENCE,
     seed: int = defaults.SEED,
@@ -107,6 +114,9 @@ def calibration_error(
         Class names in the order of the columns.
     group : shape (n,)
         Groups that are also measured separately.
+    audit
+        Columns by name, each of shape (n,): every value, and every pair of values of two columns, is tested;
+        see ``CalibrationErrors.segments``.
     bootstrap
         Draws for null distributions and intervals; 0 for none.
     **measured
@@ -125,13 +135,15 @@ def calibration_error(
     """
     if options is not None and measured:
         raise UsageError("options and its attributes together", expected="one of them")
+    segments = by_name(audit)
+    by = None if group is None else unused(_GROUP, segments)
+    more = segments if by is None else {**segments, by: group}
     result = run(
         TceRequest(
-            data=class_rows(
-                score, label, classes=classes, weight=weight, more={} if group is None else {_GROUP: group}
-            ),
+            data=class_rows(score, label, classes=classes, weight=weight, more=more),
             measure=options or options_of(MeasureOptions, measured),
-            by=None if group is None else _GROUP,
+            by=by,
+            audit=tuple(segments),
             bootstrap=bootstrap,
             seed=seed,
             confidence=confidence,

@@ -9,7 +9,7 @@ import typer
 
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import column_overrides, data_without_columns, labels_file
+from uqcli.cli.inputs import column_overrides, data_without_columns, labels_file, parse_names
 from uqcli.cli.options import (
     InputOptions,
     LabelColumns,
@@ -52,6 +52,14 @@ def evaluate(
             rich_help_panel="Columns",
         ),
     ] = None,
+    audit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL,...",
+            help="Test each value of these columns, and each pair of values.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
     plotting: PlotOutput,
     reporting: ReportOptions,
     columns: ModelColumns,
@@ -86,6 +94,7 @@ def evaluate(
         shift=shift,
         by=by,
         sampling_weight=sampling_weight,
+        audit=parse_names("--audit", audit),
         utility=constraint_from(gain=worth.gain, cost=worth.cost) if worth.gain or worth.cost else None,
     )
     deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)

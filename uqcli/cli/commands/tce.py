@@ -10,7 +10,7 @@ from uqcli.choices import BinSizing, CalibrationTest, ScoreBinning
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, option
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import labelled_data, parse_names
 from uqcli.cli.options import (
     BlockBounds,
     ClassProbabilities,
@@ -46,6 +46,7 @@ class TestOptions:
         defaults.BIN_SIZES,
     )
     by: str | None = option("COL", "Also measure each group of this column.")
+    audit: str | None = option("COL,...", "Test each value of these columns, and each pair of values.")
 
 
 def tce(
@@ -83,6 +84,7 @@ def tce(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         measure=measure,
         by=testing.by,
+        audit=parse_names("--audit", testing.audit),
         bootstrap=resampling.bootstrap,
         seed=resampling.seed,
         confidence=resampling.confidence,

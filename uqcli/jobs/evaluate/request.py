@@ -33,6 +33,8 @@ class EvaluateRequest:
         Class weights of target data, to measure coverage and precision there also.
     by
         Column of groups to evaluate as well; for a single rule.
+    audit
+        Columns whose values, and pairs of values, are tested as segments; for a single rule.
     utility
         Gain and cost by which boundaries are measured; None for their own, if they have them.
     sampling_weight
@@ -48,5 +50,6 @@ class EvaluateRequest:
     seed: int = defaults.SEED
     shift: SavedShift | None = None
     by: str | None = None
+    audit: tuple[str, ...] = ()
     utility: Constraint | None = None
     sampling_weight: str | None = None

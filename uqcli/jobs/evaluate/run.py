@@ -60,11 +60,15 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         _refuse_with_sampling_weights(request, kind)
     measure: Any = import_module(f"uqcli.jobs.evaluate.{EVALUATION_MODULES[kind]}").evaluate
     may_miss_labels = request.data.on_invalid is OnInvalid.DROP or request.data.labels is not None
-    again = len(rules) > 1 or may_miss_labels
-    with (
-        reusable_streams() if again else nullcontext()
-    ):  # each rule, or missing labels, may need another pass
-        return Result(report=measure(request, rules, shift), artifact=None)
+    several_passes = len(rules) > 1 or bool(request.audit) or may_miss_labels
+    with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
+        audited = None
+        if request.audit:
+            from uqcli.jobs.evaluate.audit import audit
+
+            audited = audit(request, rules)
+        report = measure(request, rules, shift)
+        return Result(report=report if audited is None else replace(report, audit=audited), artifact=None)
 
 
 def _refuse_with_sampling_weights(request: EvaluateRequest, kind: ArtifactKind) -> None:
@@ -78,6 +82,7 @@ def _refuse_with_sampling_weights(request: EvaluateRequest, kind: ArtifactKind) 
     useless = {
         f"a rule file of kind {kind}": kind is not ArtifactKind.BOUNDARY,
         "--by": request.by is not None,
+        "--audit": bool(request.audit),
         "--shift": request.shift is not None,
         "--gain and --cost": request.utility is not None,
     }

@@ -16,13 +16,17 @@ from uqcli.document import Metrics
 from uqcli.engines.probabilities import label_indices, require_probabilities
 from uqcli.engines.protocol import Partition
 from uqcli.engines.request import PROBA, DataRequest
+from uqcli.errors import UsageError
+from uqcli.jobs.audit import audit_scores, pooled_outcomes, with_audited
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.jobs.result import Result
-from uqcli.jobs.tce.chance import SamplingDistribution, chance_of_classes, chance_of_scores, key_of
+from uqcli.jobs.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
 from uqcli.methods.bin.block_sizes import size_notes
+from uqcli.methods.tce.band import Band, calibration_band
 from uqcli.methods.tce.diagram import diagram
+from uqcli.reports.audit import Audit
 from uqcli.reports.tce.report import TceParameters, TceReport
 from uqcli.reports.tce.results import ClassResult, GroupResult
 from uqcli.rows import Rows
@@ -39,6 +43,8 @@ class TceRequest:
     ----------
     by
         Column whose groups are also measured separately.
+    audit
+        Columns whose values, and pairs of values, are tested as segments.
     bootstrap
         Draws of labels, and bootstrap resamples; 0 for none.
     seed
@@ -48,6 +54,7 @@ class TceRequest:
     data: DataRequest
     measure: MeasureOptions = MeasureOptions()
     by: str | None = None
+    audit: tuple[str, ...] = ()
     bootstrap: int = 0
     seed: int = defaults.SEED
     confidence: float = defaults.CONFIDENCE
@@ -91,7 +98,14 @@ def run(request: TceRequest) -> Result[TceReport, None]:
         An option is out of range, a score is not a probability, or the rows cannot be read.
     """
     _check(request)
-    read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
+    data = request.data.without("uncertainty").grouped_by(request.by)
+    if request.audit:
+        if data.roles.class_columns is not None:
+            raise UsageError(
+                "--audit with --proba", expected="one score", remedy="audit a class: --score p_X --positive X"
+            )
+        data = with_audited(data, request.audit)
+    read = _read(data, request.by)
     counts = read.overall.counts
     own_options = [_with_bounds(count, request.measure) for count in counts]
     overall = _measured_part(read.overall, read, [request.measure] * len(counts), request)
@@ -103,6 +117,7 @@ def run(request: TceRequest) -> Result[TceReport, None]:
         overall=overall,
         tce_at_group_sizes=None if group_options is None else _tce_under(counts, group_options),
         groups=group_results,
+        audit=_audited(read.rows, request) if request.audit else None,
         warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own_options)),
     )
     return Result(report=report, artifact=None)
@@ -129,6 +144,8 @@ class _Read:
 
 
 def _read(data: DataRequest, by: str | None) -> _Read:
+    if data.roles.features:
+        return _read_audited(data, by)
     if data.roles.class_columns is None:
         table = open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
@@ -154,6 +171,29 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         classes=read.classes,
         unnormalised=read.unnormalised,
     )
+
+
+def _read_audited(data: DataRequest, by: str | None) -> _Read:
+    """Read the rows of a score with the audited columns."""
+    read, source = read_labelled(data)
+    rows = replace(read.rows, groups={})
+    require_probabilities(rows.score, source.columns["score"])
+    return _Read(
+        rows=rows,
+        overall=_Group(name=None, counts=[rows.counts(rows.score)]),
+        groups=[
+            _Group(name=name, counts=[rows.counts(rows.score, indices)])
+            for name, indices in group_indices(read, by)
+        ],
+        source=source,
+    )
+
+
+def _audited(rows: Rows | None, request: TceRequest) -> Audit:
+    """Test every segment of the audited columns."""
+    assert rows is not None  # read for the audit
+    outcomes, score = pooled_outcomes(rows, request.audit, rows.labels)
+    return audit_scores(outcomes, score, request.measure.alpha, "positive")
 
 
 def _counts(rows: Rows, classes: tuple[str, ...], indices: Ints | None) -> list[ValueCounts]:
@@ -227,13 +267,16 @@ def _measured_part(
 ) -> GroupResult:
     name, counts = group.name, group.counts
     measured = [measure(pooled_counts, sizes) for pooled_counts, sizes in zip(counts, options, strict=True)]
-    values = [dict(result_of_class.metrics) for result_of_class in measured]
+    values: list[Values] = [dict(result_of_class.metrics) for result_of_class in measured]
     if not tested:
         values = [{**metrics, **dict.fromkeys(_BINNED_METRICS)} for metrics in values]
-    means = mean_metrics(values)
+    means: Values = mean_metrics(values)
+    bands: Sequence[Band | None] = [None] * len(values)
+    if name is None:
+        bands, values, means = _with_bands(counts, values, means, request.confidence)
     chances: Sequence[SamplingDistribution | None] = [None] * len(values)
     chance: SamplingDistribution | None = None
-    if request.bootstrap and read.rows is None:
+    if request.bootstrap and not read.classes:
         chance = chance_of_scores(counts[0], values[0], options[0], request.plan, key_of(name))
         chances = [chance]
     elif request.bootstrap and read.rows is not None:
@@ -241,7 +284,7 @@ def _measured_part(
         chances, chance = chance_of_classes(
             class_counts, values, means, options, plan=request.plan, key=key_of(name)
         )
-    problems = zip(read.classes or [None], counts, measured, values, chances, strict=True)
+    problems = zip(read.classes or [None], counts, measured, bands, values, chances, strict=True)
     return GroupResult(
         name=name,
         tested=tested,
@@ -250,9 +293,13 @@ def _measured_part(
         if_calibrated={} if chance is None else chance.if_calibrated,
         classes=tuple(
             _class_part(
-                class_name, pooled, result, value if class_chance is None else class_chance.completed(value)
+                class_name,
+                pooled,
+                result,
+                band,
+                value if class_chance is None else class_chance.completed(value),
             )
-            for class_name, pooled, result, value, class_chance in problems
+            for class_name, pooled, result, band, value, class_chance in problems
         ),
     )
 
@@ -262,7 +309,29 @@ def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
     return ClassCounts.from_rows(probability, label_indices(rows), rows.weight)
 
 
-def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassResult:
+def _with_bands(
+    counts: Sequence[ValueCounts],
+    values: Sequence[Values],
+    means: Values,
+    confidence: float,
+) -> tuple[list[Band], list[Values], Values]:
+    """Compute the band of each binary problem, all valid together, and add what they show to the metrics."""
+    each = 1 - (1 - confidence) / len(counts)
+    bands = [calibration_band(class_counts, each) for class_counts in counts]
+    shown = [band.metrics() for band in bands]
+    largest = {name: _largest([metrics[name] for metrics in shown]) for name in shown[0]}
+    return bands, [{**value, **more} for value, more in zip(values, shown, strict=True)], {**means, **largest}
+
+
+def _largest(values: Sequence[float | None]) -> float | None:
+    """Return the largest value; None if one is undefined."""
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) == len(values) else None
+
+
+def _class_part(
+    name: str | None, counts: ValueCounts, result: Measured, band: Band | None, metrics: Metrics
+) -> ClassResult:
     return ClassResult(
         name=name,
         positives=int(counts.positives.sum()),
@@ -270,6 +339,7 @@ def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics
         bins=result.bins,
         rejected=result.rejected,
         diagram=diagram(counts, result.bins, result.equispaced),
+        band=band,
     )
 
 
@@ -297,9 +367,10 @@ def _parameters(
         test=options.test,
         classes=list(classes) or None,
         by=request.by,
+        audit=list(request.audit) or None,
         bootstrap=request.bootstrap,
         seed=request.seed if request.bootstrap else None,
-        confidence=request.confidence if request.bootstrap else None,
+        confidence=request.confidence,
         on_invalid=request.data.on_invalid,
         positive=request.data.positive_value,
     )

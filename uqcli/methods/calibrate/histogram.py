@@ -103,5 +103,5 @@ def error_p_values(
             low, high = max(0.0, bin_rate - error_bound), min(1.0, bin_rate + error_bound)
             lower_tail = float(bdtr(float(k), n, low)) if k < n else 1.0
             upper_tail = float(bdtrc(k - 1.0, n, high)) if k > 0 else 1.0
-            p_values[str(bin_index)] = min(1.0, 2 * min(lower_tail, upper_tail))
-    return {int(bin_index): p for bin_index, p in holm(p_values).items()}
+            p_values[bin_index] = min(1.0, 2 * min(lower_tail, upper_tail))
+    return holm(p_values)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
 
-POWER: Final = 0.8
-"""Probability with which a detectable rate is detected."""
+from uqcli.methods.proportion import POWER
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,7 @@ from uqcli.document import (
     rows_of,
     short_names,
 )
+from uqcli.reports.audit import Audit, with_audit
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
 from uqcli.reports.evaluate.groups import GroupEvaluation
@@ -230,6 +231,8 @@ class Evaluated:
         The second rule less the first, if there are two.
     by_group
         Results of a single rule by group, if requested.
+    audit
+        Tests of a single rule by segment, if requested.
     """
 
     source: Source
@@ -237,13 +240,13 @@ class Evaluated:
     results: Results
     difference: HasMetrics | None = None
     by_group: GroupEvaluation | None = None
+    audit: Audit | None = None
 
     @property
     def checked_metrics(self) -> Mapping[str, Metrics]:
         """Metrics by rule file; under '' those of a single rule, or the difference of two."""
         if len(self.results) == 1:
-            groups = {} if self.by_group is None else self.by_group.metrics()
-            return {"": {**self.results[0][2].metrics(), **groups}}
+            return {"": {**self.results[0][2].metrics(), **self._metrics_of_parts()}}
         together = {} if self.difference is None else {"": {"difference": self.difference.metrics()}}
         return {**together, **{name: measured.metrics() for name, _, measured in self.results}}
 
@@ -258,21 +261,34 @@ class Evaluated:
             Further parameters.
         """
         head = head_of("evaluate", self.source, {**msgspec.to_builtins(self.parameters), **more})
-        groups = {} if self.by_group is None else self.by_group.metrics()
         listed = [
-            {"artifact": name, "metrics": plain({**measured.metrics(), **groups})}
+            {"artifact": name, "metrics": plain({**measured.metrics(), **self._metrics_of_parts()})}
             for name, _, measured in self.results
         ]
         single = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
         if self.difference is not None:
             single = {"metrics": {"difference": plain(self.difference.metrics())}}
-        if self.by_group is None:
-            return {**head, **single, "results": listed, "notes": list(notes)}
-        notes = [*self.by_group.lead(), *self.by_group.cautions(), *notes]
-        return {**head, **single, "results": listed, **self.by_group.payload(), "notes": notes}
+        parts: dict[str, Any] = {}
+        if self.by_group is not None:
+            parts |= self.by_group.payload()
+            notes = [*self.by_group.lead(), *self.by_group.cautions(), *notes]
+        if self.audit is not None:
+            parts["audit"] = self.audit.payload()
+            notes = [self.audit.lead(), *notes]
+        return {**head, **single, "results": listed, **parts, "notes": list(notes)}
 
-    def with_groups(self, document: Document) -> Document:
-        """Add the results by group to the readable form: their verdict, table and figure."""
+    def _metrics_of_parts(self) -> Metrics:
+        """Return the metrics of groups and segments."""
+        return {
+            **({} if self.by_group is None else self.by_group.metrics()),
+            **({} if self.audit is None else self.audit.metrics()),
+        }
+
+    def with_parts(self, document: Document) -> Document:
+        """Add the results by group and by segment to the readable form: verdict, table and figure."""
+        return with_audit(self._with_groups(document), self.audit)
+
+    def _with_groups(self, document: Document) -> Document:
         groups = self.by_group
         if groups is None:
             return document
@@ -339,7 +355,7 @@ class EvaluateReport(Evaluated):
             claims=[*self.claims, *self.review_claims],
             card=self._card(),
         )
-        return self.with_groups(document)
+        return self.with_parts(document)
 
     def _of_predictions(self) -> list[str]:
         """State what the words mean for predicted classes."""

@@ -105,7 +105,7 @@ class EvaluateCalibratorReport(Evaluated):
             claims=self.claims,
             card=self._card(),
         )
-        return self.with_groups(document)
+        return self.with_parts(document)
 
     def _card(self) -> HeadCard:
         """Build the head of the page."""

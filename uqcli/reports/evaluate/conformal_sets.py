@@ -194,7 +194,7 @@ class EvaluateConformalReport(Evaluated):
             claims=[_claim(*result) for result in self.results],
             card=self._card(sentences),
         )
-        return self.with_groups(document)
+        return self.with_parts(document)
 
     def _card(self, sentences: Sequence[str]) -> HeadCard:
         """Build the head of the page, with the numbers of the first rule."""

@@ -19,6 +19,7 @@ from uqcli.document import (
     plain,
     printable,
 )
+from uqcli.reports.audit import Audit
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
 
 _MAX_DRAWN: Final = 50
@@ -200,7 +201,11 @@ class GroupEvaluation:
 
 
 class ReportByGroup(Report, Protocol):
-    """Report of an evaluation, with results by group if they were requested."""
+    """Report of an evaluation, with results by group and by segment if they were requested."""
+
+    @property
+    def audit(self) -> Audit | None:
+        """Tests of a single rule by segment, if requested."""
 
     @property
     def by_group(self) -> GroupEvaluation | None:

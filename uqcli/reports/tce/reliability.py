@@ -10,6 +10,7 @@ import numpy as np
 
 from uqcli.counts import Floats
 from uqcli.document import Figure, HoverText, p_text, percent, rows_of
+from uqcli.methods.tce.band import Band
 from uqcli.methods.tce.binomial_test import p_values
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
 from uqcli.methods.tce.diagram import Diagram, Histogram
@@ -30,6 +31,7 @@ class Panel:
     bins: ScoreBins
     rejected: Rejected
     diagram: Diagram
+    band: Band | None = None
 
 
 def reliability_figure(panels: Sequence[Panel]) -> Figure:
@@ -53,7 +55,8 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
     return Figure(
         title=title,
         caption="Blue: predictions of each bin. Dash: positive rate of the bin. Red: predictions rejected by "
-        "the labels of their bin, each tested by itself.",
+        "the labels of their bin, each tested by itself. Shaded: band of the rate at all scores, if the rate "
+        "rises with the score.",
         width=10.5,
         height=4.8 * len(panels),
         narrow_height=8.2 * len(panels),
@@ -188,6 +191,8 @@ def _standard(axes: Axes, panel: Panel, top: float) -> None:
     axes.set_title("Rate against mean prediction")
     standard = panel.diagram.reliability
     axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)))
+    if panel.band is not None:
+        _band(axes, panel.band)
     bars = standard.bars
     axes.errorbar(standard.mean_score, standard.rate, yerr=bars, fmt="none", ecolor=BLUE, elinewidth=1)
     area = 14 + 150 * standard.count / standard.count.sum()
@@ -195,3 +200,14 @@ def _standard(axes: Axes, panel: Panel, top: float) -> None:
     axes.set(xlabel="mean prediction of equal-width bins", ylabel="positive rate (95 % CI)")
     axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
     axes.set_aspect("equal")
+
+
+def _band(axes: Axes, band: Band) -> None:
+    """Shade the band: the lower limit steps up at the last score of a cell, the upper one after the first."""
+    start, end = band.first[0], band.last[-1]
+    low = np.repeat(np.concatenate([[0.0], band.low]), 2)
+    at_low = np.concatenate([[start], np.repeat(band.last, 2), [end]])
+    high = np.repeat(np.concatenate([band.high, [1.0]]), 2)
+    at_high = np.concatenate([[start], np.repeat(band.first, 2), [end]])
+    outline = [np.concatenate([at_low, at_high[::-1]]), np.concatenate([low, high[::-1]])]
+    axes.fill(*outline, color=BLUE, alpha=0.14, linewidth=0)

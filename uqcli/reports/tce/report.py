@@ -35,10 +35,11 @@ from uqcli.document import (
     share,
 )
 from uqcli.methods.tce.calibrated_labels import NullDistribution
+from uqcli.reports.audit import Audit, with_audit
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.tce.reliability import Panel, reliability_figure
 from uqcli.reports.tce.results import ClassResult, GroupResult
-from uqcli.reports.tce.words import MANY_REJECTED, advice, detection_limit, in_words
+from uqcli.reports.tce.words import MANY_REJECTED, advice, calibrated_within, detection_limit, in_words
 
 _MEANINGS: Final = {
     "calibration": {
@@ -54,6 +55,12 @@ _MEANINGS: Final = {
         "intercept": "of the logistic fit on log-odds; 0 if calibrated",
         "slope": "of the same fit; 1 if calibrated, below 1 if overconfident",
         "intercept_at_slope_1": "0 if calibrated, negative if scores are too high",
+    },
+    "calibrated within": {
+        "within": "deviation that 95 % of rows do not exceed, if rates rise with the score",
+        "within_low": "largest deviation that is proved",
+        "within_runs": "deviation that no range of scores with a twentieth of the rows exceeds",
+        "within_detectable": "deviation at all scores that would be proved with probability 80 %",
     },
     "discrimination": {"dsc": "discrimination: what an isotonic fit explains"},
     "proper scores": {
@@ -88,9 +95,10 @@ class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
     test: str
     classes: list[str] | None
     by: str | None
+    audit: list[str] | None
     bootstrap: int
     seed: int | None
-    confidence: float | None
+    confidence: float
     on_invalid: str
     positive: str | None
 
@@ -111,6 +119,7 @@ class TceReport(OneResult):
     tce_at_group_sizes: float | None
     groups: tuple[GroupResult, ...]
     warnings: tuple[str, ...]
+    audit: Audit | None = None
 
     @property
     def multiclass(self) -> bool:
@@ -130,7 +139,7 @@ class TceReport(OneResult):
             worst = self._worst_group
             metrics["worst_group"] = dict.fromkeys(self.overall.metrics) if worst is None else worst.metrics
             metrics["tce_at_group_sizes"] = self.tce_at_group_sizes
-        return metrics
+        return metrics if self.audit is None else {**metrics, **self.audit.metrics()}
 
     def _action(self, *, many_rejected: bool) -> str:
         """State what to do if there is no command to run next."""
@@ -151,6 +160,8 @@ class TceReport(OneResult):
         payload: dict[str, Any] = {
             **head_of("tce", self.source, self.parameters),
             "metrics": plain(self.metrics),
+            "within": plain(self.overall.metrics)["within"],
+            "within_low": plain(self.overall.metrics)["within_low"],
             "bins": _bins_as_json(self.overall),
             "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
@@ -162,6 +173,9 @@ class TceReport(OneResult):
         if self.groups:
             payload["worst_group"] = None if self._worst_group is None else self._worst_group.name
             payload["groups"] = [self._group_as_json(group) for group in self.groups]
+        if self.audit is not None:
+            payload["audit"] = self.audit.payload()
+            payload["notes"] = [self.audit.lead(), *payload["notes"]]
         return payload
 
     def _group_as_json(self, group: GroupResult) -> dict[str, Any]:
@@ -190,7 +204,7 @@ class TceReport(OneResult):
             "" if self.overall.rows == self.source.rows else f" ({count(self.overall.rows)} by weight)"
         )
         many_rejected = _value(self.overall.metrics["tce"]) > 100 * MANY_REJECTED
-        return Document(
+        document = Document(
             title=f"Calibration test of {count(self.source.rows)} rows{by_weight}{positive}",
             lead=self._lead(),
             tables=tables,
@@ -202,6 +216,7 @@ class TceReport(OneResult):
             figures=[self._figure()],
             card=self._card(),
         )
+        return with_audit(document, self.audit)
 
     def _card(self) -> HeadCard:
         """Build the head of the page: the test of all rows, or of the worst class or group."""
@@ -237,7 +252,10 @@ class TceReport(OneResult):
             worst = _worst_first(group.classes)[0]
             sentence = in_words(worst, self.parameters.alpha)[0]
             name = f"group {_part_name(group)}" + (f", class {_part_name(worst)}" if self.multiclass else "")
-        return [f"Worst {name}: {sentence}" if self.multiclass or group is not None else sentence]
+        return [
+            f"Worst {name}: {sentence}" if self.multiclass or group is not None else sentence,
+            calibrated_within(self.overall.metrics, self.parameters.confidence),
+        ]
 
     def _cautions(self) -> list[str]:
         """Collect the cautions of this result."""
@@ -334,7 +352,7 @@ def _panel(name: str, part: ClassResult) -> Panel:
     )
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     title = f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}"
-    return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram)
+    return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram, band=part.band)
 
 
 def _worst_first(parts: Sequence[Any]) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from uqcli.document import Metrics
+from uqcli.methods.tce.band import Band
 from uqcli.methods.tce.calibrated_labels import NullDistribution
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
 from uqcli.methods.tce.diagram import Diagram
@@ -13,7 +14,13 @@ from uqcli.methods.tce.diagram import Diagram
 
 @dataclass(frozen=True, kw_only=True)
 class ClassResult:
-    """Calibration of one class against the others; without name, of the positive class."""
+    """Calibration of one class against the others; without name, of the positive class.
+
+    Attributes
+    ----------
+    band
+        Simultaneous band of the calibration curve; None for groups.
+    """
 
     name: str | None
     positives: int
@@ -21,6 +28,7 @@ class ClassResult:
     bins: ScoreBins
     rejected: Rejected
     diagram: Diagram
+    band: Band | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from uqcli.counts import Ints
+from uqcli.document import Metrics
 from uqcli.methods.tce.calibration_error import ScoreBins
 from uqcli.reports.tce.results import ClassResult
 
@@ -18,6 +19,10 @@ _NEARLY_ALL = 0.75
 
 _DETECTION_LIMIT = 0.25
 """Relative error of a rate above which the report cautions that the tests miss smaller ones."""
+
+
+_LEAST = 0.0005
+"""Least proved deviation that the report states: a tiny score may be a thousand times too low."""
 
 
 def in_words(part: ClassResult, alpha: float) -> list[str]:
@@ -50,6 +55,25 @@ def advice(part: ClassResult) -> list[str]:
         f"Mean error over all rows: {100 * float(errors.sum()) / total:.2g} points.",
         "With many rows, small errors are significant.",
     ]
+
+
+def calibrated_within(metrics: Metrics, confidence: float) -> str:
+    """State within what the scores are calibrated, and the deviation that is proved or would be."""
+    within, proved, detectable = (metrics[name] for name in ("within", "within_low", "within_detectable"))
+    assert isinstance(proved, float)  # always known
+    level = f"at {100 * confidence:g} % confidence"
+    if within is None:
+        sentence = f"Rates do not rise with the score ({level})"
+    else:
+        sentence = f"Calibrated within {within:.2g} on 95 % of rows, if rates rise with the score ({level})"
+    if proved >= _LEAST:
+        return f"{sentence}. A deviation of {proved:.2g} is proved."
+    if detectable is None:
+        return f"{sentence}. No deviation could be proved with these rows."
+    above = f" above {_LEAST:g}" if proved else ""
+    return (
+        f"{sentence}. No deviation{above} is proved; one of {detectable:.2g} would be in 80 % of such files."
+    )
 
 
 def _percent(rows: int, total: int) -> str:

@@ -1,0 +1,114 @@
+"""Audit of a rule by segment: what it promises overall, tested on every value and pair of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from uqcli.artifacts.boundary import BoundaryArtifact
+from uqcli.artifacts.calibrator import CalibratorArtifact
+from uqcli.artifacts.conformal import ConformalArtifact
+from uqcli.artifacts.saved import Saved
+from uqcli.choices import ConstraintKind
+from uqcli.counts import Bools
+from uqcli.engines.probabilities import label_indices
+from uqcli.errors import UsageError
+from uqcli.exact import decimal
+from uqcli.jobs.audit import audit_rate, audit_scores, pooled_outcomes, with_audited
+from uqcli.jobs.class_rows import ClassReader
+from uqcli.jobs.evaluate.columns import labelled_request
+from uqcli.jobs.evaluate.conformal_sets import labelled_sets_request
+from uqcli.jobs.evaluate.request import EvaluateRequest
+from uqcli.jobs.labelled import read_labelled
+from uqcli.jobs.rule_groups import as_decided
+from uqcli.reports.audit import Audit
+from uqcli.rows import Rows
+
+
+def audit(request: EvaluateRequest, rules: Sequence[Saved]) -> Audit:
+    """Test the segments of a rule.
+
+    Raises
+    ------
+    UsageError, DataError
+        There are several rules, nothing to test, or a column cannot be read.
+    """
+    if len(rules) > 1:
+        raise UsageError(f"--audit with {len(rules)} rule files", expected="one rule file")
+    if request.shift is not None:
+        raise UsageError("--audit with --shift", expected="rows of the rule's own data")
+    (rule,) = rules
+    if isinstance(rule, CalibratorArtifact):
+        return _of_probabilities(request, rule)
+    if isinstance(rule, ConformalArtifact):
+        return _of_sets(request, rule)
+    assert isinstance(rule, BoundaryArtifact)  # the only other kind to evaluate
+    return _of_decisions(request, rule)
+
+
+def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Audit:
+    """Test the calibrated probabilities of each segment."""
+    if rule.class_names:
+        raise UsageError("--audit with a calibrator of classes", expected="a calibrator of one score")
+    read, _ = read_labelled(with_audited(labelled_request(request, [rule]), request.audit))
+    calibrated = read.rows.scored(rule.calibrated(read.rows).probability)
+    outcomes, score = pooled_outcomes(calibrated, request.audit, read.rows.labels)
+    return audit_scores(outcomes, score, 1 - request.confidence, "positive")
+
+
+def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
+    """Test the coverage of each segment."""
+    data = labelled_sets_request(rule, request)
+    audited = with_audited(data, request.audit)
+    sets = rule.sets(data.roles)
+    covered = [
+        sets(rows)[np.arange(len(rows)), label_indices(rows)] for rows in ClassReader(data)
+    ]  # with positions, on which random sets depend
+    read, _ = read_labelled(audited)
+    bound = 1 - decimal("alpha", rule.parameters.alpha)
+    return _tested(read.rows, np.concatenate(covered), request, bound, "covered")
+
+
+def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
+    """Test the target of each segment: precision of flagged rows, recall of positives, and so on."""
+    if rule.unsealed:
+        raise UsageError(f"--audit: target not tested: {rule.unsealed}")
+    constraint = rule.constraint.parsed()
+    data = with_audited(as_decided(labelled_request(request, [rule]), rule), request.audit)
+    read, _ = read_labelled(data)
+    rows = read.rows
+    flagged, positive = rule.decide(rows), rows.labels
+    if read.summary.unlabelled and constraint.kind is not ConstraintKind.PRECISION:
+        raise UsageError(
+            f"{read.summary.unlabelled} rows without a label",
+            expected="a label in every row to audit another target than precision",
+        )
+    match constraint.kind:
+        case ConstraintKind.PRECISION:
+            trials, success, what = flagged, positive, "true positive"
+        case ConstraintKind.RECALL:
+            trials, success, what = positive, flagged, "flagged"
+        case ConstraintKind.MAX_FPR:
+            trials, success, what = ~positive, flagged, "flagged"
+        case ConstraintKind.MAX_SELECTED if constraint.relative:
+            trials, success, what = np.ones(len(rows), dtype=np.bool_), flagged, "flagged"
+        case _:
+            raise UsageError(
+                f"--audit with a rule for {constraint.text()}",
+                expected="a target of precision, recall, --max-fpr or a share of rows",
+            )
+    upper = constraint.kind in (ConstraintKind.MAX_FPR, ConstraintKind.MAX_SELECTED)
+    bound = constraint.numbers[0]
+    return _tested(rows.select(trials), success[trials], request, bound, what, upper=upper)
+
+
+def _tested(
+    rows: Rows, success: Bools, request: EvaluateRequest, bound: Fraction, what: str, *, upper: bool = False
+) -> Audit:
+    """Test a bound in each segment."""
+    constant = replace(rows, numbers={"score": np.zeros(len(rows))})
+    outcomes, _ = pooled_outcomes(constant, request.audit, success)
+    return audit_rate(outcomes, bound, 1 - request.confidence, what, upper=upper)

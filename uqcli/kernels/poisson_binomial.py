@@ -1,0 +1,68 @@
+"""Distribution of a sum of independent indicators: the Poisson binomial distribution."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.counts import Floats, Ints
+from uqcli.kernels.compile import kernel
+
+
+def distribution(probability: Floats, weight: Ints, cap: int) -> Floats:
+    """Compute the probabilities of 0 to ``cap - 1`` successes, and of ``cap`` or more.
+
+    All terms are positive, so that small probabilities keep their relative accuracy.
+
+    Parameters
+    ----------
+    probability : float64, shape (m,)
+    weight : int64, shape (m,)
+        Number of indicators of each probability.
+    cap
+        At least 1.
+
+    Returns
+    -------
+    float64, shape (cap + 1,)
+    """
+    mass = np.zeros(cap + 1)
+    mass[0] = 1.0
+    halvings = cap * cap * 2 * np.log2(np.maximum(weight, 2))
+    work = int(np.minimum(weight * cap, halvings).sum()) + len(weight)
+    add_indicators.run(work, probability, weight, mass)
+    return mass
+
+
+@kernel
+def add_indicators(probability: Floats, weight: Ints, mass: Floats) -> None:
+    """Add indicators one by one, or equal ones by repeated doubling if that takes fewer steps."""
+    cap = len(mass) - 1
+    for row in range(len(probability)):
+        success, copies = probability[row], weight[row]
+        failure = 1.0 - success
+        bits = 0
+        while copies >> bits:
+            bits += 1
+        if copies <= 2 * cap * bits:
+            for _ in range(copies):
+                mass[cap] += mass[cap - 1] * success
+                for j in range(cap - 1, 0, -1):
+                    mass[j] = mass[j] * failure + mass[j - 1] * success
+                mass[0] *= failure
+            continue
+        power = [0.0 for _ in range(cap + 1)]
+        power[0] = failure
+        power[1] = success
+        for bit in range(bits):
+            if copies >> bit & 1:
+                convolved = [0.0 for _ in range(cap + 1)]
+                for i in range(cap + 1):
+                    for j in range(cap + 1):
+                        convolved[min(i + j, cap)] += mass[i] * power[j]
+                for i in range(cap + 1):
+                    mass[i] = convolved[i]
+            squared = [0.0 for _ in range(cap + 1)]
+            for i in range(cap + 1):
+                for j in range(cap + 1):
+                    squared[min(i + j, cap)] += power[i] * power[j]
+            power = squared
