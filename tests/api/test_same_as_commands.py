@@ -372,6 +372,16 @@ def test_schemas_are_those_of_the_command(capfd):
         assert uqcli.schema_text(kind) == command(f"schema {kind}", capfd)
 
 
+def test_rates_of_rows_with_sampling_weights_are_those_of_the_command(given, capfd):
+    command("boundary rows.parquet --precision 0.6 -q -o model.json", capfd)
+    line = "evaluate model.json rows.parquet --sampling-weight score --json"
+    expected = json.loads(command(line, capfd))["metrics"]
+    evaluation = uqcli.load("model.json").evaluate(
+        *given.labelled, uncertainty=given.rows["uncertainty"], sampling_weight=given.rows["score"]
+    )
+    assert json.loads(json.dumps(evaluation.report.payload()))["metrics"] == expected
+
+
 RULE_COMMANDS = {"apply", "evaluate", "sample", "watch"}
 
 

@@ -176,6 +176,16 @@ def test_rows_drawn_for_recall_show_it(uqcli, files, tmp_path):
     assert recall["high"] - recall["low"] < 0.12
 
 
+def test_missing_labels_of_a_sample_are_stated(uqcli, files, tmp_path):
+    frame = some(files.with_columns(w=pl.lit(3.0)), 0.8, 0.8)
+    frame.write_csv(tmp_path / "some.csv")
+    line = ("evaluate", "rule.json", "some.csv", "--sampling-weight", "w", "--on-invalid", "drop")
+    report = uqcli(*line, "--json").json
+    assert any("as if labels were missing at random" in note for note in report["notes"])
+    labelled = frame.filter(pl.col("label") == 1)["flagged"].mean()
+    assert report["metrics"]["recall"]["value"] == pytest.approx(labelled)
+
+
 def test_a_certificate_is_not_tested_on_weighted_rows(uqcli, files, tmp_path):
     fit = ("boundary", "fit.csv", "--recall", "0.3", "--certify", "0.2", "--uncertainty", "id")
     assert uqcli(*fit, "-q", "-o", "sure.json").code == 0

@@ -23,6 +23,7 @@ from uqcli.api.columns import (
     in_order,
     is_by_class,
     table_of,
+    unused,
 )
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted, Watched
@@ -233,6 +234,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         uncertainty: Column | None = None,
         group: Column | None = None,
         weight: Column | None = None,
+        sampling_weight: Column | None = None,
         by: Column | None = None,
         audit: Mapping[str, Column] | None = None,
         gain: Decimal | Column | None = None,
@@ -253,6 +255,8 @@ class Boundary(Fitted[BoundaryArtifact]):
             For a boundary of predicted classes, class names or class indices.
         weight : non-negative integers, shape (n,), optional
             Multiplicity of each row.
+        sampling_weight : numbers, shape (n,), optional
+            1 / the probability of each row to be among these.
         by : texts or integers, shape (n,), optional
             Groups to measure and test separately; see ``Evaluation.groups``.
         audit
@@ -272,7 +276,11 @@ class Boundary(Fitted[BoundaryArtifact]):
         inputs, own = self._rule_columns(score, uncertainty, group), self.artifact.constraint.worth
         columns = self.artifact.source.columns
         taken = {*inputs, columns.get("label", LABEL), columns.get("weight", WEIGHT)}
-        worth = GainAndCost.from_values(taken, **{**own, **_given(gain=gain, cost=cost)})
+        given, sampling = _given(gain=gain, cost=cost), None
+        if sampling_weight is not None:
+            sampling, own = unused(NAME, taken), {}
+            inputs = {**inputs, sampling: sampling_weight}
+        worth = GainAndCost.from_values(taken, **{**own, **given})
         return self._measured(
             {**inputs, **worth.columns},
             label,
@@ -283,6 +291,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
             seed=seed,
+            sampling_weight=sampling,
         )
 
     def watch(

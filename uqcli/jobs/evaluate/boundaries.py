@@ -166,6 +166,7 @@ def evaluate(
             on_invalid=data.on_invalid,
             positive=data.positive_value,
             seed=None if shift is None else request.seed,
+            sampling_weight=msgspec.UNSET if sampled is None else True,
         ),
         results=results,
         claims=claims,

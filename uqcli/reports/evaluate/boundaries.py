@@ -48,6 +48,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     on_invalid: str
     positive: str | None
     seed: int | None = None
+    sampling_weight: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 MIN_UNFLAGGED: Final = 100
@@ -174,6 +175,9 @@ ASSUMPTION: Final = (
     "were given at random there. A choice that depends on the label cannot be seen."
 )
 """Assumption under which rates of rows without a label are stated."""
+
+LABELS_OF_SAMPLE: Final = "Rows without a label are left out, as if labels were missing at random."
+"""The same for rows with sampling weights."""
 
 OWN_DATA_CAUTION = "A rule looks better on its own calibration set; pages list the digests of the inputs."
 """Caution that no evaluation can check."""
@@ -550,7 +554,9 @@ class EvaluateReport(Evaluated):
     def _assumption(self) -> list[str]:
         """State what is assumed of rows without a label; empty without any."""
         weighted = any(measured.weighted and measured.unlabelled for _, _, measured in self.results)
-        return [ASSUMPTION] if weighted else []
+        if not weighted:
+            return []
+        return [LABELS_OF_SAMPLE if self.parameters.sampling_weight is True else ASSUMPTION]
 
     def _same_counts(self) -> list[str]:
         """Caution that a rule has the same counts as on its calibration set."""
