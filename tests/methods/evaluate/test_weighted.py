@@ -35,10 +35,11 @@ def flags(index):
 
 
 def largest(rows, chosen, label):
-    """Return the largest weight that a row of a choice and a label may have."""
+    """Return the largest weight that a row of a choice and a label has, or may have if there is none."""
+    drawn = [row[3] for row in rows if chosen(row) and row[2] == label]
     of_label = [row[3] for row in rows if row[2] == label]
-    if len(set(of_label)) == 1:
-        return of_label[0]
+    if drawn or len(set(of_label)) == 1:
+        return max(drawn or of_label)
     return max([0.0, *of_label, *(row[3] for row in rows if chosen(row))])
 
 

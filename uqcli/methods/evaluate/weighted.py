@@ -78,7 +78,7 @@ class WeightedRows:
         of_label, of_decisions = self.total(positive=positive), self.total(chosen)
         if not self.by_label:
             return of_decisions.largest
-        if of_label.least == of_label.largest:
+        if of_label.rows and of_label.least == of_label.largest:
             return of_label.largest
         return max(of_label.largest, of_decisions.largest)
 
