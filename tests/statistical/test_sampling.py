@@ -126,6 +126,32 @@ def test_rates_of_rows_with_labels_for_some_are_covered(threshold, flagged_share
     assert (coverage(draw, law(threshold)) >= LEAST).all()
 
 
+@pytest.mark.parametrize(
+    ("rows", "threshold", "shares"), [(60_000, 2.0, (1.0, 0.1)), (60_000, 3.0, (1.0, 0.02))]
+)
+def test_differences_of_rules_are_covered(rows, threshold, shares):
+    """Of two equally good scores; without the rule on few outcomes, precision is covered in 84 %."""
+    random = np.random.default_rng(round(threshold))
+
+    def draw():
+        label = random.random(rows) < 0.005
+        scores = random.normal(size=(2, rows)) + 2.5 * label
+        share = np.where(label, *shares)
+        taken = random.random(rows) < share
+        sampled = SampledRows()
+        drawn = {"score": scores[0][taken], "sampling_weight": (1 / share)[taken]}
+        zones = [np.where(score[taken] >= threshold, 0, 2) for score in scores]
+        sampled.add(Rows(numbers=drawn, positive=label[taken]), zones)
+        first, second = (lambda decisions, index=index: decisions[index] == 0 for index in (0, 1))
+        weighted = sampled.result()
+        return (
+            weighted.difference(first, second, 0.95, positive=True),
+            weighted.precision_difference(first, second, 0.95),
+        )
+
+    assert (coverage(draw, (0.0, 0.0)) >= LEAST).all()
+
+
 def isotonic(score, label):
     """Return the rates of 40 equi-weight score bins; labels of other rows than those that are drawn."""
     edges = np.quantile(score, np.arange(1, 40) / 40)

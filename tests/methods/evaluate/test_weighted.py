@@ -72,7 +72,19 @@ def test_rates_and_their_intervals_are_those_of_the_rows(rows):
         agree(weighted.share(flags(0), 0.9, positive=label), pairs, ends)
 
 
-@given(ROWS)
+MANY_ROWS = st.integers(0, 2**32 - 1).map(
+    lambda seed: [
+        (bool(a), bool(b), bool(y), float(w))
+        for a, b, y, w in zip(
+            *np.random.default_rng(seed).integers(0, 2, (3, 120)),
+            np.random.default_rng(seed).choice([0.5, 2.5, 10.0], 120),
+            strict=True,
+        )
+    ]
+)
+
+
+@given(st.one_of(ROWS, MANY_ROWS))
 def test_differences_and_their_intervals_are_those_of_the_rows(rows):
     weighted = weighted_rows(rows)
     recall = [(w * a * y, w * y, w * b * y, w * y) for a, b, y, w in rows]
@@ -90,8 +102,12 @@ def test_differences_and_their_intervals_are_those_of_the_rows(rows):
             assert found.value is None
             continue
         assert found.value == pytest.approx(totals[2] / totals[3] - totals[0] / totals[1])
-        counted = sum(row[1] > 0 or row[3] > 0 for row in sums)
-        if counted < 20 or sum(differing) < 5:
+        outcomes = [
+            sum(trial > 0 and (hit > 0) == wanted for hit, trial in pairs)
+            for pairs in ([row[:2] for row in sums], [row[2:] for row in sums])
+            for wanted in (True, False)
+        ]
+        if min(outcomes) < 20 or sum(differing) < 5:
             assert (found.low, found.high) == (None, None)
             assert found.p_value == (1.0 if not any(differing) else None)
             continue

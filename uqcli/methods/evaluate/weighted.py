@@ -6,8 +6,8 @@ and the intervals need no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from uqcli.methods.evaluate.net_benefit import (
@@ -15,7 +15,13 @@ from uqcli.methods.evaluate.net_benefit import (
     net_benefit_interval_of,
     net_benefits_interval_of,
 )
-from uqcli.methods.survey import LinearisedDifference, SurveyInterval, row_difference, row_interval
+from uqcli.methods.survey import (
+    FEW_CLUSTERS,
+    LinearisedDifference,
+    SurveyInterval,
+    row_difference,
+    row_interval,
+)
 from uqcli.sampling_weights import WeightSums
 
 Decisions = tuple[int, ...]
@@ -85,7 +91,10 @@ class WeightedRows:
     def difference(
         self, first: Chooses, second: Chooses, confidence: float, *, positive: bool | None = None
     ) -> LinearisedDifference:
-        """Return the share of the rows that the second chooses less that of the first (see ``share``)."""
+        """Return the share of the rows that the second chooses less that of the first (see ``share``).
+
+        It has no interval if either share is of few rows, or of nearly all; see ``precision_difference``.
+        """
         rows = self.total(positive=positive).total
         if rows == 0:
             return LinearisedDifference(value=None, low=None, high=None, p_value=None)
@@ -96,12 +105,19 @@ class WeightedRows:
             for (decisions, label), sums in self.sums.items()
             if positive in (None, label)
         ]
-        return row_difference(value, terms, self._differing(first, second, positive), confidence)
+        found = row_difference(value, terms, self._differing(first, second, positive), confidence)
+        total = self.total(positive=positive).rows
+        outcomes = [self.total(chosen, positive=positive).rows for chosen in (first, second)]
+        return _if_shown(found, [number for rows in outcomes for number in (rows, total - rows)])
 
     def precision_difference(
         self, first: Chooses, second: Chooses, confidence: float
     ) -> LinearisedDifference:
-        """Return the precision of the second less that of the first."""
+        """Return the precision of the second less that of the first.
+
+        It has no interval if either has few rows of a label, since the weights of those that were not drawn
+        are unknown: intervals at 95 % would cover 84 %.
+        """
         chosen = [self.total(choice).total for choice in (first, second)]
         if 0 in chosen:
             return LinearisedDifference(value=None, low=None, high=None, p_value=None)
@@ -118,9 +134,15 @@ class WeightedRows:
             for (decisions, label), sums in self.sums.items()
             if first(decisions) or second(decisions)
         ]
-        return row_difference(
+        found = row_difference(
             float(rates[1] - rates[0]), terms, self._differing(first, second, None), confidence
         )
+        outcomes = [
+            self.total(choice, positive=positive).rows
+            for choice in (first, second)
+            for positive in (False, True)
+        ]
+        return _if_shown(found, outcomes)
 
     def net_benefit(self, chosen: Chooses, odds: Fraction, confidence: float) -> tuple[float, float, float]:
         """Return the net benefit of the chosen rows, with its interval (see methods/evaluate/net_benefit)."""
@@ -167,3 +189,10 @@ class WeightedRows:
     def _differing(self, first: Chooses, second: Chooses, positive: bool | None) -> int:
         """Count the rows that only one of the two chooses."""
         return self.total(lambda rows: first(rows) != second(rows), positive=positive).rows
+
+
+def _if_shown(found: LinearisedDifference, outcomes: Sequence[int]) -> LinearisedDifference:
+    """Remove the interval of a difference unless each outcome has enough rows."""
+    if min(outcomes) >= FEW_CLUSTERS or found.p_value == 1.0:
+        return found
+    return replace(found, low=None, high=None, p_value=None)
