@@ -5,12 +5,15 @@ A sampling weight is 1 / (probability that a row is in the file). It is not the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
+from uqcli.defaults import MAX_ROWS
+from uqcli.errors import DataError
 
 UNITS: Final = 1 << 20
 """Units per 1."""
@@ -34,10 +37,41 @@ def units(weight: Floats) -> Ints:
     return nearest
 
 
+def refuse_unusable(weight: Floats) -> None:
+    """Refuse weights that are negative or too large.
+
+    Raises
+    ------
+    DataError
+        There is one.
+    """
+    if len(weight) and not 0 <= weight.min() <= weight.max() <= LARGEST:
+        raise DataError(
+            f"sampling weights from {weight.min():g} to {weight.max():g}",
+            expected=f"1 / the probability of each row, from 0 to {LARGEST:g}",
+        )
+
+
 def inverse(probability: Floats) -> Floats:
     """Return the weights of rows by their probabilities, which are above 0; whole numbers of units."""
     weight: Floats = np.rint(UNITS / probability) / UNITS
     return weight
+
+
+def as_counts(weight: Floats, count: Ints | None = None) -> Ints:
+    """Scale weights by a power of two to numbers of rows, as many as counts allow, for metrics without tests.
+
+    Parameters
+    ----------
+    weight : float64, shape (n,)
+        At least one is above 0.
+    count : int64, shape (n,), optional
+        Number of equal rows that each stands for; None for 1.
+    """
+    total = math.fsum((weight if count is None else weight * count).tolist())
+    scale = min(float(UNITS), 2.0 ** math.floor(math.log2(MAX_ROWS / 2 / total)))
+    scaled: Ints = np.rint(weight * scale).astype(np.int64)
+    return scaled if count is None else scaled * count
 
 
 @dataclass(frozen=True, kw_only=True)

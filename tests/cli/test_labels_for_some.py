@@ -222,8 +222,32 @@ def test_weights_of_zero_only_are_refused(uqcli, files, tmp_path):
     assert uqcli("evaluate", "rule.json", "none.csv", "--sampling-weight", "w").code == 3
 
 
-def test_calibrators_and_sets_have_no_sampling_weights(uqcli, files):
+def test_calibrators_are_measured_by_sampling_weights_without_tests(uqcli, files, tmp_path):
     assert uqcli("calibrate", "fit.csv", "--bootstrap", "0", "-q", "-o", "map.json").code == 0
-    outcome = uqcli("evaluate", "map.json", "all.parquet", "--sampling-weight", "score")
+    copies = np.arange(ROWS) % 4
+    files.with_columns(w=pl.Series(copies * 2.5)).write_parquet(tmp_path / "weighted.parquet")
+    files[np.repeat(np.arange(ROWS), copies)].write_parquet(tmp_path / "repeated.parquet")
+    line = ("evaluate", "map.json", "weighted.parquet", "--sampling-weight", "w")
+    report, repeated = (
+        uqcli(*line, "--json").json,
+        uqcli("evaluate", "map.json", "repeated.parquet", "--json").json,
+    )
+    for side in ("before", "after", "difference"):
+        metrics = report["metrics"][side]
+        assert metrics.pop("tce") is None
+        expected = {name: value for name, value in repeated["metrics"][side].items() if name != "tce"}
+        assert metrics == pytest.approx(expected, abs=1e-9)
+    assert report["metrics"]["rows"] == ROWS
+    assert "sampling weights have no test" in uqcli(*line).out.decode()
+    two = ("evaluate", "map.json", "map.json", "weighted.parquet", "--sampling-weight", "w")
+    assert uqcli(*two, "-q", "--report", "two.md").code == 0
+    refused = uqcli(*line, "--bootstrap", "20")
+    assert (refused.code, "--sampling-weight with --bootstrap" in refused.err) == (2, True)
+
+
+def test_prediction_sets_have_no_sampling_weights(uqcli, files):
+    fit = ("conformal", "fit.csv", "--alpha", "0.1", "-q", "-o", "sets.json")
+    assert uqcli(*fit).code == 0
+    outcome = uqcli("evaluate", "sets.json", "all.parquet", "--sampling-weight", "score")
     assert outcome.code == 2
-    assert "kind calibrator" in outcome.err
+    assert "kind conformal" in outcome.err

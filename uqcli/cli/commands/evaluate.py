@@ -48,7 +48,7 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="COL",
-            help="1 / the probability that a row is in the file (boundaries).",
+            help="1 / the probability that a row is in the file.",
             rich_help_panel="Columns",
         ),
     ] = None,

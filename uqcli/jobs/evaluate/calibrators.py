@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
@@ -22,6 +23,7 @@ from uqcli.jobs.compare import AnyPairedCounts, compare, minus
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
+from uqcli.jobs.evaluate.weighted import counted_by_weight, with_sampling_weights
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
 from uqcli.jobs.labelled import group_indices, read_labelled
 from uqcli.methods.calibrate.histogram import error_p_values
@@ -58,6 +60,9 @@ def evaluate(
         raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
     requests = [data.grouped_by(request.by) for data in _requests(request, rules)]
     check_bootstrap(request.bootstrap)
+    is_sampled = request.sampling_weight is not None
+    if request.sampling_weight is not None:
+        requests = [with_sampling_weights(data, request.sampling_weight) for data in requests]
     plan = ResamplingPlan(replicates=request.bootstrap, seed=request.seed, confidence=request.confidence)
     results, after = [], []
     reliability: list[ReliabilityPanel] = []
@@ -67,6 +72,9 @@ def evaluate(
         if read is None or read[0] != data:
             read = (data, *read_labelled(data))
         rows, source = read[1].rows, read[2]
+        number = rows.size
+        if is_sampled:
+            rows = counted_by_weight(rows)
         if artifact.class_names:
             before = probabilities(rows, data.roles)
             calibrated = artifact.calibrated_classes(before)
@@ -79,11 +87,16 @@ def evaluate(
         paired_counts = _paired(before, calibrated, rows)
         if isinstance(paired_counts, PairedClassCounts):
             rule_panels = (panel_of_classes(paired_counts),)
-        reliability += rule_panels if len(rules) == 1 else [replace(rule_panels[0], title=name)]
+        if is_sampled:  # the bars of the diagram are intervals of rows that count alike
+            rule_panels = ()
+        reliability += (
+            rule_panels if len(rules) == 1 else [replace(panel, title=name) for panel in rule_panels[:1]]
+        )
+        compared = compare(paired_counts, plan)
         measured = MeasuredCalibrator(
-            compared=compare(paired_counts, plan),
-            rows=rows.size,
-            claim=_claim(name, artifact, rows, 1 - request.confidence),
+            compared=_without_test(compared) if is_sampled else compared,
+            rows=number,
+            claim=None if is_sampled else _claim(name, artifact, rows, 1 - request.confidence),
         )
         results.append((name, artifact, measured))
         if len(rules) == 2:
@@ -94,7 +107,10 @@ def evaluate(
     return EvaluateCalibratorReport(
         source=read[2],
         parameters=EvaluateParameters(
-            confidence=request.confidence, on_invalid=request.data.on_invalid, positive=read[0].positive_value
+            confidence=request.confidence,
+            on_invalid=request.data.on_invalid,
+            positive=read[0].positive_value,
+            sampling_weight=True if is_sampled else msgspec.UNSET,
         ),
         resampling=(request.bootstrap, request.seed),
         panels=tuple(reliability),
@@ -104,6 +120,15 @@ def evaluate(
         if after
         else None,
         by_group=by_group,
+    )
+
+
+def _without_test(compared: Comparison) -> Comparison:
+    """Remove the test-based calibration error, whose tests need rows that count alike."""
+    return Comparison(
+        before={**compared.before, "tce": None},
+        after={**compared.after, "tce": None},
+        difference={**compared.difference, "tce": None},
     )
 
 

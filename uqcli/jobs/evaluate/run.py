@@ -80,9 +80,10 @@ def _refuse_with_sampling_weights(request: EvaluateRequest, kind: ArtifactKind) 
         Message names what cannot use them.
     """
     useless = {
-        f"a rule file of kind {kind}": kind is not ArtifactKind.BOUNDARY,
+        f"a rule file of kind {kind}": kind is ArtifactKind.CONFORMAL,
         "--by": request.by is not None,
         "--audit": bool(request.audit),
+        "--bootstrap": request.bootstrap > 0,
         "--shift": request.shift is not None,
         "--gain and --cost": request.utility is not None,
     }
@@ -90,7 +91,7 @@ def _refuse_with_sampling_weights(request: EvaluateRequest, kind: ArtifactKind) 
         if is_given:
             raise UsageError(
                 f"--sampling-weight with {name}",
-                expected="a boundary, measured on all rows",
+                expected="a boundary or a calibrator, measured on all rows",
                 remedy="its tests need rows that count alike; --weight is for counts of rows",
             )
 

@@ -12,9 +12,9 @@ import numpy as np
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
 from uqcli.counts import Floats, Ints, bin_of
 from uqcli.document import Estimate, ExactEstimate, count, rows_of
+from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
-from uqcli.errors import DataError
 from uqcli.jobs.evaluate.groups import GroupTally
 from uqcli.jobs.pooled_scores import PooledScores
 from uqcli.jobs.rule_groups import groups_of
@@ -23,7 +23,7 @@ from uqcli.methods.survey import MIN_CLUSTERS, LinearisedDifference, SurveyInter
 from uqcli.reports.evaluate.boundaries import MIN_UNFLAGGED, MeasuredBoundary, Totals, unknown
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.rows import Rows
-from uqcli.sampling_weights import LARGEST, UNITS, WeightSums, units
+from uqcli.sampling_weights import UNITS, WeightSums, as_counts, refuse_unusable, units
 
 SAMPLING_WEIGHT: Final = "sampling_weight"
 """Role of the column of sampling weights."""
@@ -37,6 +37,21 @@ def with_sampling_weights(data: DataRequest, column: str) -> DataRequest:
     """Return the request that also reads a column of sampling weights."""
     roles = data.roles
     return replace(data, roles=replace(roles, numbers={**roles.numbers, SAMPLING_WEIGHT: column}))
+
+
+def counted_by_weight(rows: Rows) -> Rows:
+    """Let rows count in proportion to their sampling weights, for metrics without tests and intervals.
+
+    Raises
+    ------
+    DataError
+        A weight is negative or too large, or all are 0.
+    """
+    weight = rows.numbers[SAMPLING_WEIGHT]
+    refuse_unusable(weight)
+    if not weight.any():
+        raise refusals.no_weight()
+    return replace(rows, weight=as_counts(weight, rows.weight))
 
 
 @dataclass
@@ -54,11 +69,7 @@ class SampledRows:
             A weight is negative or too large.
         """
         weight = rows.numbers[SAMPLING_WEIGHT]
-        if len(weight) and not 0 <= weight.min() <= weight.max() <= LARGEST:
-            raise DataError(
-                f"sampling weights from {weight.min():g} to {weight.max():g}",
-                expected=f"1 / the probability of each row, from 0 to {LARGEST:g}",
-            )
+        refuse_unusable(weight)
         in_units, code = units(weight), _codes(zones)
         for number in np.unique(code).tolist():
             for label in (False, True):

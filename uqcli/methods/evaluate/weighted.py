@@ -115,8 +115,8 @@ class WeightedRows:
     ) -> LinearisedDifference:
         """Return the precision of the second less that of the first.
 
-        It has no interval if either has few rows of a label, since the weights of those that were not drawn
-        are unknown: intervals at 95 % would cover 84 %.
+        It has no interval if either has few rows of a label, as rows that were not drawn may have large
+        weights. Intervals at 95 % would cover 84 %.
         """
         chosen = [self.total(choice).total for choice in (first, second)]
         if 0 in chosen:
