@@ -116,8 +116,9 @@ def row_interval(
     """Compute the interval of a proportion of rows with sampling weights.
 
     It is ``proportion_interval`` of rows that are each their own cluster, from sums that need no rows. If an
-    outcome is rare, one more of them may have a large weight. Suppose that all positive rows are kept, and 2 %
-    of the negative ones. If no negative one is drawn, plain intervals of precision cover as little as 35 %.
+    outcome is rare, one more of them may have a large weight. Suppose that all positive rows are kept, and
+    2 % of the negative ones. If no negative one is drawn, plain intervals of precision cover as little as
+    35 %.
 
     Parameters
     ----------
