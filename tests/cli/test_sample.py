@@ -105,6 +105,15 @@ def test_a_plan_writes_nothing_and_its_budget_has_the_width(uqcli, files, tmp_pa
     assert narrow["metrics"]["labels"] is None
 
 
+def test_precision_needs_as_many_labels_fewer_as_rows_are_cleared(uqcli, files):
+    _, flagged = files
+    assert flagged.mean() < 0.2
+    line = ("sample", "rule.json", "all.parquet", "--for", "precision", "--plan", "0.3", "--json")
+    metrics = uqcli(*line).json["metrics"]
+    assert metrics["labels_uniform"] >= 5 * metrics["labels"]
+    assert metrics["labels_uniform"] == pytest.approx(metrics["labels"] / flagged.mean(), rel=0.05)
+
+
 def test_a_calibrator_gives_the_rates(uqcli, files):
     options = ("--for", "recall", "--plan", "0.2")
     plain = uqcli("sample", "rule.json", "all.parquet", *options)

@@ -15,7 +15,7 @@ from uqcli.choices import OnInvalid
 from uqcli.counts import bin_of
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.jobs.evaluate.weighted import SampledRows, weighted_within_cells
-from uqcli.methods.stream.sampling import RateCounter, recall_design, steps
+from uqcli.methods.stream.sampling import RateCounter, labels_for, recall_design, steps
 from uqcli.rows import Rows
 from uqcli.sampling_weights import inverse
 
@@ -181,3 +181,24 @@ def test_rows_drawn_for_recall_save_labels_on_the_census(recall, least):
 
     ratio = error(np.full(len(score), 500 / len(score))) / error(designed)
     assert ratio >= least * (1 - 3 / np.sqrt(5 * REPETITIONS))
+
+
+@pytest.mark.parametrize("width", [0.1, 0.2])
+def test_planned_labels_give_the_width_on_the_census(width):
+    frame = pl.read_parquet(CENSUS)
+    score, label = frame["score"].to_numpy(), frame["label"].to_numpy().astype(bool)
+    edges, rate = isotonic(score[::2], label[::2])
+    score, label = score[1::2], label[1::2]
+    flagged = score >= np.quantile(score[label], 0.7)
+    step = steps(rate[bin_of(score, edges)])
+    counter = RateCounter()
+    counter.add(step, flagged)
+    rows = counter.result()
+    labels = labels_for(lambda number: recall_design(rows, number).width(0.95), width, rows.rows)
+    probability = recall_design(rows, labels).of_rows(step, flagged)
+    random, widths = np.random.default_rng(9), []
+    for _ in range(REPETITIONS):
+        taken = random.random(len(score)) < probability
+        _, recall, _ = rates(score, label, flagged, inverse(probability), taken)
+        widths.append(recall.high - recall.low)
+    assert np.mean(widths) == pytest.approx(width, rel=0.1)
