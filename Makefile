@@ -12,7 +12,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/census
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test test-spark browser blocks blocks-elsewhere coverage faults fuzz statistical bench reproduce demo sample-data figures outputs reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test test-spark databases browser blocks blocks-elsewhere coverage faults fuzz statistical bench reproduce demo sample-data figures outputs reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ test: $(STAMP) ## run the tests
 
 test-spark: $(STAMP) $(CLUSTER)/.installed ## run the commands on a Spark cluster of two workers (needs Java 17)
 	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/cluster/test_cluster.py
+
+databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite, PostgreSQL and Spark (needs Debian's postgresql, Java 17): ROWS=1000000
+	DATABASE_ROWS=$(or $(ROWS),20000) UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/databases/test_databases.py
 
 browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr/bin/chromium)
 	$(BIN)/pytest -p no:xdist tests/browser/test_pages.py

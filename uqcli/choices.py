@@ -239,6 +239,27 @@ class SampleGoal(StrEnum):
     RECALL = "recall"
 
 
+class ExportTarget(StrEnum):
+    """Language of an exported rule."""
+
+    # each has a module in methods/export
+
+    SQL = "sql"
+    PYTHON = "python"
+    ONNX = "onnx"
+
+
+class SqlDialect(StrEnum):
+    """Dialect of exported SQL."""
+
+    DUCKDB = "duckdb"
+    SQLITE = "sqlite"
+    POSTGRES = "postgres"
+    BIGQUERY = "bigquery"
+    SNOWFLAKE = "snowflake"
+    SPARK = "spark"
+
+
 class EngineName(StrEnum):
     """Engine that reads and counts."""
 

@@ -34,6 +34,7 @@ class Purpose(IntEnum):
     PLACEBO = 9
     EXPECT = 10
     THIN = 11
+    CHECK = 12
     SAMPLE = 16
 
 

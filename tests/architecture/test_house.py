@@ -35,7 +35,18 @@ from uqcli.reports import in_words
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-SUBJECTS = {"boundary", "bin", "tce", "calibrate", "conformal", "shift", "evaluate", "stream", "watch"}
+SUBJECTS = {
+    "boundary",
+    "bin",
+    "tce",
+    "calibrate",
+    "conformal",
+    "shift",
+    "evaluate",
+    "stream",
+    "watch",
+    "export",
+}
 
 
 def test_every_error_has_its_own_exit_code():
@@ -183,9 +194,12 @@ def test_no_module_imports_click():
 def test_subjects_have_one_name_in_every_layer():
     for layer in ("jobs", "reports", "methods", "api"):
         folders = {path.name for path in (PACKAGE / layer).iterdir() if (path / "__init__.py").exists()}
-        missing = {"evaluate", "watch"} if layer == "api" else set()  # in the API, methods of each rule
+        missing = (
+            {"evaluate", "watch", "export"} if layer == "api" else set()
+        )  # in the API, methods of each rule
         pages = {"page"} if layer == "reports" else set()  # the HTML of all reports
-        shared = {"drift"} if layer == "methods" else set()  # comparisons with a fit, for several subjects
+        # comparisons with a fit, and tests of segments, for several subjects
+        shared = {"audit", "drift"} if layer == "methods" else set()
         assert folders == SUBJECTS - missing | pages | shared, layer
 
 

@@ -23,6 +23,12 @@ class Case:
     needs_drawing: bool = False
     metric: str = "precision"
     out_of_range: tuple[tuple[str, ...], ...] = field(default=())
+    writes_program: bool = False
+
+    @property
+    def writes_rows(self):
+        """Whether its output is rows, on standard output by default."""
+        return self.writes and not self.json and not self.writes_program
 
 
 CASES = (
@@ -44,6 +50,18 @@ CASES = (
             ("--edges", "nowhere.json"),
             ("--on-invalid", "keep"),
         ),
+    ),
+    Case(
+        name="export",
+        arguments=lambda data, artifact: ["export", artifact, "--to", "python"],
+        reads_data=False,
+        reads_label=False,
+        reads_artifact=True,
+        writes=True,
+        json=False,
+        writes_program=True,
+        metric="bytes",
+        out_of_range=(("--to", "java"), ("--table", "t"), ("--dialect", "oracle")),
     ),
     Case(
         name="boundary",

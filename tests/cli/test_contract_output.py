@@ -8,7 +8,7 @@ import pytest
 from tests.cli.cases import CASES, READ_ARTIFACTS, READ_DATA, WRITE
 
 JSON_CASES = [case for case in CASES if case.json]
-CHECKED_ROWS = [case for case in WRITE if not case.json]
+CHECKED_ROWS = [case for case in WRITE if case.writes_rows]
 
 
 def name_of(case):

@@ -12,9 +12,11 @@ import polars as pl
 
 from uqcli.api.columns import WEIGHT, Column, by_name, table_of, unused
 from uqcli.api.decimals import Decimal, decimal_text
+from uqcli.api.options import choice
 from uqcli.artifacts.codec import encode, load_kind
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.artifacts.saved import Saved
+from uqcli.choices import ExportTarget, SqlDialect
 from uqcli.defaults import LABEL
 from uqcli.document import Metrics
 from uqcli.engines.open import open_engine
@@ -22,6 +24,8 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
+from uqcli.jobs.export.run import ExportRequest
+from uqcli.jobs.export.run import run as export
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.jobs.watch.run import run as watch
 from uqcli.reports.audit import Segment
@@ -76,6 +80,36 @@ class Fitted(Generic[ModelT]):
             The file is missing, or the rule is of another kind.
         """
         return cls(artifact=load_kind(str(path), cls._saved_as))
+
+    def export(self, to: str, *, dialect: str = "duckdb", table: str | None = None) -> str | bytes:
+        """Write the rule as SQL or Python text, or as an ONNX model, as ``uqcli export``.
+
+        Parameters
+        ----------
+        to
+            "sql", "python" or "onnx".
+        dialect
+            Dialect of the SQL.
+        table
+            Table that a query reads; None for expressions alone.
+
+        Raises
+        ------
+        UsageError
+            The rule is no computation on a single row, or an option is unknown.
+        MissingExtraError
+            A package that writes the program is missing.
+        """
+        target = choice("to", ExportTarget, to)
+        request = ExportRequest(
+            artifact=str(self.artifact.kind),
+            target=target,
+            dialect=choice("dialect", SqlDialect, dialect),
+            table=table,
+            rule=self.artifact,
+        )
+        program = export(request).program
+        return program if target is ExportTarget.ONNX else program.decode()
 
     def describe(self) -> str:
         """Describe the rule in words and tables, as ``uqcli show``; Markdown."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, ClassVar, Final, Literal
@@ -52,8 +52,26 @@ from uqcli.document import (
 )
 from uqcli.engines.predictions import predictions
 from uqcli.engines.protocol import AddedColumns
-from uqcli.engines.request import PREDICTED, FeatureRequest, Roles
+from uqcli.engines.request import PREDICTED, PROBA, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
+from uqcli.expressions import (
+    Arithmetic,
+    Case,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    Formula,
+    Let,
+    Maximum,
+    Name,
+    Output,
+    Steps,
+    TextIn,
+    clipped,
+    let,
+    minus,
+)
 from uqcli.methods.bin.reference import SCORE_BINS
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.capacity import places
@@ -615,6 +633,80 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         )
         return np.where(flagged, 0, np.where(caught, 1, len(ZONES) - 1))
 
+    def formula(self) -> Formula:
+        """See Saved."""
+        uncertainty = Column(name=self.columns["uncertainty"]) if self.needs_uncertainty else None
+        if self.class_names:
+            return self._formula_of_classes(uncertainty)
+        score = Column(name=self.columns["score"])
+        columns = [score] if uncertainty in (None, score) else [score, uncertainty or score]
+        inputs = tuple(columns)
+        decision = _exported(score, uncertainty, self.uncertainty_edges, self.thresholds)
+        if self.by is not None:
+            group = Column(name=self.by, kind="text")
+            inputs = (*inputs, group)
+            rules = [
+                (
+                    TextIn(group, (name,)),
+                    _exported(score, uncertainty, saved.uncertainty_edges, saved.thresholds),
+                )
+                for name, saved in self.group_rules.items()
+            ]
+            decision = Case(tuple(rules), decision) if rules else decision
+        hr = self.recalibration
+        if not isinstance(hr, msgspec.UnsetType) and uncertainty is not None:
+            decision = let(
+                _exported_raise(score, uncertainty, hr), lambda raised: _at_least(raised, self.thresholds[0])
+            )
+        outputs = [Output(name="decision", kind="bool", value=decision)]
+        if not isinstance(self.review_thresholds, msgspec.UnsetType):
+            caught = _exported(score, uncertainty, self.uncertainty_edges, self.review_thresholds)
+            flag, review, clear = map(Constant, ZONES)
+            outputs.append(
+                Output(name="zone", kind="text", value=Case(((decision, flag), (caught, review)), clear))
+            )
+        return Formula(
+            inputs=inputs, required=tuple(column.name for column in columns), outputs=tuple(outputs)
+        )
+
+    def _formula_of_classes(self, uncertainty: Column | None) -> Formula:
+        """Return the decision on the most probable class, the first of equal ones."""
+        columns = tuple(Column(name=self.columns[f"{PROBA}{name}"]) for name in self.class_names)
+        pooled = _exported(Name("largest"), uncertainty, self.uncertainty_edges, self.thresholds)
+
+        def by_class(value: Callable[[str], Expression]) -> Expression:
+            *first, last = zip(self.class_names, columns, strict=True)
+            return Case(
+                tuple((Comparison(">=", column, Name("largest")), value(name)) for name, column in first),
+                value(last[0]),
+            )
+
+        def accepted(name: str) -> Expression:
+            saved = self.group_rules.get(name)
+            if saved is None:
+                return pooled
+            return _exported(Name("largest"), uncertainty, saved.uncertainty_edges, saved.thresholds)
+
+        def predicted(name: str) -> Expression:
+            return Case(((accepted(name), Constant(name)),), Constant(None))
+
+        numbers = columns if uncertainty is None else (*columns, uncertainty)
+        return Formula(
+            inputs=numbers,
+            required=tuple(column.name for column in numbers),
+            shares=tuple(column.name for column in columns),
+            outputs=(
+                Output(
+                    name="decision",
+                    kind="bool",
+                    value=Let("largest", Maximum(columns), by_class(accepted)),
+                ),
+                Output(
+                    name="class", kind="text", value=Let("largest", Maximum(columns), by_class(predicted))
+                ),
+            ),
+        )
+
     def metrics(self) -> Metrics:
         """See Saved: its results on the calibration set."""
         fit = self.fit
@@ -909,6 +1001,32 @@ def zone_rates(fit: Fit | FitCounts | None) -> dict[str, float | int | None]:
         "review_share": reviewed / fit.rows,
         "miss": (fit.positives - caught) / fit.positives,
     }
+
+
+def _at_least(score: Expression, threshold: float | None) -> Expression:
+    return Constant(False) if threshold is None else Comparison(">=", score, Constant(threshold))
+
+
+def _exported(
+    score: Expression,
+    uncertainty: Expression | None,
+    edges: Sequence[float],
+    thresholds: Sequence[float | None],
+) -> Expression:
+    """Return whether a score reaches the threshold of its uncertainty bin, as an expression."""
+    reached = tuple(_at_least(score, threshold) for threshold in thresholds)
+    if len(reached) == 1 or uncertainty is None:
+        return reached[0]
+    return Steps(uncertainty, tuple(edges), reached)
+
+
+def _exported_raise(score: Expression, uncertainty: Expression, hr: SavedRecalibration) -> Expression:
+    """Return the score raised by its uncertainty (hr), as an expression."""
+    span = hr.high - hr.low
+    if span == 0 or hr.coefficient == 0:
+        return score
+    share_of_span = Arithmetic("/", minus(uncertainty, Constant(hr.low)), Constant(span))
+    return Arithmetic("+", score, Arithmetic("*", Constant(hr.coefficient), clipped(share_of_span, 0.0, 1.0)))
 
 
 def zones_table(fit: Fit | FitCounts) -> Table:

@@ -26,7 +26,8 @@ from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.document import Document, Metrics, Table, count
 from uqcli.engines.probabilities import probabilities, require_probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
-from uqcli.engines.request import FeatureRequest, Roles
+from uqcli.engines.request import PROBA, FeatureRequest, Roles
+from uqcli.expressions import Column, Formula, Output, let
 from uqcli.methods.calibrate.few_scores import MAX_SCORES
 from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.methods.calibrate.maps.base import BaseClassMap, Calibrated
@@ -220,6 +221,51 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             return dict(zip(names, calibrated.T, strict=True))
 
         return AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
+
+    def formula(self) -> Formula:
+        """See Saved."""
+        if self.class_names:
+            return self._formula_of_classes()
+        score, scale, calibration = Column(name=self.columns["score"]), self.scale, self.calibration_of_rows
+        features = tuple(
+            Column(name=feature.name, kind="number" if feature.levels is None else "text")
+            for feature in calibration.features
+        )
+        uncertainty = Column(name=self.columns["uncertainty"]) if self.needs_uncertainty else None
+        numbers = (score,) if uncertainty is None else (score, uncertainty)
+        probability = let(
+            scale.exported_corrected(score),
+            lambda corrected: calibration.exported(corrected, scale, uncertainty),
+        )
+        if self.weights is not None:
+            negative, positive = self.weights
+            probability = scale.exported_in_target(probability, (negative, positive))
+        outputs = [Output(name="calibrated", kind="double", value=probability)]
+        if calibration.has_leaves:
+            outputs.append(Output(name="leaf", kind="integer", value=calibration.exported_leaf()))
+        return Formula(
+            inputs=(*numbers, *(feature for feature in features if feature not in numbers)),
+            required=tuple(column.name for column in numbers),
+            ranges={} if self.logit else {score.name: (0.0, 1.0)},
+            outputs=tuple(outputs),
+            terms=calibration.terms,
+        )
+
+    def _formula_of_classes(self) -> Formula:
+        """Return one output for each class."""
+        columns = tuple(Column(name=self.columns[f"{PROBA}{name}"]) for name in self.class_names)
+        weights = self.weights or [1.0] * len(columns)
+        values = self.calibration_of_classes.exported(columns, weights)
+        return Formula(
+            inputs=columns,
+            required=tuple(column.name for column in columns),
+            outputs=tuple(
+                Output(name=f"calibrated_{name}", kind="double", value=value)
+                for name, value in zip(self.class_names, values, strict=True)
+            ),
+            terms=self.calibration.terms,
+            shares=tuple(column.name for column in columns),
+        )
 
     def metrics(self) -> Metrics:
         """See Saved: counts of the calibration set."""

@@ -18,9 +18,21 @@ from uqcli.document import Document, Metrics, Table, count, printable
 from uqcli.draws import Purpose, uniforms
 from uqcli.engines.probabilities import positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
-from uqcli.engines.request import FeatureRequest, Roles
+from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.exact import decimal
+from uqcli.expressions import (
+    Arithmetic,
+    Case,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    Formula,
+    Output,
+    TextIn,
+    minus,
+)
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.rows import Rows
@@ -191,6 +203,53 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
         flags: dict[str, ColumnType] = {**dict.fromkeys(names, "bool"), size: "int64"}
         return AddedColumns(types=flags, compute=flagged)
+
+    def formula(self) -> Formula:
+        """See Saved: lac decides on each class by itself."""
+        if self.method is not ConformalMethod.LAC:
+            raise UsageError(
+                f"prediction sets of method {self.method} order the classes of each row",
+                expected="method lac, whose sets decide on each class by itself",
+            )
+        if self.class_names:
+            columns = tuple(Column(name=self.columns[f"{PROBA}{name}"]) for name in self.class_names)
+            probabilities: tuple[Expression, ...] = columns
+        else:
+            score = Column(name=self.columns["score"])
+            columns, probabilities = (score,), (minus(Constant(1.0), score), score)
+        group = None if self.groups is None else Column(name=self.groups.column, kind="text")
+        inside = [
+            Comparison("<=", minus(Constant(1.0), probability), self._exported_threshold(index, group))
+            for index, probability in enumerate(probabilities)
+        ]
+        size: Expression = Constant(0)
+        for condition in inside:
+            size = Arithmetic("+", size, Case(((condition, Constant(1)),), Constant(0)))
+        return Formula(
+            inputs=columns if group is None or group.name in {c.name for c in columns} else (*columns, group),
+            required=tuple(column.name for column in columns),
+            ranges={} if self.class_names else {columns[0].name: (0.0, 1.0)},
+            shares=tuple(column.name for column in columns) if self.class_names else (),
+            outputs=(
+                *(
+                    Output(name=f"in_{name}", kind="bool", value=condition)
+                    for name, condition in zip(self.classes, inside, strict=True)
+                ),
+                Output(name="set_size", kind="integer", value=size),
+            ),
+        )
+
+    def _exported_threshold(self, class_index: int, group: Column | None) -> Expression:
+        """Return the threshold of a class, of each group if there are groups."""
+        others = Constant(self.thresholds[class_index])
+        if self.groups is None or group is None:
+            return others
+        thresholds_by_group = zip(self.groups.names, self.groups.thresholds, strict=True)
+        branches = [
+            (TextIn(group, (name,)), Constant(thresholds[class_index]))
+            for name, thresholds in thresholds_by_group
+        ]
+        return Case(tuple(branches), others)
 
     def metrics(self) -> Metrics:
         """See Saved: counts of the calibration set."""

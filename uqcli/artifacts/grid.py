@@ -19,6 +19,7 @@ from uqcli.defaults import MAX_ROWS
 from uqcli.document import Document, Metrics, Table, count, head_of, number, share
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
+from uqcli.expressions import Column, Constant, Expression, Formula, Output, Steps
 from uqcli.rows import Rows
 
 _SHOWN_BINS = 20
@@ -98,6 +99,31 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
             return {uncertainty_bin: row, score_bin: column}
 
         return AddedColumns(types={uncertainty_bin: "int64", score_bin: "int64"}, compute=binned)
+
+    def formula(self) -> Formula:
+        """See Saved."""
+        score = Column(name=self.columns["score"])
+        score_bins: list[Expression] = [
+            Steps(score, tuple(edges), tuple(Constant(bin_index) for bin_index in range(len(edges) + 1)))
+            for edges in self.score_edges
+        ]
+        inputs: tuple[Column, ...] = (score,)
+        edges = tuple(self.uncertainty_edges)
+        uncertainty_bin: Expression = Constant(0)
+        score_bin = score_bins[0]
+        if self.needs_uncertainty:
+            uncertainty = Column(name=self.columns["uncertainty"])
+            inputs = (score, uncertainty)
+            uncertainty_bin = Steps(uncertainty, edges, tuple(map(Constant, range(len(edges) + 1))))
+            score_bin = Steps(uncertainty, edges, tuple(score_bins))
+        return Formula(
+            inputs=inputs,
+            required=tuple(column.name for column in inputs),
+            outputs=(
+                Output(name="uncertainty_bin", kind="integer", value=uncertainty_bin),
+                Output(name="score_bin", kind="integer", value=score_bin),
+            ),
+        )
 
     def metrics(self) -> Metrics:
         """See Saved: totals."""

@@ -17,6 +17,7 @@ from uqcli.document import Document, Metrics
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.errors import UsageError
+from uqcli.expressions import Formula
 
 Count = Annotated[int, Meta(ge=0)]
 Bins = Annotated[int, Meta(ge=1)]
@@ -122,6 +123,19 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
             It adds no columns, or two of them would have the same name.
         """
         raise NotImplementedError
+
+    def formula(self) -> Formula:
+        """Return what it adds to a row as expressions, for rules that need nothing but the row.
+
+        Raises
+        ------
+        UsageError
+            It is no such rule, or too long to be written down.
+        """
+        raise UsageError(
+            f"a rule file of kind {self.kind} computes nothing from a row",
+            expected="kind boundary, calibrator, conformal or grid",
+        )
 
     def document(self) -> Document:
         """Describe the rule in words and tables."""

@@ -40,6 +40,7 @@ COMMANDS: Final = (
     "sample",
     "watch",
     "show",
+    "export",
     "schema",
     "uncertainty",
     "simulate",

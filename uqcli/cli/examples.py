@@ -60,6 +60,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "uqcli show boundary.json",
             "uqcli show old.json boundary.json --on new.csv",
         ),
+        "export": (
+            "uqcli export boundary.json --to sql --dialect postgres --table scored",
+            "uqcli export boundary.json --to python -o rule.py --check new.csv",
+        ),
         "schema": (
             "uqcli schema boundary",
             "uqcli schema conformal > conformal.schema.json",
@@ -73,14 +77,15 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         name: question
         for question, names in {
             "Which rows should I flag?": ("boundary", "bin"),
-            "Can I trust the probabilities?": ("tce", "calibrate", "shift"),
-            "Which classes are plausible for each row?": ("conformal",),
+            "Can I trust the probabilities?": ("tce", "calibrate"),
+            "Which classes are plausible, and did their priors change?": ("conformal", "shift"),
             "How do I use and check a saved rule?": (
                 "apply",
                 "evaluate",
                 "sample",
                 "watch",
                 "show",
+                "export",
                 "schema",
             ),
             "Where do I get uncertainties, or data to try?": ("uncertainty", "simulate"),

@@ -9,6 +9,8 @@ import numpy as np
 
 from uqcli.class_counts import Matrix
 from uqcli.counts import Floats
+from uqcli.expressions import Arithmetic, Constant, Expression, Function, clipped, let, minus
+from uqcli.expressions import sigmoid as sigmoid_expression
 from uqcli.kernels.logistic import sigmoid
 
 CLIP = 1e-12
@@ -55,6 +57,40 @@ class Scale:
         clipped = np.clip(corrected, CLIP, 1 - CLIP)
         log_odds: Floats = np.log(clipped) - np.log1p(-clipped)
         return log_odds
+
+    def exported_corrected(self, score: Expression) -> Expression:
+        """Return the corrected score as an expression (see ``corrected``)."""
+        if self.undersampled == 1:
+            return score
+        if self.real:
+            return minus(score, Constant(math.log(self.undersampled)))
+        failure = Arithmetic("*", Constant(self.undersampled), minus(Constant(1.0), score))
+        return Arithmetic("/", score, Arithmetic("+", score, failure))
+
+    def exported_log_odds(self, corrected: Expression) -> Expression:
+        """Return the log-odds as an expression (see ``log_odds``)."""
+        if self.real:
+            return corrected
+        return let(
+            clipped(corrected, CLIP, 1 - CLIP),
+            lambda score: minus(Function("ln", score), Function("ln", minus(Constant(1.0), score))),
+        )
+
+    def exported_probability(self, corrected: Expression) -> Expression:
+        """Return the probability as an expression (see ``probability``)."""
+        return sigmoid_expression(corrected) if self.real else corrected
+
+    @staticmethod
+    def exported_in_target(probability: Expression, weights: tuple[float, float]) -> Expression:
+        """Return the probability in the target data as an expression (see ``in_target``)."""
+        negative, positive = weights
+
+        def share(name: Expression) -> Expression:
+            hits = Arithmetic("*", Constant(positive), name)
+            failures = Arithmetic("*", Constant(negative), minus(Constant(1.0), name))
+            return Arithmetic("/", hits, Arithmetic("+", hits, failures))
+
+        return let(probability, share)
 
     def probability(self, corrected: Floats) -> Floats:
         """Convert corrected scores to probabilities."""

@@ -252,10 +252,9 @@ class TceReport(OneResult):
             worst = _worst_first(group.classes)[0]
             sentence = in_words(worst, self.parameters.alpha)[0]
             name = f"group {_part_name(group)}" + (f", class {_part_name(worst)}" if self.multiclass else "")
-        return [
-            f"Worst {name}: {sentence}" if self.multiclass or group is not None else sentence,
-            calibrated_within(self.overall.metrics, self.parameters.confidence),
-        ]
+        if self.multiclass or group is not None:
+            return [f"Worst {name}: {sentence}"]
+        return [sentence, calibrated_within(self.overall.metrics)]
 
     def _cautions(self) -> list[str]:
         """Collect the cautions of this result."""
@@ -279,6 +278,8 @@ class TceReport(OneResult):
             notes[0] = f"All rows{f', class {_part_name(worst)}' if self.multiclass else ''}: {notes[0]}"
         else:
             del notes[0]  # the lead states it
+        if self.multiclass or self.groups:
+            notes.append(calibrated_within(self.overall.metrics))
         if self.multiclass:
             value = _value(self.overall.metrics["tce"])
             notes.append(

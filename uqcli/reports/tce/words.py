@@ -57,23 +57,19 @@ def advice(part: ClassResult) -> list[str]:
     ]
 
 
-def calibrated_within(metrics: Metrics, confidence: float) -> str:
+def calibrated_within(metrics: Metrics) -> str:
     """State within what the scores are calibrated, and the deviation that is proved or would be."""
     within, proved, detectable = (metrics[name] for name in ("within", "within_low", "within_detectable"))
     assert isinstance(proved, float)  # always known
-    level = f"at {100 * confidence:g} % confidence"
     if within is None:
-        sentence = f"Rates do not rise with the score ({level})"
+        sentence = "Rates do not rise with the score"
     else:
-        sentence = f"Calibrated within {within:.2g} on 95 % of rows, if rates rise with the score ({level})"
+        sentence = f"Calibrated within {within:.2g} on 95 % of rows"
     if proved >= _LEAST:
-        return f"{sentence}. A deviation of {proved:.2g} is proved."
-    if detectable is None:
-        return f"{sentence}. No deviation could be proved with these rows."
+        return f"{sentence}; off by {proved:.2g} somewhere (proved)."
     above = f" above {_LEAST:g}" if proved else ""
-    return (
-        f"{sentence}. No deviation{above} is proved; one of {detectable:.2g} would be in 80 % of such files."
-    )
+    would = "" if detectable is None else f" ({detectable:.2g} would be)"
+    return f"{sentence}; no error{above} proved{would}."
 
 
 def _percent(rows: int, total: int) -> str:

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table
+from uqcli.expressions import Expression
 
 if TYPE_CHECKING:
     from uqcli.class_counts import Matrix
@@ -116,6 +117,27 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         """
         raise NotImplementedError
 
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """Return the probability as an expression of the corrected score and the map's other columns.
+
+        Raises
+        ------
+        UsageError
+            The map is no short expression.
+        """
+        raise NotImplementedError
+
+    def exported_leaf(self) -> Expression:
+        """Return the leaf as an expression, for maps that have leaves."""
+        raise NotImplementedError
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """Constant and factor of the largest log-odds: a bound on the sum of the terms of its log-odds."""
+        return 0.0, 0.0
+
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
         """Return the parts of the rows; None if the map treats all rows alike.
 
@@ -159,6 +181,15 @@ class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
 
 class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
     """Map from class probabilities to calibrated class probabilities."""
+
+    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+        """Return the probability of each class as an expression, times its weight, divided by their sum."""
+        raise NotImplementedError
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """See BaseRowMap."""
+        return 0.0, 0.0
 
     def probabilities(self, probability: Matrix) -> Matrix:
         """Compute the calibrated probabilities of shape (n, C), each row summing to 1."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from uqcli.choices import CalibrationMethod
+from uqcli.expressions import Arithmetic, Constant, Expression, Function, clipped, let, minus, sigmoid
 from uqcli.methods.calibrate.maps.base import BaseScoreMap
 from uqcli.methods.calibrate.maps.contradictions import finite
 
@@ -37,6 +38,30 @@ class BetaMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="bet
 
         score = np.clip(scale.probability(corrected), CLIP, 1 - CLIP)
         return sigmoid(self.a * np.log(score) - self.b * np.log1p(-score) + self.c)
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        from uqcli.methods.calibrate.scale import CLIP
+
+        del uncertainty
+
+        def log_odds(score: Expression) -> Expression:
+            failure = Function("ln", minus(Constant(1.0), score))
+            difference = minus(
+                Arithmetic("*", Constant(self.a), Function("ln", score)),
+                Arithmetic("*", Constant(self.b), failure),
+            )
+            return Arithmetic("+", difference, Constant(self.c))
+
+        clipped_score = clipped(scale.exported_probability(corrected), CLIP, 1 - CLIP)
+        return sigmoid(let(clipped_score, log_odds))
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """See BaseRowMap."""
+        return abs(self.c), self.a + self.b
 
     def formula(self) -> str:
         """See BaseScoreMap."""

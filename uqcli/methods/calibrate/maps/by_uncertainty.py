@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table, count, number
+from uqcli.expressions import Expression, Steps
 from uqcli.methods.calibrate.maps.base import BaseRowMap, Calibrated, Count, Parts
 from uqcli.methods.calibrate.maps.contradictions import first, not_ascending
 from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
@@ -55,6 +56,14 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
             inside = bin_index == index
             result[inside] = fitted.probability(corrected[inside], scale)
         return Calibrated(probability=result)
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        assert uncertainty is not None  # guaranteed by needs_uncertainty
+        maps = tuple(fitted.exported(corrected, scale) for fitted in self.maps)
+        return Steps(uncertainty, tuple(self.uncertainty_edges), maps)
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
         """Return the parts by uncertainty level."""

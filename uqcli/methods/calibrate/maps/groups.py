@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table
+from uqcli.expressions import AllOf, Case, Constant, Expression, IsMissing, TextIn
 from uqcli.methods.calibrate.maps.base import BaseRowMap, Calibrated, Parts
 from uqcli.methods.calibrate.maps.leaves import (
     Leaf,
@@ -17,6 +18,8 @@ from uqcli.methods.calibrate.maps.leaves import (
     contradiction_in_leaves,
     leaves_table,
     names_of_leaves,
+    terms_of_leaves,
+    text_column,
 )
 from uqcli.methods.calibrate.questions import FeatureColumn
 
@@ -75,6 +78,33 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
         del uncertainty
         leaf = group_of(self.groups, self.features, features or {})
         return Calibrated(probability=calibrated_in_leaves(self.leaves, leaf, corrected, scale), leaf=leaf)
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del uncertainty
+        return self._by_group([leaf.calibration.exported(corrected, scale) for leaf in self.leaves])
+
+    def exported_leaf(self) -> Expression:
+        """See BaseRowMap."""
+        return self._by_group([Constant(leaf) for leaf in range(len(self.leaves))])
+
+    def _by_group(self, values: Sequence[Expression]) -> Expression:
+        """Return the value of a row's group; the last one if it is in none."""
+        branches = []
+        for group, value in zip(self.groups, values, strict=False):
+            conditions = [
+                IsMissing(text_column(feature)) if level is None else TextIn(text_column(feature), (level,))
+                for feature, level in zip(self.features, group, strict=True)
+            ]
+            branches.append((AllOf(tuple(conditions)), value))
+        return Case(tuple(branches), values[-1])
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """See BaseRowMap."""
+        return terms_of_leaves(self.leaves)
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
         """Return the parts by group."""

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table, count, number, share
+from uqcli.expressions import Constant, Expression, Steps
 from uqcli.methods.calibrate.maps.base import BaseScoreMap, Count
 from uqcli.methods.calibrate.maps.contradictions import not_ascending, not_probabilities
 
@@ -54,6 +55,13 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         rate = np.array(self.rate)
         by_row: Floats = rate[bin_of(corrected, np.array(self.edges, dtype=np.float64))]
         return by_row
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del scale, uncertainty
+        return Steps(corrected, tuple(self.edges), tuple(map(Constant, self.rate)))
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table
+from uqcli.expressions import Expression
 from uqcli.methods.calibrate.maps.base import BaseScoreMap, formula_table
 
 if TYPE_CHECKING:
@@ -25,6 +26,13 @@ class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
         """See BaseScoreMap."""
         return scale.probability(corrected)
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del uncertainty
+        return scale.exported_probability(corrected)
 
     def formula(self) -> str:
         """See BaseScoreMap."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
+from uqcli.expressions import Expression, interpolated, let
 from uqcli.methods.calibrate.maps.base import BaseScoreMap
 from uqcli.methods.calibrate.maps.contradictions import not_ascending, not_probabilities
 
@@ -38,6 +39,13 @@ class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         del scale
         fitted: Floats = np.interp(corrected, np.array(self.x), np.array(self.y))
         return fitted
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del scale, uncertainty
+        return let(corrected, lambda score: interpolated(score, self.x, self.y))
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""

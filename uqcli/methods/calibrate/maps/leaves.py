@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from uqcli.document import Table, count, printable, share
+from uqcli.expressions import Column
 from uqcli.methods.calibrate.maps.base import Count
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
@@ -52,6 +53,17 @@ def contradiction_in_features(features: Sequence[FeatureColumn]) -> str | None:
 def contradiction_in_leaves(leaves: Sequence[Leaf]) -> str | None:
     """Find the first contradiction among the maps of the leaves, or None."""
     return first(leaf.calibration.contradiction() for leaf in leaves)
+
+
+def text_column(feature: FeatureColumn) -> Column:
+    """Return the column of a categorical feature."""
+    return Column(name=feature.name, kind="text")
+
+
+def terms_of_leaves(leaves: Sequence[Leaf]) -> tuple[float, float]:
+    """Bound the terms of the log-odds of all leaves (see ``BaseRowMap.terms``)."""
+    constants, factors = zip(*(leaf.calibration.terms for leaf in leaves), strict=True)
+    return max(constants), max(factors)
 
 
 def names_of_leaves(leaves: Sequence[Leaf]) -> tuple[str, ...]:

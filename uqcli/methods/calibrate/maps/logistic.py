@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from uqcli.choices import CalibrationMethod
+from uqcli.expressions import Arithmetic, Constant, Expression, sigmoid
 from uqcli.methods.calibrate.maps.base import BaseScoreMap
 from uqcli.methods.calibrate.maps.contradictions import finite
 
@@ -36,6 +37,19 @@ class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
 
         with np.errstate(over="ignore"):  # infinite log-odds give probabilities 0 and 1
             return sigmoid(self.intercept + self.slope * scale.log_odds(corrected))
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del uncertainty
+        slope = Arithmetic("*", Constant(self.slope), scale.exported_log_odds(corrected))
+        return sigmoid(Arithmetic("+", Constant(self.intercept), slope))
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """See BaseRowMap."""
+        return abs(self.intercept), abs(self.slope)
 
     def formula(self) -> str:
         """See BaseScoreMap."""

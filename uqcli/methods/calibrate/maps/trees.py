@@ -11,6 +11,8 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table
+from uqcli.errors import UsageError
+from uqcli.expressions import Arithmetic, Case, Column, Comparison, Constant, Expression, IsMissing, TextIn
 from uqcli.methods.calibrate.maps.base import BaseRowMap, Calibrated, Parts
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.leaves import (
@@ -20,6 +22,8 @@ from uqcli.methods.calibrate.maps.leaves import (
     contradiction_in_leaves,
     leaves_table,
     names_of_leaves,
+    terms_of_leaves,
+    text_column,
 )
 from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
@@ -77,6 +81,50 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         for tree, leaf in zip(self.trees, leaves, strict=True):
             total += calibrated_in_leaves(tree.leaves, leaf, corrected, scale)
         return Calibrated(probability=total / len(leaves), leaf=leaves[0] if self.has_leaves else None)
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del uncertainty
+        if self.combine == "sequence":
+            raise UsageError(
+                "a sequence of boosted trees, in which each tree magnifies the rounding of the last",
+                expected="a calibrator with --partitioner tree or forest",
+            )
+        total: Expression = Constant(0.0)
+        for tree in self.trees:
+            leaves = [leaf.calibration.exported(corrected, scale) for leaf in tree.leaves]
+            total = Arithmetic("+", total, self._by_leaf(tree, 0, leaves))
+        return Arithmetic("/", total, Constant(float(len(self.trees))))
+
+    def exported_leaf(self) -> Expression:
+        """See BaseRowMap."""
+        return self._by_leaf(self.trees[0], 0, [Constant(leaf) for leaf in range(len(self.trees[0].leaves))])
+
+    def _by_leaf(self, tree: Tree, index: int, values: Sequence[Expression]) -> Expression:
+        """Return the value of a row's leaf below a node."""
+        node = tree.nodes[index]
+        if node.leaf is not None:
+            return values[node.leaf]
+        left, right = (self._by_leaf(tree, child or 0, values) for child in (node.left, node.right))
+        feature = next(feature for feature in self.features if feature.name == node.feature)
+        if feature.levels is None:
+            column = Column(name=feature.name)
+            goes_left: Expression = Comparison("<=", column, Constant(float(node.threshold or 0.0)))
+            sides = (left, right)
+        else:
+            column = text_column(feature)
+            chosen = set(node.levels or ())
+            inside = tuple(level for level in feature.levels if (level in chosen) != node.other_left)
+            goes_left, sides = TextIn(column, inside), (right, left) if node.other_left else (left, right)
+        missing = left if node.missing_left else right
+        return Case(((IsMissing(column), missing), (goes_left, sides[0])), sides[1])
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """See BaseRowMap."""
+        return terms_of_leaves([leaf for tree in self.trees for leaf in tree.leaves])
 
     def _in_sequence(self, corrected: Floats, scale: Scale, leaves: Sequence[Ints]) -> Floats:
         """Apply the trees in sequence; each calibrates the log-odds that the previous tree predicts."""

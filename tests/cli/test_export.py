@@ -1,0 +1,238 @@
+"""Tests of ``uqcli export``: the program computes what ``apply`` does, on all targets."""
+
+import ast
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import sqlglot
+
+import uqcli as library
+from uqcli.artifacts.codec import load
+from uqcli.choices import ExportTarget, SqlDialect
+from uqcli.engines.request import DataRequest
+from uqcli.jobs.export import check
+from uqcli.jobs.export import run as job
+from uqcli.jobs.export.check import compare
+
+RULES = {
+    "smooth": ("boundary", "rows.csv", "--precision", "0.6"),
+    "st": ("boundary", "rows.csv", "--precision", "0.6", "--algorithm", "st"),
+    "hr": ("boundary", "rows.csv", "--precision", "0.6", "--algorithm", "hr"),
+    "vw-dpmt": ("boundary", "rows.csv", "--precision", "0.6", "--algorithm", "vw-dpmt"),
+    "zones": ("boundary", "rows.csv", "--precision", "0.6", "--review", "20%"),
+    "groups": ("boundary", "rows.csv", "--precision", "0.6", "--by", "site", "--bound", "each"),
+    "classes": ("boundary", "classes.csv", "--proba", "p_*", "--precision", "0.6"),
+    "classes each": ("boundary", "classes.csv", "--proba", "p_*", "--precision", "0.5", "--bound", "each"),
+    "platt": ("calibrate", "rows.csv", "--method", "platt"),
+    "temperature": ("calibrate", "rows.csv", "--method", "temperature"),
+    "beta": ("calibrate", "rows.csv", "--method", "beta"),
+    "isotonic": ("calibrate", "rows.csv", "--method", "isotonic"),
+    "histogram": ("calibrate", "rows.csv", "--method", "histogram"),
+    "mist": ("calibrate", "rows.csv", "--method", "mist"),
+    "prior": ("calibrate", "rows.csv", "--undersampled", "7"),
+    "logits": ("calibrate", "rows.csv", "--score", "logit", "--logit", "--method", "platt"),
+    "partition": ("calibrate", "rows.csv", "--method", "heterogeneous", "--partition", "site,number"),
+    "tree": (
+        *("calibrate", "rows.csv", "--method", "heterogeneous", "--features", "site,number"),
+        *("--partitioner", "tree", "--min-leaf", "100"),
+    ),
+    "forest": (
+        *("calibrate", "rows.csv", "--method", "heterogeneous", "--features", "site,number"),
+        *("--partitioner", "forest", "--max-depth", "1", "--min-leaf", "300", "--leaf-method", "isotonic"),
+    ),
+    "class temperature": ("calibrate", "classes.csv", "--proba", "p_*", "--method", "temperature"),
+    "grid": ("bin", "rows.csv", "--score-bins", "20"),
+    "one-dimensional grid": ("bin", "rows.csv", "--binning", "pava-bc"),
+    "lac": ("conformal", "classes.csv", "--proba", "p_*", "--method", "lac"),
+    "lac by group": ("conformal", "rows.csv", "--method", "lac", "--by", "site"),
+}
+REFUSED = {
+    "aps": (("conformal", "classes.csv", "--proba", "p_*"), "method aps order the classes"),
+    "boosted": (
+        (
+            *("calibrate", "rows.csv", "--method", "heterogeneous", "--features", "site"),
+            *("--partitioner", "boosted"),
+        ),
+        "boosted trees",
+    ),
+    "shift": (
+        ("shift", "classes.csv", "--target", "classes.csv", "--proba", "p_*"),
+        "a rule file of kind shift computes nothing from a row",
+    ),
+}
+
+
+def data(size=1500):
+    random = np.random.default_rng(0)
+    score, uncertainty = np.round(random.beta(2, 2, size), 3), random.normal(size=size)
+    frame = pl.DataFrame(
+        {
+            "score": score,
+            "logit": random.normal(0, 3, size),
+            "uncertainty": uncertainty,
+            "label": (random.random(size) < np.where(uncertainty > 0, score**3, score)).astype(int),
+            "site": random.choice(["Oslo", "O'Hare", "true", "naïve"], size),
+            "number": random.integers(0, 5, size),
+        }
+    )
+    probability = random.dirichlet([1, 1, 2], size)
+    label = [("a", "b", "c d")[random.choice(3, p=row)] for row in probability]
+    classes = {f"p_{name}": probability[:, index] for index, name in enumerate(("a", "b", "c d"))}
+    return frame, pl.DataFrame({**classes, "label": label})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write rows, and rows of class probabilities."""
+    folder = tmp_path_factory.mktemp("export")
+    rows, classes = data()
+    rows.write_csv(folder / "rows.csv")
+    classes.write_csv(folder / "classes.csv")
+    return folder
+
+
+@pytest.fixture
+def made(uqcli, folder, monkeypatch):
+    """Return a function that makes a rule, once, and names its rows; few rows are made, to be quick."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(check, "_MADE_ROWS", 2000)
+
+    def make(name):
+        command = RULES[name] if name in RULES else REFUSED[name][0]
+        path = f"{name.replace(' ', '-')}.json"
+        if not Path(path).exists():
+            outcome = uqcli(*command, "-q", "-o", path)
+            assert outcome.code == 0, outcome.err
+        return path, command[1]
+
+    return make
+
+
+@pytest.mark.parametrize("target", ExportTarget)
+@pytest.mark.parametrize("name", RULES)
+def test_the_program_computes_what_apply_does(uqcli, made, target, name):
+    rule, rows = made(name)
+    outcome = uqcli("export", rule, "--to", target, "--check", rows, "--json", "-o", "program")
+    assert outcome.code == 0, outcome.err
+    metrics = outcome.json["metrics"]
+    assert (metrics["differences"], metrics["compared"] - metrics["made"]) == (0, 1500)
+    assert metrics["made"] >= 2000
+    assert metrics["bytes"] == Path("program").stat().st_size
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_rule_of_a_row_is_refused_in_one_line(uqcli, made, name):
+    rule, _ = made(name)
+    outcome = uqcli("export", rule, "--to", "sql")
+    assert (outcome.code, outcome.out) == (2, b"")
+    assert REFUSED[name][1] in outcome.err
+    assert len(outcome.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_dialect_can_be_parsed(uqcli, made, name):
+    for dialect in SqlDialect:
+        parse(uqcli, made(name)[0], dialect)
+
+
+def parse(uqcli, rule, dialect):
+    outcome = uqcli("export", rule, "--to", "sql", "--dialect", dialect, "--table", "db.scored")
+    assert outcome.code == 0, outcome.err
+    text = outcome.out.decode()
+    assert text.startswith("-- uqcli export. rule: ")
+    assert f"digest: {json.loads(Path(rule).read_bytes())['digest']}" in text
+    (statement,) = sqlglot.parse(text, dialect=dialect)
+    again = sqlglot.parse_one(statement.sql(dialect=dialect), dialect=dialect)
+    assert again.sql(dialect=dialect) == statement.sql(dialect=dialect)
+
+
+def test_python_runs_in_old_versions_without_imports(uqcli, made):
+    for name in RULES:
+        text = uqcli("export", made(name)[0], "--to", "python").out.decode()
+        tree = ast.parse(text, feature_version=(3, 8))
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        assert [alias.name for node in imports for alias in node.names] == ["math"]
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        public = [node for node in functions if not node.name.startswith("_")]
+        assert all(ast.get_docstring(node) and node.returns for node in public)
+
+
+def test_a_function_decides_on_any_number(uqcli, made):
+    module = {}
+    exec(uqcli("export", made("smooth")[0], "--to", "python").out, module)
+    decide = module["decide"]
+    assert decide(0.999, -1) in (True, False)
+    assert decide(np.float32(0.25), np.float32(1)) == decide(0.25, 1)
+    for missing in (None, float("nan"), float("inf"), -float("inf")):
+        assert decide(missing, 0.0) is None
+        assert decide(0.5, missing) is None
+
+
+MUTATION = (rb"(score|score AS DOUBLE\)) >= ", rb"\1 > ")
+
+
+@pytest.mark.parametrize("target", ["sql", "python"])
+@pytest.mark.parametrize("name", ["smooth", "st", "groups", "zones"])
+def test_a_mutation_is_detected(uqcli, made, target, name):
+    """Rows between two scores decide alike under both; the made rows do not."""
+    path, rows = made(name)
+    program = job.run(job.ExportRequest(artifact=path, target=ExportTarget(target))).program
+    rule = load(path)
+    same = compare(rule, rule.formula(), program, ExportTarget(target), DataRequest(inputs=(rows,)))
+    assert (same.rows, same.example) == (0, None)
+    mutated = re.sub(*MUTATION, program, count=1)
+    assert mutated != program
+    different = compare(rule, rule.formula(), mutated, ExportTarget(target), DataRequest(inputs=(rows,)))
+    assert different.rows > 0
+    assert different.example
+
+
+def test_a_difference_ends_with_exit_6_and_writes_nothing(uqcli, made, monkeypatch):
+    path, rows = made("st")
+    original = job._program
+    monkeypatch.setattr(job, "_program", lambda *given: re.sub(*MUTATION, original(*given)))
+    outcome = uqcli("export", path, "--to", "python", "--check", rows, "-o", "never.py")
+    assert outcome.code == 6
+    assert "the program differs from the rule in" in outcome.err
+    assert not Path("never.py").exists()
+
+
+def test_a_missing_package_is_named(uqcli, made, monkeypatch):
+    path, _ = made("st")
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "onnx" else find(name))
+    outcome = uqcli("export", path, "--to", "onnx")
+    assert (outcome.code, outcome.out) == (7, b"")
+    assert "uqcli[export]" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--to", "java"), 2, "java"),
+        (("--to", "python", "--table", "t"), 2, "--table with --to python"),
+        (("--to", "sql", "--table", " "), 2, "--table ' '"),
+        (("--to", "sql", "--check", "nowhere.csv"), 3, "nowhere.csv"),
+        ((), 2, "--to"),
+    ],
+)
+def test_wrong_options_are_errors(uqcli, made, arguments, code, message):
+    outcome = uqcli("export", made("st")[0], *arguments)
+    assert (outcome.code, outcome.out) == (code, b"")
+    assert message in outcome.err
+
+
+def test_python_and_the_command_write_the_same(uqcli, made):
+    path, _ = made("smooth")
+    rule = library.Boundary.load(path)
+    text = rule.export("sql", dialect="postgres", table="t")
+    assert uqcli("export", path, "--to", "sql", "--dialect", "postgres", "--table", "t").out == text.encode()
+    assert uqcli("export", path, "--to", "python").out == rule.export("python").encode()
+    assert isinstance(rule.export("onnx"), bytes)
+    with pytest.raises(library.UsageError, match="one of sql, python, onnx"):
+        rule.export("java")

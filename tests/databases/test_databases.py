@@ -1,0 +1,286 @@
+"""Exported SQL in real databases: the same decisions as ``apply`` on a million rows, in every column type."""
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+from uqcli.artifacts.codec import load
+from uqcli.choices import SqlDialect
+from uqcli.jobs.export.check import error_bound, made_rows
+from uqcli.methods.export.sql import to_sql
+
+ROWS = int(os.environ.get("DATABASE_ROWS", "1000000"))
+INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+POSTGRES = Path(os.environ.get("POSTGRES_BIN") or (INSTALLED or ["."])[-1])
+CLUSTER_PYTHON = os.environ.get("UQCLI_CLUSTER_PYTHON", "")
+
+RULES = {
+    "boundary": ("boundary", "fit.parquet", "--precision", "0.6"),
+    "hr": ("boundary", "fit.parquet", "--precision", "0.6", "--algorithm", "hr"),
+    "zones": ("boundary", "fit.parquet", "--precision", "0.6", "--review", "20%"),
+    "groups": ("boundary", "fit.parquet", "--precision", "0.6", "--by", "site", "--bound", "each"),
+    "grid": ("bin", "fit.parquet", "--score-bins", "50"),
+    "platt": ("calibrate", "fit.parquet", "--method", "platt"),
+    "beta": ("calibrate", "fit.parquet", "--method", "beta"),
+    "isotonic": ("calibrate", "fit.parquet", "--method", "isotonic"),
+    "tree": (
+        *("calibrate", "fit.parquet", "--method", "heterogeneous", "--features", "site,number"),
+        *("--partitioner", "tree", "--min-leaf", "300"),
+    ),
+}
+TYPES = {"float64": pl.Float64, "float32": pl.Float32, "decimal": pl.Decimal(18, 9)}
+
+
+def uqcli(*arguments, cwd):
+    subprocess.run([sys.executable, "-m", "uqcli", *arguments], check=True, cwd=cwd, env=with_program())
+
+
+def with_program():
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+def fit_rows(size=4000):
+    random = np.random.default_rng(0)
+    score, uncertainty = random.beta(2, 2, size).astype(np.float32).astype(float), random.normal(size=size)
+    return pl.DataFrame(
+        {
+            "score": score,
+            "uncertainty": uncertainty,
+            "label": (random.random(size) < np.where(uncertainty > 0, score**3, score)).astype(int),
+            "site": random.choice(["Oslo", "O'Hare", "true", "naïve"], size),
+            "number": random.integers(0, 5, size),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder():
+    """Make the rules, in a folder that the database's user may read."""
+    folder = Path(tempfile.mkdtemp(prefix="uqcli-databases-"))
+    folder.chmod(0o755)
+    fit_rows().write_parquet(folder / "fit.parquet")
+    for name, command in RULES.items():
+        uqcli(*command, "-q", "-o", f"{name}.json", cwd=folder)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def rows_of(formula, kind):
+    """Draw rows: at and beside every threshold, at random, and missing; in a type that holds them."""
+    made = made_rows(formula)
+    random = np.random.default_rng(1)
+    drawn = {}
+    for column in formula.inputs:
+        values = made[column.name]
+        taken = values.gather(random.integers(0, len(values), ROWS))
+        if column.kind == "number" and column.name in ("score", "uncertainty"):
+            noise = random.random(ROWS) if column.name == "score" else random.normal(size=ROWS)
+            taken = pl.select(pl.when(pl.Series(random.random(ROWS) < 0.5)).then(taken).otherwise(noise))
+            taken = taken.to_series().alias(column.name)
+            if kind == "decimal":
+                taken = taken.set(~(taken.is_finite() & (taken.abs() < 1e6)).fill_null(value=False), None)
+            taken = taken.cast(TYPES[kind])
+            if kind == "float32" and column.name == "score":
+                taken = taken.clip(0, 1)
+        drawn[column.name] = taken
+    return pl.DataFrame(drawn).with_row_index("id")
+
+
+def in_duckdb(frame, query, folder):
+    frame.write_parquet(folder / "rows.parquet")
+    sql = query("rows", SqlDialect.DUCKDB)
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE VIEW rows AS SELECT * FROM '{folder}/rows.parquet'")
+        return pl.from_arrow(connection.sql(sql).to_arrow_table())
+
+
+def in_sqlite(frame, query, folder):
+    del folder
+    numbers = frame.with_columns(pl.col(pl.Decimal).cast(pl.Float64))
+    connection = sqlite3.connect(":memory:")
+    columns = ", ".join(f'"{name}"' for name in frame.columns)
+    connection.execute(f"CREATE TABLE rows ({columns})")
+    marks = ", ".join("?" * len(frame.columns))
+    connection.executemany(f"INSERT INTO rows VALUES ({marks})", numbers.iter_rows())
+    cursor = connection.execute(query("rows", SqlDialect.SQLITE))
+    names = [column[0] for column in cursor.description]
+    return pl.DataFrame(cursor.fetchall(), schema=names, orient="row", infer_schema_length=None)
+
+
+@pytest.fixture(scope="module")
+def postgres(folder):
+    """Start a server of PostgreSQL as its own user, on a socket in a folder."""
+    if not (POSTGRES / "initdb").exists():
+        pytest.fail(f"no PostgreSQL in {POSTGRES}: apt-get install postgresql, or set POSTGRES_BIN")
+    data, sockets = folder / "postgres", folder / "sockets"
+    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    for path in (data, sockets):
+        path.mkdir()
+        if user:
+            shutil.chown(path, "postgres")
+
+    def quietly(*command):
+        subprocess.run([*user, *command], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+
+    quietly(POSTGRES / "initdb", "-D", data, "-A", "trust", "-E", "UTF8")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = f"-c listen_addresses= -c unix_socket_directories={sockets} -p {port} -c fsync=off"
+    quietly(POSTGRES / "pg_ctl", "-D", data, "-w", "-l", data / "log", "-o", options, "start")
+    psql = [*user, "psql", "-h", sockets, "-p", str(port), "-d", "postgres", "-q", "-v", "ON_ERROR_STOP=1"]
+    yield psql
+    quietly(POSTGRES / "pg_ctl", "-D", data, "-m", "fast", "stop")
+
+
+def in_postgres(psql):
+    names = {
+        pl.Float64: "float8",
+        pl.Float32: "float4",
+        pl.String: "text",
+        pl.Int64: "int8",
+        pl.UInt32: "int8",
+    }
+
+    def run(frame, query, folder):
+        types = [
+            names.get(kind.base_type() if hasattr(kind, "base_type") else kind, "numeric(18, 9)")
+            for kind in frame.dtypes
+        ]
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in zip(frame.columns, types, strict=True))
+        floats = [name for name, kind in frame.schema.items() if kind.is_float()]
+        texts = {
+            name: pl.col(name).cast(pl.String).replace({"inf": "Infinity", "-inf": "-Infinity"})
+            for name in floats
+        }
+        frame.with_columns(**texts).write_csv(folder / "rows.csv", null_value="\\N", quote_style="necessary")
+        (folder / "rows.csv").chmod(0o644)
+        sql = query("rows", SqlDialect.POSTGRES)
+        statements = "\n".join(
+            [
+                "SET extra_float_digits = 3;",
+                f"DROP TABLE IF EXISTS rows; CREATE TABLE rows ({columns});",
+                f"\\copy rows FROM '{folder}/rows.csv' WITH (FORMAT csv, HEADER, NULL '\\N')",
+                f"CREATE VIEW result AS {sql};",
+                "COPY (SELECT * FROM result ORDER BY id) TO STDOUT WITH (FORMAT csv, HEADER, NULL '\\N');",
+                "DROP VIEW result;",
+            ]
+        )
+        done = subprocess.run(psql, check=True, capture_output=True, input=statements.encode(), cwd=folder)
+        return pl.read_csv(done.stdout, null_values=["\\N"], infer_schema=False)
+
+    return run
+
+
+SPARK_JOBS = """
+import sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+spark.sparkContext.setLogLevel("ERROR")
+for line in sys.stdin:
+    rows, query, result = line.rstrip("\\n").split("\\t")
+    spark.read.parquet(rows).createOrReplaceTempView("rows")
+    spark.sql(open(query).read()).write.mode("overwrite").parquet(result)
+    print("done", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def spark(folder):
+    """Start Spark in a process that runs one query after the other."""
+    if not CLUSTER_PYTHON:
+        pytest.fail("UQCLI_CLUSTER_PYTHON names no Python with pyspark: use make databases")
+    with (
+        (folder / "spark.log").open("w") as log,
+        subprocess.Popen(
+            [CLUSTER_PYTHON, "-c", SPARK_JOBS],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+        ) as process,
+    ):
+        yield process
+        process.stdin.close()
+
+
+def in_spark(process):
+    def run(frame, query, folder):
+        frame.with_columns(pl.col("id").cast(pl.Int64)).write_parquet(folder / "rows.parquet")
+        (folder / "query.sql").write_text(query("rows", SqlDialect.SPARK))
+        names = [str(folder / name) for name in ("rows.parquet", "query.sql", "result")]
+        process.stdin.write("\t".join(names) + "\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "done\n", (folder / "spark.log").read_text()[-2000:]
+        return pl.read_parquet(folder / "result" / "*.parquet").sort("id")
+
+    return run
+
+
+@pytest.fixture(params=["duckdb", "sqlite", "postgres", "spark"])
+def database(request):
+    """Return a function that runs a query on rows."""
+    if request.param == "postgres":
+        return in_postgres(request.getfixturevalue("postgres"))
+    if request.param == "spark":
+        return in_spark(request.getfixturevalue("spark"))
+    return {"duckdb": in_duckdb, "sqlite": in_sqlite}[request.param]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("name", RULES)
+def test_a_database_decides_as_apply_does(folder, database, name, kind):
+    formula = load(str(folder / f"{name}.json")).formula()
+    frame = rows_of(formula, kind)
+    frame.write_parquet(folder / "given.parquet")
+    uqcli(
+        "apply",
+        f"{name}.json",
+        "given.parquet",
+        "--on-invalid",
+        "keep",
+        "-q",
+        "-o",
+        "applied.parquet",
+        cwd=folder,
+    )
+    expected = pl.read_parquet(folder / "applied.parquet")
+    result = database(
+        frame, lambda table, dialect: to_sql(formula, dialect, ["made for a test"], table), folder
+    )
+    assert len(result) == len(expected) == ROWS
+    assert expected.select(output.name for output in formula.outputs).null_count().row(0)[0] > 0
+    for output in formula.outputs:
+        computed, applied = result[output.name], expected[output.name]
+        if output.kind == "double":
+            computed = computed.cast(pl.Float64)
+            assert computed.is_null().to_list() == applied.is_null().to_list()
+            distance = (computed - applied).abs() / pl.select(pl.max_horizontal(applied, 1e-290)).to_series()
+            assert distance.max() <= error_bound(formula, 27.64)
+            continue
+        if computed.dtype == pl.String and output.kind == "bool":  # a CSV file of PostgreSQL
+            computed = computed == "t"
+        assert computed.cast(applied.dtype).equals(applied), output.name
+
+
+def test_probabilities_never_fall_as_scores_rise(folder, database):
+    """Neighbours among doubles keep their order under a map that rises."""
+    start = np.random.default_rng(2).random(20_000)
+    score = np.unique(np.concatenate([start, np.nextafter(start, 0), np.nextafter(start, 1)]))
+    for name in ("platt", "beta", "isotonic"):
+        formula = load(str(folder / f"{name}.json")).formula()
+        frame = pl.DataFrame({"score": score}).with_row_index("id")
+        result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)  # noqa: B023
+        values = result["calibrated"].cast(pl.Float64).to_numpy()
+        assert (np.diff(values) >= 0).all()

@@ -1,0 +1,156 @@
+"""``uqcli export``: write a rule as a program, and check that it decides as the rule does."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
+
+from uqcli.artifacts.boundary import BoundaryArtifact
+from uqcli.artifacts.codec import content_of, load_unedited
+from uqcli.artifacts.saved import Saved
+from uqcli.choices import ExportTarget, SqlDialect
+from uqcli.engines.request import DataRequest
+from uqcli.errors import GateError, MissingExtraError, UsageError
+from uqcli.expressions import Formula
+from uqcli.jobs.result import Result
+from uqcli.reports.export.report import Differences, ExportParameters, ExportReport
+
+_NEEDS: Final[Mapping[ExportTarget, str]] = MappingProxyType(
+    {ExportTarget.SQL: "sqlglot", ExportTarget.ONNX: "onnx"}
+)
+_RUNS: Final[Mapping[ExportTarget, str]] = MappingProxyType(
+    {ExportTarget.SQL: "duckdb", ExportTarget.ONNX: "onnxruntime"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportRequest:
+    """Request to export a rule.
+
+    Attributes
+    ----------
+    artifact
+        Path, or ``-`` for standard input; or its name if the rule is given.
+    rule
+        The rule; None to load it.
+    table
+        Table that a query reads; None for expressions alone.
+    check
+        Rows on which the program is compared with the rule; None for none.
+    """
+
+    artifact: str
+    target: ExportTarget
+    dialect: SqlDialect = SqlDialect.DUCKDB
+    table: str | None = None
+    check: DataRequest | None = None
+    rule: Saved | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exported(Result[ExportReport, None]):
+    """Result with the program; UTF-8, or an ONNX model."""
+
+    program: bytes
+
+
+def run(request: ExportRequest) -> Exported:
+    """Export a rule.
+
+    Raises
+    ------
+    UsageError, ArtifactError, DataError
+        The rule cannot be read, or is no computation on a single row; or the rows to check cannot be read.
+    MissingExtraError
+        A package that writes or runs the program is missing.
+    """
+    if request.table is not None and request.target is not ExportTarget.SQL:
+        raise UsageError(f"--table with --to {request.target}", expected="--to sql")
+    rule = request.rule or load_unedited(request.artifact)
+    formula = rule.formula()
+    _refuse_two_kinds(formula)
+    _require(_NEEDS.get(request.target))
+    facts = _facts(rule)
+    program = _program(request, formula, facts)
+    differences = None
+    if request.check is not None:
+        _require(_RUNS.get(request.target))
+        from uqcli.jobs.export.check import compare
+
+        runs = program
+        if request.target is ExportTarget.SQL and (request.dialect, request.table) != (
+            SqlDialect.DUCKDB,
+            None,
+        ):
+            runs = _program(replace(request, dialect=SqlDialect.DUCKDB, table=None), formula, facts)
+        differences = compare(rule, formula, runs, request.target, request.check)
+    report = ExportReport(
+        parameters=ExportParameters(
+            kind=rule.kind,
+            target=request.target,
+            dialect=request.dialect if request.target is ExportTarget.SQL else None,
+            inputs=[column.name for column in formula.inputs],
+            outputs=[output.name for output in formula.outputs],
+        ),
+        rule=rule,
+        size=len(program),
+        differences=differences,
+    )
+    return Exported(report=report, artifact=None, failure=_failure(differences), program=program)
+
+
+def _failure(differences: Differences | None) -> GateError | None:
+    if differences is None or not differences.rows:
+        return None
+    return GateError([f"check failed: {differences.sentence()}"])
+
+
+def _refuse_two_kinds(formula: Formula) -> None:
+    """Refuse a column that is read as a number and as a text."""
+    names = [column.name for column in formula.inputs]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"column '{twice}' is both a number and a text", expected="a column for each")
+
+
+def _require(package: str | None) -> None:
+    if package is not None and importlib.util.find_spec(package) is None:
+        raise MissingExtraError(
+            f"this export needs {package}",
+            expected="the extra 'export'",
+            remedy="pip install 'uqcli[export]'",
+        )
+
+
+def _facts(rule: Saved) -> dict[str, str]:
+    """Return what a reader of the program must know about the rule."""
+    facts = {
+        "rule": rule.document().title,
+        "kind": str(rule.kind),
+        "digest": content_of(rule)["digest"],
+        "version": rule.uqcli_version,
+    }
+    if isinstance(rule, BoundaryArtifact):
+        facts["bound"] = rule.constraint.parsed().text()
+    return facts
+
+
+def _program(request: ExportRequest, formula: Formula, facts: Mapping[str, str]) -> bytes:
+    missing = "Null for rows whose numbers are null, NaN, infinite or out of their range."
+    comments = [f"uqcli export. {name}: {' '.join(fact.split())}" for name, fact in facts.items()]
+    match request.target:
+        case ExportTarget.SQL:
+            from uqcli.methods.export.sql import to_sql
+
+            return to_sql(formula, request.dialect, [*comments, missing], request.table).encode()
+        case ExportTarget.PYTHON:
+            from uqcli.methods.export.python import to_python
+
+            return to_python(formula, comments).encode()
+        case ExportTarget.ONNX:
+            from uqcli.methods.export.onnx import to_onnx
+
+            return to_onnx(formula, facts)

@@ -1,0 +1,1 @@
+"""Programs that compute what a rule adds to a row, outside of this program."""

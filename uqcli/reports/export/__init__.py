@@ -1,0 +1,1 @@
+"""Report of ``uqcli export``."""

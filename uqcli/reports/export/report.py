@@ -1,0 +1,108 @@
+"""Report of ``uqcli export``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uqcli.artifacts.saved import Saved
+from uqcli.defaults import VERSION
+from uqcli.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, count, plain, rows_of
+
+
+class ExportParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Options that change the result; the dialect is null for other targets than SQL."""
+
+    kind: str
+    target: str
+    dialect: str | None
+    inputs: list[str]
+    outputs: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """Comparison of a program with its rule.
+
+    Attributes
+    ----------
+    rows
+        Rows in which they differ.
+    compared, made
+        Rows compared, and those among them that were made: beside every number that the rule compares.
+    example
+        The first row in which they differ, in words; None without any.
+    """
+
+    rows: int
+    compared: int
+    made: int
+    example: str | None = None
+
+    def sentence(self) -> str:
+        """State the outcome."""
+        of_rows = f"{rows_of(self.compared)} ({count(self.made)} at and beside every threshold)"
+        if not self.rows:
+            return f"The program agrees with the rule in {of_rows}."
+        return (
+            f"the program differs from the rule in {count(self.rows)} of {of_rows}, first at {self.example}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportReport(OneResult):
+    """An exported rule.
+
+    Attributes
+    ----------
+    size
+        Bytes of the program.
+    differences
+        Comparison with the rule; None if it was not checked.
+    """
+
+    parameters: ExportParameters
+    rule: Saved
+    size: int
+    differences: Differences | None
+
+    @property
+    def metrics(self) -> Metrics:
+        """Size of the program, and the comparison with the rule if there is one."""
+        if self.differences is None:
+            return {"bytes": self.size}
+        found = self.differences
+        return {"bytes": self.size, "compared": found.compared, "made": found.made, "differences": found.rows}
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "command": "export",
+            "uqcli_version": VERSION,
+            "parameters": msgspec.to_builtins(self.parameters),
+            "metrics": plain(self.metrics),
+            "notes": [] if self.differences is None else [self.differences.sentence()],
+        }
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        parameters = self.parameters
+        language = f"SQL ({parameters.dialect})" if parameters.dialect else parameters.target
+        rows = [("reads", ", ".join(parameters.inputs)), ("computes", ", ".join(parameters.outputs))]
+        lead = [] if self.differences is None else [self.differences.sentence()]
+        return Document(
+            title=f"{self.rule.document().title}: written as {language}, {count(self.size)} bytes",
+            lead=lead,
+            tables=[Table(title="", header=("", "columns"), rows=rows, left=2)],
+            notes=[] if self.differences else ["Not compared with the rule: --check INPUT does it."],
+            card=HeadCard(
+                title=f"Rule written as {language}",
+                verdict=None
+                if self.differences is None
+                else Verdict(text="agrees with the rule", tone="good")
+                if not self.differences.rows
+                else Verdict(text="differs from the rule", tone="bad"),
+            ),
+        )
