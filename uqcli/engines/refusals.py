@@ -29,9 +29,9 @@ def unlabelled(rows: int) -> str:
 
 def repeated_ids(labels: LabelsFile, rows: int, example: str | None) -> DataError:
     """Create the error for ids that do not name one label."""
-    found = "without an id" if example is None else f"with an id that repeats, such as '{example}'"
+    problem = "without an id" if example is None else f"with an id that repeats, such as '{example}'"
     return DataError(
-        f"'{labels.file}' has {rows:,} {'row' if rows == 1 else 'rows'} {found}",
+        f"'{labels.file}' has {rows:,} {'row' if rows == 1 else 'rows'} {problem}",
         expected=f"one label for each '{labels.on}'",
         remedy="keep the latest label of each",
     )

@@ -231,10 +231,10 @@ def ratio_difference(
     if clusters < FEW_CLUSTERS or differing < MIN_DIFFERING:
         return LinearisedDifference(value=value, low=None, high=None, p_value=None)
     error = math.sqrt(_variance(residuals[1] - residuals[0], clusters))
-    found = _linearised(value, error, differing, confidence)
-    assert found.low is not None  # it always has an interval
-    assert found.high is not None
-    return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
+    difference = _linearised(value, error, differing, confidence)
+    assert difference.low is not None  # it always has an interval
+    assert difference.high is not None
+    return replace(difference, low=max(-1.0, difference.low), high=min(1.0, difference.high))
 
 
 def row_difference(

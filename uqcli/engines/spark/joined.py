@@ -46,15 +46,18 @@ def with_labels(
     with spark_errors("join the labels"):
         times = by_id.groupBy(_KEY).count()
         wrong = times.filter(F.col(_KEY).isNull() | (F.col("count") > 1))
-        found = wrong.agg(F.sum("count").alias("rows"), F.min(_KEY).alias("id")).toArrow().to_pylist()[0]
-        if found["rows"]:
-            raise repeated_ids(labels, found["rows"], found["id"])
+        problem = wrong.agg(F.sum("count").alias("rows"), F.min(_KEY).alias("id")).toArrow().to_pylist()[0]
+        if problem["rows"]:
+            raise repeated_ids(labels, problem["rows"], problem["id"])
         used = together([frame.select(_KEY) for frame in keyed]).groupBy(_KEY).count()
         unused, shared = (F.col("count").isNull(), F.col("count") > 1)
         counts = (
             by_id.join(used, _KEY, "left")
             .agg(
-                *(F.count(F.when(each, 1)).alias(name) for name, each in (("none", unused), ("many", shared)))
+                *(
+                    F.count(F.when(is_so, 1)).alias(name)
+                    for name, is_so in (("none", unused), ("many", shared))
+                )
             )
             .toArrow()
             .to_pylist()[0]

@@ -348,13 +348,13 @@ def weighted_difference(rows: WeightedRows, confidence: float) -> BoundaryDiffer
 
 def caught_difference(rows: WeightedRows, confidence: float) -> tuple[Estimate, float | None]:
     """Compute the difference of the positives that two rules flag or leave for review, and its p-value."""
-    found = rows.difference(
+    result = rows.difference(
         lambda decisions: decisions[0] != _CLEARED,
         lambda decisions: decisions[1] != _CLEARED,
         confidence,
         positive=True,
     )
-    return _difference(found), found.p_value
+    return _difference(result), result.p_value
 
 
 def weighted_benefit_difference(rows: WeightedRows, odds: Fraction, confidence: float) -> Estimate:
@@ -366,22 +366,22 @@ def weighted_benefit_difference(rows: WeightedRows, odds: Fraction, confidence: 
     return _between(rows.net_benefit_difference(flags(0), flags(1), odds, confidence))
 
 
-def _between(found: tuple[float, float, float]) -> Estimate:
-    value, low, high = found
+def _between(result: tuple[float, float, float]) -> Estimate:
+    value, low, high = result
     return Estimate(value=value, low=low, high=high)
 
 
-def _difference(found: LinearisedDifference, scale: float = 1.0) -> Estimate:
-    if found.value is None:
+def _difference(result: LinearisedDifference, scale: float = 1.0) -> Estimate:
+    if result.value is None:
         return unknown("a rate is undefined")
-    if found.low is None or found.high is None:
-        return Estimate(value=scale * found.value, low=None, high=None)
-    return Estimate(value=scale * found.value, low=scale * found.low, high=scale * found.high)
+    if result.low is None or result.high is None:
+        return Estimate(value=scale * result.value, low=None, high=None)
+    return Estimate(value=scale * result.value, low=scale * result.low, high=scale * result.high)
 
 
-def _estimate(found: SurveyInterval) -> Estimate:
-    if found.low is None or found.high is None:
+def _estimate(result: SurveyInterval) -> Estimate:
+    if result.low is None or result.high is None:
         return Estimate(
-            value=found.value, low=None, high=None, reason=f"fewer than {MIN_CLUSTERS} rows count for it"
+            value=result.value, low=None, high=None, reason=f"fewer than {MIN_CLUSTERS} rows count for it"
         )
-    return ExactEstimate(value=found.value, low=found.low, high=found.high)
+    return ExactEstimate(value=result.value, low=result.low, high=result.high)

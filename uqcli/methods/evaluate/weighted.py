@@ -105,10 +105,10 @@ class WeightedRows:
             for (decisions, label), sums in self.sums.items()
             if positive in (None, label)
         ]
-        found = row_difference(value, terms, self._differing(first, second, positive), confidence)
+        result = row_difference(value, terms, self._differing(first, second, positive), confidence)
         total = self.total(positive=positive).rows
         outcomes = [self.total(chosen, positive=positive).rows for chosen in (first, second)]
-        return _if_shown(found, [number for rows in outcomes for number in (rows, total - rows)])
+        return _if_shown(result, [number for rows in outcomes for number in (rows, total - rows)])
 
     def precision_difference(
         self, first: Chooses, second: Chooses, confidence: float
@@ -134,7 +134,7 @@ class WeightedRows:
             for (decisions, label), sums in self.sums.items()
             if first(decisions) or second(decisions)
         ]
-        found = row_difference(
+        result = row_difference(
             float(rates[1] - rates[0]), terms, self._differing(first, second, None), confidence
         )
         outcomes = [
@@ -142,7 +142,7 @@ class WeightedRows:
             for choice in (first, second)
             for positive in (False, True)
         ]
-        return _if_shown(found, outcomes)
+        return _if_shown(result, outcomes)
 
     def net_benefit(self, chosen: Chooses, odds: Fraction, confidence: float) -> tuple[float, float, float]:
         """Return the net benefit of the chosen rows, with its interval (see methods/evaluate/net_benefit)."""
@@ -179,10 +179,10 @@ class WeightedRows:
         largest = self._largest(chosen, positive), rows.largest
 
         def interval_at(confidence: float) -> tuple[float, float, float]:
-            found = row_interval(inside, others, confidence, largest)
-            assert found.value is not None  # there are rows
-            ends = (0.0, 1.0) if found.low is None or found.high is None else (found.low, found.high)
-            return found.value * rows.rows, *ends
+            result = row_interval(inside, others, confidence, largest)
+            assert result.value is not None  # there are rows
+            ends = (0.0, 1.0) if result.low is None or result.high is None else (result.low, result.high)
+            return result.value * rows.rows, *ends
 
         return interval_at
 
@@ -191,8 +191,8 @@ class WeightedRows:
         return self.total(lambda rows: first(rows) != second(rows), positive=positive).rows
 
 
-def _if_shown(found: LinearisedDifference, outcomes: Sequence[int]) -> LinearisedDifference:
+def _if_shown(result: LinearisedDifference, outcomes: Sequence[int]) -> LinearisedDifference:
     """Remove the interval of a difference unless each outcome has enough rows."""
-    if min(outcomes) >= FEW_CLUSTERS or found.p_value == 1.0:
-        return found
-    return replace(found, low=None, high=None, p_value=None)
+    if min(outcomes) >= FEW_CLUSTERS or result.p_value == 1.0:
+        return result
+    return replace(result, low=None, high=None, p_value=None)

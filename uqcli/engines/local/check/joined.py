@@ -54,10 +54,10 @@ class Labels:
     def of(self, batch: Batch) -> pl.Series:
         """Return the label of each row, null if its id has none."""
         key = texts_of(batch.column(self.file.on), self.file.on)
-        found = pl.DataFrame({_ID: key}).join(self._frame, on=_ID, how="left", maintain_order="left")
-        rows = found[_ROW].drop_nulls().to_numpy()
+        joined = pl.DataFrame({_ID: key}).join(self._frame, on=_ID, how="left", maintain_order="left")
+        rows = joined[_ROW].drop_nulls().to_numpy()
         self._rows += np.bincount(rows, minlength=len(self._rows))
-        return found[_LABEL]
+        return joined[_LABEL]
 
     def cautions(self) -> list[str]:
         """Caution that labels met no row, or several, after all rows were read.
