@@ -232,6 +232,13 @@ class Simulation(StrEnum):
     GAUSSIAN = "gaussian"
 
 
+class SampleGoal(StrEnum):
+    """What the labels of a sample are for."""
+
+    PRECISION = "precision"
+    RECALL = "recall"
+
+
 class ExportTarget(StrEnum):
     """Language of an exported rule."""
 

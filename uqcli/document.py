@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 class Estimate:
     """A metric with its confidence interval.
 
-    The value is None if undefined (0/0); the ends are None if no valid interval exists.
+    The value is None if undefined (0/0); the ends are None if no valid interval exists. ``reason`` says why
+    there is none, if that is more than 0/0.
     """
 
     value: float | None
     low: float | None
     high: float | None
+    reason: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)

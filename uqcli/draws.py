@@ -35,6 +35,7 @@ class Purpose(IntEnum):
     EXPECT = 10
     THIN = 11
     CHECK = 12
+    SAMPLE = 16
 
 
 def blocks(rows: int, seed: int, purpose: Purpose) -> Iterator[tuple[int, np.random.Generator]]:

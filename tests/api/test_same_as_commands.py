@@ -372,6 +372,43 @@ def test_schemas_are_those_of_the_command(capfd):
         assert uqcli.schema_text(kind) == command(f"schema {kind}", capfd)
 
 
+def test_rates_of_rows_with_sampling_weights_are_those_of_the_command(given, capfd):
+    command("boundary rows.parquet --precision 0.6 -q -o model.json", capfd)
+    line = "evaluate model.json rows.parquet --sampling-weight score --json"
+    expected = json.loads(command(line, capfd))["metrics"]
+    evaluation = uqcli.load("model.json").evaluate(
+        *given.labelled, uncertainty=given.rows["uncertainty"], sampling_weight=given.rows["score"]
+    )
+    assert json.loads(json.dumps(evaluation.report.payload()))["metrics"] == expected
+
+
+@pytest.mark.parametrize("goal", ["precision", "recall"])
+def test_rows_to_label_are_those_of_the_command(given, capfd, goal):
+    command("boundary rows.parquet --precision 0.6 -q -o model.json", capfd)
+    command("calibrate rows.parquet --bootstrap 0 -q -o map.json", capfd)
+    calibrated = "--calibrator map.json" if goal == "recall" else ""
+    options = f"--for {goal} --budget 40 --seed 5 {calibrated}"
+    command(f"sample model.json rows.parquet {options} -q -o out.parquet", capfd)
+    weight = uqcli.load("model.json").sample(
+        given.rows["score"],
+        given.rows["uncertainty"],
+        goal=goal,
+        budget=40,
+        calibrator=uqcli.load("map.json") if calibrated else None,
+        seed=5,
+    )
+    written = pl.read_parquet("out.parquet")
+    assert weight[weight > 0].tolist() == written["sampling_weight"].to_list()
+    assert np.asarray(given.rows["score"])[weight > 0].tolist() == written["score"].to_list()
+
+
 def test_every_command_is_compared():
-    compared = {case[0].split()[0] for case in CASES} | {"apply", "evaluate", "watch", "show", "schema"}
+    compared = {case[0].split()[0] for case in CASES} | {
+        "apply",
+        "evaluate",
+        "sample",
+        "watch",
+        "show",
+        "schema",
+    }
     assert compared == set(COMMANDS)

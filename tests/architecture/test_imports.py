@@ -52,6 +52,7 @@ MAY_LOAD = {
             "evaluate boundary.json rows.parquet -q",
             "evaluate calibrator.json rows.parquet -q",
             "evaluate sets.json classes.parquet -q",
+            "sample boundary.json rows.parquet --for recall --budget 100 -q -o out.parquet",
             "watch boundary.json rows.parquet -q",
             "shift classes.parquet --target classes.parquet --proba p_* -q",
         ],

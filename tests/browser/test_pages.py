@@ -58,6 +58,7 @@ PAGES = {
     "conformal": "conformal digits_proba_holdout.csv --proba p_* --mode label-conditional -o sets.json",
     "evaluate sets": "evaluate sets.json digits_proba_new.csv",
     "apply": "apply b.json digits_new.csv -o decided.csv",
+    "sample": "sample b.json digits_new.csv --for precision --budget 50 -o label.csv",
     "uncertainty": "uncertainty digits_proba_new.csv --members p_* -o rows.csv",
     "simulate": "simulate posterior --rows 500 -o drawn.csv",
     "show": "show b.json",

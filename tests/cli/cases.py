@@ -198,6 +198,23 @@ CASES = (
         ),
     ),
     Case(
+        name="sample",
+        arguments=lambda data, artifact: ["sample", artifact, data, "--for", "recall", "--budget", "100"],
+        reads_label=False,
+        reads_artifact=True,
+        writes=True,
+        json=False,
+        out_of_range=(
+            ("--for", "fpr"),
+            ("--budget", "0"),
+            ("--plan", "0.1"),
+            ("--confidence", "1"),
+            ("--seed", "-1"),
+            ("--output-format", "xlsx"),
+            ("--on-invalid", "keep"),
+        ),
+    ),
+    Case(
         name="watch",
         arguments=lambda data, artifact: ["watch", artifact, data],
         reads_artifact=True,

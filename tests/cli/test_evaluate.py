@@ -143,7 +143,7 @@ def test_rules_of_different_columns_need_an_option(uqcli, artifact, data, frame,
 def test_verdicts_follow_from_the_counts(uqcli, artifact, tmp_path):
     def notes(positives, negatives):
         rows = ["0.99,-1,1"] * positives + ["0.99,-1,0"] * negatives
-        (tmp_path / "d.csv").write_text("\n".join(["score,uncertainty,label", *rows, ""]))
+        (tmp_path / "d.csv").write_text("\n".join(["score,uncertainty,label", "0.01,1,0", *rows, ""]))
         return uqcli("evaluate", artifact, "d.csv", "--json").json["notes"][0]
 
     assert "meets precision >= 0.7 (significant)" in notes(95, 5)
@@ -154,12 +154,12 @@ def test_verdicts_follow_from_the_counts(uqcli, artifact, tmp_path):
 
 def test_weights_are_counted_and_unusable_rows_dropped(uqcli, artifact, tmp_path):
     (tmp_path / "d.csv").write_text(
-        "score,uncertainty,label,w\n0.99,-1,1,3\n0.99,-1,0,1\n0.01,1,1,0\n,1,1,1\n"
+        "score,uncertainty,label,w\n0.99,-1,1,3\n0.99,-1,0,1\n0.01,1,1,0\n0.01,1,0,1\n,1,1,1\n"
     )
     report = uqcli("evaluate", artifact, "d.csv", "--weight", "w", "--on-invalid", "drop", "--json").json
     assert report["metrics"]["precision"]["value"] == 0.75
     assert report["metrics"]["recall"]["value"] == 1
-    assert report["source"]["rows"] == 3
+    assert report["source"]["rows"] == 4
     assert report["source"]["dropped"] == 1
 
 

@@ -357,3 +357,17 @@ def test_rows_without_labels_are_compared_with_the_calibration_rows(uqcli, files
     assert moved["outside_range"] == (other["score"] ** 2 * 1.1 > reference["highest"]["score"]).mean()
     assert not moved["flagged"]["low"] <= moved["flagged"]["value"] <= moved["flagged"]["high"]
     assert uqcli(*WATCH, "like.csv", "--label", "label").code == 3
+
+
+@pytest.mark.parametrize("bound", ["--precision", "--recall"])
+def test_recall_is_not_watched_by_labels_of_flagged_rows(uqcli, files, tmp_path, bound):
+    assert uqcli("boundary", "fit.csv", bound, "0.6", "-q", "-o", "rule.json").code == 0
+    assert uqcli("apply", "rule.json", "kept0.csv", "-q", "-o", "decided.csv").code == 0
+    decided = pl.read_csv(tmp_path / "decided.csv")
+    decided.with_columns(label=pl.when("decision").then("label")).drop("decision").write_csv(
+        tmp_path / "reviewed.csv"
+    )
+    outcome = uqcli(*WATCH, "reviewed.csv", *STATE, "--on-invalid", "drop", "-q")
+    assert outcome.code == (0 if bound == "--precision" else 3), outcome.err
+    assert ("only 0 of the unflagged rows have one" in outcome.err) == (bound == "--recall")
+    assert (tmp_path / "state.json").exists() == (bound == "--precision")

@@ -57,6 +57,10 @@ def sample_runs(folder):
         "evaluate, two boundaries": ["evaluate", rule_files["b"], rule_files["d"], binary[1]],
         "evaluate, a calibrator": ["evaluate", rule_files["c"], binary[1]],
         "evaluate, prediction sets": ["evaluate", rule_files["k"], classes[1]],
+        "sample": [
+            *("sample", rule_files["b"], binary[1], "--for", "precision", "--budget", "20"),
+            *("-o", str(folder / "label.csv")),
+        ],
         "simulate": ["simulate", "gaussian", "--rows", "1000", "-o", str(folder / "drawn.csv")],
         "show": ["show", rule_files["b"]],
         "show, two rule files": ["show", rule_files["b"], rule_files["d"], "--on", binary[1]],

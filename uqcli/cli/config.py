@@ -17,6 +17,7 @@ import os
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ COMMANDS: Final = (
     "shift",
     "apply",
     "evaluate",
+    "sample",
     "watch",
     "show",
     "export",
@@ -215,11 +217,11 @@ def _from_environment(context: typer.Context) -> Settings:
     start, options = _prefix(str(context.info_name)), _options_of(context)
     settings = {}
     for name, value in sorted(os.environ.items()):
-        option = name.removeprefix(start).lower()
+        option = _parameter(name.removeprefix(start).lower())
         if name.startswith(start) and option in {*options, *_FILE_OPTIONS}:
             settings[option] = value
         elif name.startswith(_VARIABLE_PREFIX) and (name.startswith(start) or not name.startswith(_PREFIXES)):
-            _caution(name, [*(f"{start}{option.upper()}" for option in options), *_PREFIXES])
+            _caution(name, [*(f"{start}{option.rstrip('_').upper()}" for option in options), *_PREFIXES])
     file_options = {name: settings.pop(name) for name in _FILE_OPTIONS & set(settings)}
     return _settings(context, settings, f"the environment ({start}...)") | file_options
 
@@ -250,9 +252,9 @@ def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
     options = _options_of(context)
     settings = {}
     for key, value in table.items():
-        name = key.replace("-", "_")
+        name = _parameter(key.replace("-", "_"))
         if name not in options:
-            known = ", ".join(sorted(option.replace("_", "-") for option in options))
+            known = ", ".join(sorted(option.rstrip("_").replace("_", "-") for option in options))
             raise UsageError(f"unknown option '{key}' in {where}", expected=f"one of {known}")
         is_repeatable = bool(getattr(options[name], "multiple", False))
         if not is_repeatable and isinstance(value, list | dict):
@@ -263,6 +265,11 @@ def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
             )
         settings[name] = [value] if is_repeatable and not isinstance(value, list) else value
     return settings
+
+
+def _parameter(option: str) -> str:
+    """Return the parameter of an option, which has an underscore more if it is a Python keyword."""
+    return f"{option}_" if iskeyword(option) else option
 
 
 def _options_of(context: typer.Context) -> dict[str, Any]:

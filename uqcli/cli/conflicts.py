@@ -27,11 +27,14 @@ class Reads:
         Rule files.
     reading
         Options for reading the rows.
+    labels
+        File of labels, if they are not in the tables.
     """
 
     tables: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     reading: InputOptions | None = None
+    labels: str | None = None
 
     @classmethod
     def from_options(
@@ -39,12 +42,14 @@ class Reads:
         *tables: Iterable[str] | None,
         rules: Iterable[str | None] = (),
         reading: InputOptions | None = None,
+        labels: str | None = None,
     ) -> Reads:
         """Collect the values of options and arguments; None for those not set."""
         return cls(
             tables=tuple(name for names in tables for name in names or ()),
             rules=tuple(name for name in rules if name is not None),
             reading=reading,
+            labels=labels,
         )
 
     def files(self) -> tuple[str, ...]:
@@ -92,7 +97,8 @@ def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], 
             "standard input is named twice", expected="at most one -", remedy="save it to a file first"
         )
     streams = filter(is_stdin, reads.tables)
-    read = {_identity(name): name for name in (*files, *reads.rules, *_configuration(running), *streams)}
+    others = (*reads.rules, *filter(None, [reads.labels]), *_configuration(running), *streams)
+    read = {_identity(name): name for name in (*files, *others)}
     read.pop(None, None)
     _refuse_output_as_input(read)
     written: dict[Hashable, str] = {}

@@ -102,7 +102,12 @@ def check_outputs(
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
     digests = has_page or ".xml" in forms
-    return _provenance(files, reads.rules, with_digests=digests, with_rules=digests or ".prom" in forms)
+    provenance = _provenance(files, reads.rules, with_digests=digests, with_rules=digests or ".prom" in forms)
+    if reads.labels is None or not digests:
+        return provenance
+    from uqcli.reports.provenance import digests_of_inputs
+
+    return replace(provenance, inputs={**provenance.inputs, **digests_of_inputs((reads.labels,))})
 
 
 def _provenance(

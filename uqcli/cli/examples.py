@@ -40,6 +40,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "uqcli evaluate boundary.json new.csv --fail-if 'precision.low < 0.8'",
             "uqcli evaluate old.json boundary.json new.csv --report comparison.html",
         ),
+        "sample": (
+            "uqcli sample boundary.json new.csv --for precision --budget 100 -o label.csv",
+            "uqcli sample boundary.json new.csv --for recall --plan 0.2",
+        ),
         "watch": (
             "uqcli watch boundary.json new.csv --state watch.json",
             "uqcli watch boundary.json new.csv --state w.json --report w.html",
@@ -78,6 +82,7 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
             "How do I use and check a saved rule?": (
                 "apply",
                 "evaluate",
+                "sample",
                 "watch",
                 "show",
                 "export",

@@ -103,5 +103,6 @@ def _parameters_of(group: Any) -> list[inspect.Parameter]:
 
 
 def _typer_option(panel: str | None, name: str, *, also: str, **more: Any) -> Any:
-    names = [f"--{name.replace('_', '-')}", *([also] if also else [])]
+    # a trailing underscore is that of a Python keyword, as in for_
+    names = [f"--{name.rstrip('_').replace('_', '-')}", *([also] if also else [])]
     return typer.Option(*names, rich_help_panel=panel, **more)

@@ -12,6 +12,7 @@ from uqcli.cli.options import (
     FitColumns,
     InputOptions,
     LabelColumns,
+    LabelsOptions,
     ModelClasses,
     ModelColumns,
     RowOutput,
@@ -19,11 +20,11 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.priority import refuse_typed, typed
 from uqcli.errors import UsageError
-from uqcli.files import STDIO, OutputQueue
+from uqcli.files import STDIO, OutputQueue, is_stdin
 
 if TYPE_CHECKING:
     from uqcli.artifacts.columns import ColumnOverrides
-    from uqcli.engines.request import ClassColumns, DataRequest, ReadOptions
+    from uqcli.engines.request import ClassColumns, DataRequest, LabelsFile, ReadOptions
     from uqcli.jobs.stream.output import RowsOutput
 
 
@@ -79,7 +80,28 @@ def labelled_data(
             class_columns=classes,
         ),
         positive_value=columns.positive if classes is None else None,
+        labels=labels_file(columns),
     )
+
+
+def labels_file(options: LabelsOptions) -> LabelsFile | None:
+    """Return the file of the labels; None if they are in the inputs.
+
+    Raises
+    ------
+    UsageError
+        One of its two options is missing, or it is standard input.
+    """
+    from uqcli.engines.request import LabelsFile
+
+    if options.labels is None:
+        refuse_typed(("on",), "without --labels", "both")
+        return None
+    if options.on is None:
+        raise UsageError("--labels without --on", expected="both")
+    if is_stdin(options.labels):
+        raise UsageError("--labels is standard input", expected="a file", remedy="save it first")
+    return LabelsFile(file=options.labels, on=options.on)
 
 
 def data_without_columns(

@@ -49,7 +49,17 @@ class InputOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitColumns:
+class LabelsOptions:
+    """Labels that arrive in a second file."""
+
+    panel: ClassVar = _COLUMNS
+
+    labels: str | None = option("FILE", "Labels in a second file, with --on.")
+    on: str | None = option("ID", "Column of ids, in the inputs and in --labels.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitColumns(LabelsOptions):
     """Columns of a fit or a test."""
 
     panel: ClassVar = _COLUMNS
@@ -176,7 +186,7 @@ class ModelClasses(ClassProbabilities):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelColumns:
+class LabelColumns(LabelsOptions):
     """Label and weight columns that replace those of the rule."""
 
     panel: ClassVar = _COLUMNS

@@ -68,6 +68,34 @@ def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
             )
 
 
+def require_id(columns: Sequence[str], source: str, name: str, option: str = "on") -> None:
+    """Check that the column of an option exists, for labels from a second file.
+
+    Raises
+    ------
+    MissingColumnError
+        It does not.
+    """
+    if name not in columns:
+        raise _missing(columns, source, option, name)
+
+
+def require_no_label(columns: Sequence[str], source: str, label: str) -> None:
+    """Refuse labels in an input beside those of a second file.
+
+    Raises
+    ------
+    DataError
+        The input has a column of this name.
+    """
+    if label in columns:
+        raise DataError(
+            f"{source} has a column '{label}', and --labels gives another",
+            expected="labels in one place",
+            remedy="drop --labels, or rename one of the columns",
+        )
+
+
 def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataError:
     names = _misspelt(name, columns)
     guess = f"did you mean {' or '.join(map(repr, names))}? " if names else ""

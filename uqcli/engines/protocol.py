@@ -158,7 +158,7 @@ class StreamRequest:
     union
         Whether inputs may differ in their other columns.
     only
-        Added column of type bool: only rows in which it is true are written. None to write all.
+        Added column: only rows in which it is true, or not 0, are written. None to write all.
     ranges
         Closed range of each number, by role; rows with a number outside are counted. The score of class
         probabilities is the largest.
@@ -177,8 +177,9 @@ class StreamRequest:
 class StreamSummary:
     """Counts of rows, true values added, rows dropped, and rows with nulls.
 
-    Rows are counted whether they are written or not (``StreamRequest.only``), except dropped ones. ``texts``
-    counts the rows of each added text, and ``outside`` the usable rows outside ``StreamRequest.ranges``.
+    Rows are counted whether they are written or not (``StreamRequest.only``), except dropped ones. If an
+    added number selects the rows to write, ``selected`` counts them. ``texts`` counts the rows of each added
+    text, and ``outside`` the usable rows outside ``StreamRequest.ranges``.
     """
 
     rows: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from uqcli.defaults import MAX_ROWS
+from uqcli.engines.request import LabelsFile
 from uqcli.errors import DataError
 
 TRUNCATED_REMEDY: Final = "check that the file was written to its end"
@@ -24,6 +25,39 @@ def unlabelled(rows: int) -> str:
     """Note that rows without a label were dropped."""
     subject = "1 row has" if rows == 1 else f"{rows:,} rows have"
     return f"{subject} no label: results are valid only for rows like the labelled ones."
+
+
+def repeated_ids(labels: LabelsFile, rows: int, example: str | None) -> DataError:
+    """Create the error for ids that do not name one label."""
+    problem = "without an id" if example is None else f"with an id that repeats, such as '{example}'"
+    return DataError(
+        f"'{labels.file}' has {rows:,} {'row' if rows == 1 else 'rows'} {problem}",
+        expected=f"one label for each '{labels.on}'",
+        remedy="keep the latest label of each",
+    )
+
+
+def no_match(labels: LabelsFile) -> DataError:
+    """Create the error if no label belongs to a row."""
+    return DataError(
+        f"no '{labels.on}' of the inputs is in '{labels.file}'",
+        expected="the same ids, compared as text",
+        remedy="check --on, and leading zeros",
+    )
+
+
+def unused_labels(labels: LabelsFile, unused: int, shared: int) -> list[str]:
+    """Note labels that belong to no row, or to several."""
+    sentences = []
+    if unused:
+        subject = "1 label" if unused == 1 else f"{unused:,} labels"
+        sentences.append(f"{subject} of '{labels.file}' belong{'s' if unused == 1 else ''} to no row.")
+    if shared:
+        subject = "1 label" if shared == 1 else f"{shared:,} labels"
+        sentences.append(
+            f"{subject} of '{labels.file}' belong{'s' if shared == 1 else ''} to several rows each."
+        )
+    return sentences
 
 
 def no_weight() -> DataError:

@@ -293,6 +293,22 @@ def _in_order(roles: Roles) -> list[object]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LabelsFile:
+    """File of labels that are joined to the rows.
+
+    Attributes
+    ----------
+    file
+        File, glob or directory; its column of labels has the name of the label role.
+    on
+        Column of the ids, in the inputs and in the file; compared as text.
+    """
+
+    file: str
+    on: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     """Request for rows.
 
@@ -310,6 +326,8 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         Address of the cluster for the Spark engine; None for ``SPARK_REMOTE``, or a local server.
     frame
         Data frame, read instead of the inputs like a Parquet file.
+    labels
+        File of the labels; None if they are in the inputs. Rows without a label are left out.
     """
 
     inputs: tuple[str, ...]
@@ -320,6 +338,12 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     engine: EngineName = defaults.ENGINE
     spark: str | None = None
     frame: pl.DataFrame | None = field(default=None, compare=False)
+    labels: LabelsFile | None = None
+
+    @property
+    def joined(self) -> LabelsFile | None:
+        """File of the labels, if labels are needed."""
+        return None if self.roles.label is None else self.labels
 
     def without(self, role: str) -> DataRequest:
         """Return a copy without a numeric role."""

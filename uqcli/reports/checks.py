@@ -77,11 +77,14 @@ class CheckResult:
         Name of the rule file with the metric; '' for a single result or for all together.
     actual
         Value of the metric; None if undefined, which also fails the check.
+    reason
+        Why it is undefined; empty if unknown.
     """
 
     check: Check
     artifact: str
     actual: float | None
+    reason: str = ""
 
     @property
     def fails(self) -> bool:
@@ -93,14 +96,16 @@ class CheckResult:
         """Error line of a failed check."""
         where = f" in {self.artifact}" if self.artifact else ""
         if self.actual is None:
-            return f"gate: check failed{where}: {self.check.text} ({self.check.path} is undefined)"
+            why = f": {self.reason}" if self.reason else ""
+            return f"gate: check failed{where}: {self.check.text} ({self.check.path} is undefined{why})"
         return f"gate: check failed{where}: {self.check.text} ({self.check.path} is {self.actual:.6g})"
 
     @property
     def in_words(self) -> str:
         """Sentence on pages for a failed check."""
         where = f" of {self.artifact}" if self.artifact else ""
-        value = "undefined" if self.actual is None else f"{self.actual:.6g}"
+        undefined = f"undefined: {self.reason}" if self.reason else "undefined"
+        value = undefined if self.actual is None else f"{self.actual:.6g}"
         condition, path = self.check.text, self.check.path
         return f"Check failed: {condition}{where} ({path} is {value}). No rule file was written."
 
@@ -137,7 +142,12 @@ def apply_checks(checks: Sequence[Check], by_artifact: Mapping[str, Metrics]) ->
         A check names a metric that does not exist.
     """
     return [
-        CheckResult(check=check, artifact=artifact, actual=_look_up(check, metrics))
+        CheckResult(
+            check=check,
+            artifact=artifact,
+            actual=_look_up(check, metrics),
+            reason=_reason(check.path, metrics),
+        )
         for check in checks
         for artifact, metrics in _metrics_to_check(check, by_artifact).items()
     ]
@@ -167,6 +177,12 @@ def _look_up(check: Check, metrics: Metrics) -> float | None:
             f"--fail-if: no metric '{check.path}'", expected=f"one of {_listing(_paths(metrics))}"
         )
     return None if metric is None else float(metric)
+
+
+def _reason(path: str, metrics: Metrics) -> str:
+    """Return why the estimate at or above a path is undefined; empty if it does not say."""
+    estimates = (_metric_at(name, metrics) for name in (path, path.rpartition(".")[0]))
+    return next((metric.reason for metric in estimates if isinstance(metric, Estimate)), "")
 
 
 _MISSING: Final = object()

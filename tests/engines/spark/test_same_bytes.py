@@ -127,6 +127,53 @@ def test_values_of_rules_are_equal_on_both_engines(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        "--sampling-weight amount",
+        "--sampling-weight amount --weight w",
+        "--labels {folder}/some.parquet --on id",
+        "--labels {folder}/some.parquet --on id --by region --weight w",
+    ],
+)
+def test_rates_of_weighted_rows_are_equal_on_both_engines(folder, tmp_path, options):
+    files = inputs(folder)
+    if "--labels" in options:
+        rows = pl.concat(map(pl.read_parquet, files)).with_row_index("id")
+        labels = rows.select("id", "label").sample(fraction=0.4, shuffle=True, seed=1)
+        labels.write_parquet(folder / "some.parquet")
+        files = [str(tmp_path / "unlabelled.parquet")]
+        rows.drop("label").write_parquet(files[0])
+    rule_file = str(tmp_path / "rule.json")
+    assert run(["boundary", "--precision", "0.5", *inputs(folder), "-q", "-o", rule_file]) == 0
+    reports = []
+    for engine in ("polars", "spark"):
+        report = tmp_path / f"{engine}.json"
+        words = [*options.format(folder=folder).split(), "-q", "--report", str(report), "--engine", engine]
+        assert run(["evaluate", rule_file, *files, *words]) == 0
+        reports.append(report.read_bytes())
+    assert reports[0] == reports[1]
+    assert json.loads(reports[0])["metrics"]["recall"]["low"] is not None
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([(0, 1), (0, 0)], "2 rows with an id that repeats"),
+        ([(None, 1)], "1 row without an id"),
+        ([(-1, 1)], "no 'id' of the inputs is in"),
+    ],
+)
+def test_labels_of_a_second_file_are_checked_on_both_engines(folder, tmp_path, capsys, labels, message):
+    rows = pl.read_parquet(inputs(folder)[0]).with_row_index("id").drop("label")
+    rows.write_parquet(tmp_path / "rows.parquet")
+    pl.DataFrame(labels, schema=["id", "label"], orient="row").write_parquet(tmp_path / "labels.parquet")
+    second = ["--labels", str(tmp_path / "labels.parquet"), "--on", "id"]
+    for engine in ("polars", "spark"):
+        assert run(["tce", "--score", "p", str(tmp_path / "rows.parquet"), *second, "--engine", engine]) == 3
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "boundary --precision 0.5",

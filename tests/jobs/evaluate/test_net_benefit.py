@@ -2,10 +2,16 @@
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.jobs.evaluate.test_difference import BOUNDARIES, boundary, evaluate, is_flagged
+from tests.jobs.evaluate.test_difference import (
+    BOUNDARIES,
+    boundary,
+    evaluate,
+    has_cleared_rows,
+    is_flagged,
+)
 from tests.oracles.net_benefit import net_benefit
 from tests.properties.strategies import data_sets
 from uqcli.artifacts.boundary import SavedConstraint
@@ -34,6 +40,7 @@ def flags(artifact, rows):
 
 @given(BOUNDARIES, BOUNDARIES, st.sampled_from(CONSTRAINTS), data_sets())
 def test_net_benefits_equal_those_counted_row_by_row(first, second, constraint, rows):
+    assume(has_cleared_rows([first, second], rows))
     rules = [with_constraint(artifact, *constraint) for artifact in (first, second)]
     odds = rules[0].constraint.parsed().odds
     report = evaluate(rules, rows).payload()

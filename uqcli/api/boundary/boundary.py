@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from uqcli import defaults
 from uqcli.api.boundary.amounts import GainAndCost
+from uqcli.api.calibrate.calibrator import Calibrator
 from uqcli.api.columns import (
     CLUSTER,
     GROUP,
@@ -22,20 +23,24 @@ from uqcli.api.columns import (
     class_rows,
     in_order,
     is_by_class,
+    table_of,
+    unused,
 )
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted, Watched
 from uqcli.api.options import choice
 from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact, Fit, SavedGroup
-from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GroupBound
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, SampleGoal
 from uqcli.counts import Bools, Floats
 from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
-from uqcli.engines.request import PREDICTED, PROBA
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import PREDICTED, PROBA, DataRequest
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.boundary.run import run
+from uqcli.jobs.stream.sample import NAME, SampleRequest, prepare
 from uqcli.methods.boundary.constraint import constraint_from, with_margin
 from uqcli.methods.boundary.zones import review_limit
 from uqcli.reports.boundary.comparison import UncertaintyComparison
@@ -171,6 +176,57 @@ class Boundary(Fitted[BoundaryArtifact]):
         zones: NDArray[np.str_] = np.array(ZONES)[added.get("zone", flagged)]
         return zones
 
+    def sample(
+        self,
+        score: Column | Classes,
+        uncertainty: Column | None = None,
+        *,
+        group: Column | None = None,
+        goal: str,
+        budget: int,
+        calibrator: Calibrator | None = None,
+        seed: int = defaults.SEED,
+    ) -> Floats:
+        """Draw the rows of new data to label.
+
+        Same as ``uqcli sample``.
+
+        Parameters
+        ----------
+        score, uncertainty, group
+            As in ``decide``.
+        goal
+            What the labels are for: "precision" or "recall".
+        budget
+            Number of rows to draw; for recall, on average.
+        calibrator
+            Gives the rates for recall from the same columns; None if the scores are rates.
+
+        Returns
+        -------
+        float64, shape (n,)
+            Sampling weights; 0 for rows that are not drawn.
+
+        Raises
+        ------
+        UsageError, DataError
+            An option or a value is out of range, or no row is flagged.
+        """
+        frame = table_of(self._rule_columns(score, uncertainty, group))
+        _, data, added = prepare(
+            SampleRequest(
+                data=DataRequest(inputs=(), frame=frame),
+                rule=self.artifact,
+                goal=choice("goal", SampleGoal, goal),
+                budget=budget,
+                calibrator=None if calibrator is None else calibrator.artifact,
+                seed=seed,
+            )
+        )
+        assert added is not None  # there is a budget
+        parts = [added.compute(rows)[NAME] for rows in open_engine(data.engine).batches(data)]
+        return np.concatenate(parts).astype(np.float64, copy=False)
+
     def evaluate(
         self,
         score: Column | Classes,
@@ -179,6 +235,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         uncertainty: Column | None = None,
         group: Column | None = None,
         weight: Column | None = None,
+        sampling_weight: Column | None = None,
         by: Column | None = None,
         cluster: Column | None = None,
         audit: Mapping[str, Column] | None = None,
@@ -200,6 +257,8 @@ class Boundary(Fitted[BoundaryArtifact]):
             For a boundary of predicted classes, class names or class indices.
         weight : non-negative integers, shape (n,), optional
             Multiplicity of each row.
+        sampling_weight : numbers, shape (n,), optional
+            1 / the probability of each row to be among these.
         by : texts or integers, shape (n,), optional
             Groups to measure and test separately; see ``Evaluation.groups``.
         cluster : texts or integers, shape (n,), optional
@@ -221,7 +280,11 @@ class Boundary(Fitted[BoundaryArtifact]):
         inputs, own = self._rule_columns(score, uncertainty, group), self.artifact.constraint.worth
         columns = self.artifact.source.columns
         taken = {*inputs, columns.get("label", LABEL), columns.get("weight", WEIGHT)}
-        worth = GainAndCost.from_values(taken, **{**own, **_given(gain=gain, cost=cost)})
+        given, sampling = _given(gain=gain, cost=cost), None
+        if sampling_weight is not None:
+            sampling, own = unused(NAME, taken), {}
+            inputs = {**inputs, sampling: sampling_weight}
+        worth = GainAndCost.from_values(taken, **{**own, **given})
         return self._measured(
             {**inputs, **worth.columns},
             label,
@@ -233,6 +296,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
             seed=seed,
+            sampling_weight=sampling,
         )
 
     def watch(

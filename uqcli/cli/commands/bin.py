@@ -75,7 +75,7 @@ def bin_(
 ) -> None:
     """Count rows in a grid of score and uncertainty bins."""
     tables, models = (None, [*(inputs or ()), cells.edges]) if cells.merge else (inputs, [cells.edges])
-    reads = Reads.from_options(tables, rules=models, reading=reading)
+    reads = Reads.from_options(tables, rules=models, reading=reading, labels=columns.labels)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.bin.run import BinRequest, run
 

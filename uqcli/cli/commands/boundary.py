@@ -58,8 +58,7 @@ class MethodOptions:
     panel: ClassVar = "Boundary"
 
     algorithm: AlgorithmChoice | None = choice(
-        "smooth, vw-dpmt (exact optimum), st (single threshold), ew-dpmt, mist, gmt, hr, or all (saves the "
-        "best). "
+        f"smooth, vw-dpmt (exact), st (one threshold), ew-dpmt, mist, gmt, hr, all. "
         f"(default: {defaults.ALGORITHM})",
         metavar="NAME",
     )
@@ -73,17 +72,17 @@ class MethodOptions:
         f"Bound overall or each. (default: {defaults.GROUP_BOUND})", metavar="NAME"
     )
     min_group: int = option("N", "Minimum rows of a group.", defaults.MIN_GROUP_ROWS, min=1)
-    shift: str | None = option("SHIFT.json", "Meet the bound under these class weights.")
+    shift: str | None = option("FILE", "Meet the bound under these class weights.")
     uncertainty_bins: str | None = option(
         "K|auto",
-        f"auto: 1, 2, 4 or 8. (default: auto, else {defaults.UNCERTAINTY_BINS})",
+        f"K ({defaults.UNCERTAINTY_BINS}), or auto: 1, 2, 4 or 8 (for smooth).",
     )
     score_bins: str | None = option("L|all", f"Score bins, or all scores. (default: {defaults.SCORE_BINS})")
     binning: GridBinning | None = choice(
-        f"shared, equi-weight or equi-span. (default: shared for smooth, else {defaults.GRID_BINNING})",
+        "shared (for smooth), equi-weight or equi-span.",
         metavar="NAME",
     )
-    grid: str | None = option("GRID.json", "Use a saved grid instead of rows.")
+    grid: str | None = option("FILE", "Use a saved grid instead of rows.")
     frontier: str | None = option("FILE", "Save recall by alerts (.csv, .parquet).")
     seed: int = option("S", "Seed of the splits.", defaults.SEED, min=0, max=defaults.MAX_SEED)
 
@@ -112,7 +111,9 @@ def boundary(
     from uqcli.methods.boundary.zones import review_limit
 
     constraints = tuple(with_margin(bound, method.margin) for bound in constraints_from(**asdict(constraint)))
-    reads = Reads.from_options(inputs, rules=[method.grid, method.shift], reading=reading)
+    reads = Reads.from_options(
+        inputs, rules=[method.grid, method.shift], reading=reading, labels=columns.labels
+    )
     outputs = _outputs(written.output, constraints)
     table = _frontier_file(method.frontier)
     provenance = check_outputs(

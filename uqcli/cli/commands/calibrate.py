@@ -109,7 +109,12 @@ def calibrate(
         reporting,
         written.output,
         reads=Reads.from_options(
-            inputs, test, part_options.tree_data, rules=[map_options.shift], reading=reading
+            inputs,
+            test,
+            part_options.tree_data,
+            rules=[map_options.shift],
+            reading=reading,
+            labels=columns.labels,
         ),
         running=running,
         plot=plotting.plot,

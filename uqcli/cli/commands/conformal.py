@@ -73,7 +73,9 @@ def conformal(
     running: RunOptions,
 ) -> None:
     """Build prediction sets with guaranteed coverage."""
-    reads = Reads.from_options(inputs, sets.target, rules=[sets.shift], reading=reading)
+    reads = Reads.from_options(
+        inputs, sets.target, rules=[sets.shift], reading=reading, labels=columns.labels
+    )
     provenance = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run
 

@@ -9,7 +9,7 @@ import typer
 
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import column_overrides, data_without_columns, parse_names
+from uqcli.cli.inputs import column_overrides, data_without_columns, labels_file, parse_names
 from uqcli.cli.options import (
     ClusterColumn,
     InputOptions,
@@ -45,6 +45,14 @@ def evaluate(
         str | None,
         typer.Option(metavar="COL", help="Also measure each group of this column.", rich_help_panel="Output"),
     ] = None,
+    sampling_weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="1 / the probability that a row is in the file.",
+            rich_help_panel="Columns",
+        ),
+    ] = None,
     audit: Annotated[
         str | None,
         typer.Option(
@@ -68,14 +76,18 @@ def evaluate(
     names = arguments or []
     artifacts = tuple(name for name in names if name.endswith(".json"))
     inputs = tuple(name for name in names if not name.endswith(".json"))
-    reads = Reads.from_options(inputs, rules=[*artifacts, shift], reading=reading)
+    reads = Reads.from_options(inputs, rules=[*artifacts, shift], reading=reading, labels=labels.labels)
     provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.evaluate.request import EvaluateRequest
     from uqcli.jobs.evaluate.run import run
     from uqcli.methods.boundary.constraint import constraint_from
 
     request = EvaluateRequest(
-        data=replace(data_without_columns(inputs, reading, running), positive_value=labels.positive),
+        data=replace(
+            data_without_columns(inputs, reading, running),
+            positive_value=labels.positive,
+            labels=labels_file(labels),
+        ),
         artifacts=artifacts,
         columns=column_overrides(columns, classes, labels),
         confidence=resampling.confidence,
@@ -84,6 +96,7 @@ def evaluate(
         shift=shift,
         by=by,
         cluster=clusters.cluster,
+        sampling_weight=sampling_weight,
         audit=parse_names("--audit", audit),
         utility=constraint_from(gain=worth.gain, cost=worth.cost) if worth.gain or worth.cost else None,
     )

@@ -63,7 +63,7 @@ def shift(
     running: RunOptions,
 ) -> None:
     """Estimate how class priors differ in unlabelled new data."""
-    reads = Reads.from_options(inputs, estimation.target, reading=reading)
+    reads = Reads.from_options(inputs, estimation.target, reading=reading, labels=columns.labels)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.shift.run import ShiftRequest, run
 

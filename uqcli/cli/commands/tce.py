@@ -65,7 +65,7 @@ def tce(
     running: RunOptions,
 ) -> None:
     """Test whether probabilities are calibrated (TCE, ECE, others)."""
-    reads = Reads.from_options(inputs, reading=reading)
+    reads = Reads.from_options(inputs, reading=reading, labels=columns.labels)
     provenance = check_outputs(
         reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
     )

@@ -12,7 +12,7 @@ from uqcli import defaults
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import flag, option
-from uqcli.cli.inputs import column_overrides, data_without_columns
+from uqcli.cli.inputs import column_overrides, data_without_columns, labels_file
 from uqcli.cli.options import (
     ClusterColumn,
     InputOptions,
@@ -92,7 +92,10 @@ def watch(
     if expectation.calibrator is None:
         refuse_typed(("shift",), "without --calibrator", "both")
     reads = Reads.from_options(
-        inputs, rules=[artifact, expectation.calibrator, expectation.shift], reading=reading
+        inputs,
+        rules=[artifact, expectation.calibrator, expectation.shift],
+        reading=reading,
+        labels=labels.labels,
     )
     provenance = check_outputs(reporting, states.state, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.watch.request import WatchRequest
@@ -100,7 +103,11 @@ def watch(
     from uqcli.stores.state import locked
 
     request = WatchRequest(
-        data=replace(data_without_columns(inputs, reading, running), positive_value=labels.positive),
+        data=replace(
+            data_without_columns(inputs, reading, running),
+            positive_value=labels.positive,
+            labels=labels_file(labels),
+        ),
         artifact=artifact,
         columns=column_overrides(columns, classes, labels),
         delta=alarms.delta,

@@ -17,6 +17,7 @@ from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_cl
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
 from uqcli.engines.spark.expressions import pairwise, sum_in_order
+from uqcli.engines.spark.joined import with_labels
 from uqcli.engines.spark.predictions import CLASS, SCORE, with_predictions
 from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
 from uqcli.engines.spark.session import spark_errors
@@ -115,7 +116,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     DataError
         An input or a value is unusable, or no row is left.
     """
-    inputs, roles = opened(session, request)
+    inputs, roles = opened(session, request, with_labels)
     check = Check(request=request, roles=roles)
     with spark_errors("check the rows"):
         frame = check.converted(check.frame(inputs))
@@ -432,7 +433,8 @@ class Check:
             for key, name in columns.items()
             for kind, description in kinds
         ]
-        tallies.append((self.roles.label or "", answers["null_y"] if self.roles.label else 0, "null"))
+        has_all = self.roles.label is not None and self.request.joined is None
+        tallies.append((self.roles.label or "", answers["null_y"] if has_all else 0, "null"))
         if self.roles.weight is not None:
             tallies += [(self.roles.weight, answers[f"{kind}_w"], description) for kind, description in kinds]
         tallies += [(key, answers[f"null_{name}"], "without a text") for key, name in self.keys.items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -53,8 +53,19 @@ class ClusterInput:
         return f"'{self.name}'"
 
 
-def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterInput, ...], Roles]:
+Join: TypeAlias = "Callable[[SparkSession, tuple[ClusterInput, ...], DataRequest], tuple[ClusterInput, ...]]"
+"""Function that adds columns to the inputs."""
+
+
+def opened(
+    session: SparkSession, request: DataRequest, join: Join | None = None
+) -> tuple[tuple[ClusterInput, ...], Roles]:
     """Open the inputs, each with every required column.
+
+    Parameters
+    ----------
+    join
+        Adds the labels of a second file; None if no label is needed.
 
     Raises
     ------
@@ -69,14 +80,23 @@ def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterIn
         )
     if not request.inputs:
         raise UsageError("no INPUT given", expected="files or directories that the cluster can see")
-    inputs = tuple(_input(session, name, request.read) for name in request.inputs)
+    inputs = tuple(input_of(session, name, request.read) for name in request.inputs)
+    if join is not None:
+        inputs = join(session, inputs, request)
     roles = request.roles.expanded(inputs[0].columns, inputs[0].display_name)
     for cluster_input in inputs:
         require_columns(cluster_input.columns, cluster_input.display_name, roles)
     return inputs, roles
 
 
-def _input(session: SparkSession, name: str, options: ReadOptions) -> ClusterInput:
+def input_of(session: SparkSession, name: str, options: ReadOptions) -> ClusterInput:
+    """Open an input.
+
+    Raises
+    ------
+    UsageError, DataError
+        It is standard input, or cannot be read.
+    """
     if is_stdin(name) or not name:
         raise UsageError(
             "the cluster cannot see standard input" if name else "an INPUT is an empty string",

@@ -14,7 +14,7 @@ from uqcli.artifacts.boundary import PREDICTED_CLASS, ZONES, BoundaryArtifact
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind, ReviewKind
 from uqcli.counts import Bools
-from uqcli.defaults import CONFIDENCE
+from uqcli.defaults import CONFIDENCE, LOWEST
 from uqcli.document import Claim, Estimate, ExactEstimate, money, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
@@ -37,6 +37,17 @@ from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
 from uqcli.jobs.evaluate.net_benefit import net_benefit_difference, net_benefit_estimate
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.value import ValueTally, utility_of
+from uqcli.jobs.evaluate.weighted import (
+    LabelledInPart,
+    SampledRows,
+    by_weight,
+    too_few_labels,
+    weighted_benefit_difference,
+    weighted_difference,
+    weighted_within_cells,
+    with_sampling_weights,
+)
+from uqcli.jobs.evaluate.weighted import caught_difference as weighted_caught_difference
 from uqcli.jobs.intervals import estimate_over_clusters, proportion_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided, groups_of, own_key, own_levels
@@ -44,6 +55,7 @@ from uqcli.jobs.target_weights import TargetWeights, target_weights_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.evaluate.groups import BoundedRate
+from uqcli.methods.evaluate.weighted import WeightedRows
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import (
     GROUP_HEADER,
@@ -54,6 +66,7 @@ from uqcli.reports.evaluate.boundaries import (
     MeasuredBoundary,
     MeasuredZones,
     group_cells,
+    unknown,
 )
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.reports.evaluate.groups import GroupEvaluation
@@ -84,19 +97,26 @@ def evaluate(
         )
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
-    data = as_decided(data.clustered_by(request.cluster), rules[0])
+    data, sampled = as_decided(data.clustered_by(request.cluster), rules[0]), None
+    if request.sampling_weight is not None:
+        data, sampled, by = with_sampling_weights(data, request.sampling_weight), SampledRows(), None
     target = None if shift is None else target_weights_of(shift, data.positive_value)
-    utility = utility_of(rules, request.utility)
+    utility = utility_of(rules, request.utility) if sampled is None else None
     values = None
     if utility is not None:
         data, values = data.with_amounts(utility.amounts), ValueTally(utility=utility, rules=len(rules))
     by_group = None if by is None else (by, GroupTally(6))
     sums = None if request.cluster is None else ClusterSums(request.cluster, len(rules))
-    tally, summary, levels = _count(data, rules, by_group, values, sums)
-    if tally.rows == 0:
+    tally, summary, levels = _count(data, rules, by_group, values, clusters=sums, sampled=sampled)
+    if tally.rows == 0 or (sampled is not None and sampled.result().total().total == 0):
         raise refusals.no_weight()
     clusters = None if sums is None else sums.tally()
     measured = _measured(tally, rules, summary.unlabelled, request, target, clusters=clusters)
+    weighted = None if sampled is None else [LabelledInPart(rows=sampled.result(), unlabelled=())]
+    if weighted is None and summary.unlabelled and clusters is None:
+        weighted = weighted_within_cells(data, rules, by)
+    if weighted is not None:
+        measured = _by_weight(measured, rules, weighted, request.confidence)
     if values is not None:
         measured = [
             replace(result, value=_with_what_is_known(values.measured(index, request.confidence), [result]))
@@ -105,8 +125,23 @@ def evaluate(
     found = list(zip(request.artifacts, rules, measured, strict=True))
     groups = None
     if by_group is not None and by is not None:
-        counts = by_group[1].of_names(levels.get(by) or own_levels(rules[0]))
-        groups = _by_group(rules[0], counts, summary.unlabelled, replace(request, by=by), target)
+        indices = levels.get(by) or own_levels(rules[0])
+        counts, parts = by_group[1].of_names(indices), None
+        if weighted is not None:
+            parts = {
+                name: LabelledInPart(
+                    rows=weighted[0].by_group[indices[name]], unlabelled=weighted[0].unlabelled
+                )
+                for name in counts
+            }
+        groups = _by_group(
+            rules[0],
+            counts,
+            replace(request, by=by),
+            target,
+            unlabelled=summary.unlabelled,
+            weighted=parts,
+        )
     claims = tuple(_claim(*result) for result in found)
     if groups is not None and by == own_key(rules[0]):
         claims = tuple(_in_each(claim, groups) for claim in claims)
@@ -117,8 +152,13 @@ def evaluate(
     )
     difference = None
     if len(rules) == 2:
-        difference = _difference(tally, measured, values, request.confidence, clusters)
-        net_benefit = _net_benefit_difference(tally, rules, measured, request.confidence)
+        joint = (
+            None if weighted is None else weighted[0].rows if len(weighted) == 1 else WeightedRows(sums={})
+        )
+        difference = _difference(
+            tally, measured, values, request.confidence, clusters=clusters, weighted=joint
+        )
+        net_benefit = _net_benefit_difference(tally, rules, measured, request.confidence, joint)
         difference = replace(difference, net_benefit=net_benefit)
     return EvaluateReport(
         source=source_of(summary),
@@ -128,6 +168,7 @@ def evaluate(
             positive=data.positive_value,
             seed=None if shift is None else request.seed,
             cluster=msgspec.UNSET if request.cluster is None else request.cluster,
+            sampling_weight=msgspec.UNSET if sampled is None else True,
         ),
         results=results,
         claims=claims,
@@ -135,6 +176,26 @@ def evaluate(
         difference=difference,
         by_group=groups,
     )
+
+
+def _by_weight(
+    measured: Sequence[MeasuredBoundary],
+    rules: Sequence[BoundaryArtifact],
+    weighted: Sequence[LabelledInPart],
+    confidence: float,
+) -> list[MeasuredBoundary]:
+    """Replace rates by those of weighted rows, of all rules together or of each by itself."""
+    together = len(weighted) < len(measured)
+    return [
+        by_weight(
+            one,
+            weighted[0 if together else index],
+            index if together else 0,
+            rule.constraint.parsed().odds if rule.constraint.parsed().sets_odds else None,
+            confidence,
+        )
+        for index, (one, rule) in enumerate(zip(measured, rules, strict=True))
+    ]
 
 
 def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
@@ -162,9 +223,11 @@ def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
 def _by_group(
     artifact: BoundaryArtifact,
     counts: Mapping[str, Sequence[int]],
-    unlabelled: int,
     request: EvaluateRequest,
     target: TargetWeights | None,
+    *,
+    unlabelled: int,
+    weighted: Mapping[str, LabelledInPart] | None,
 ) -> GroupEvaluation:
     """Measure each group, and test the target of the rule there.
 
@@ -172,9 +235,11 @@ def _by_group(
     ----------
     counts
         Rows, positives, and the rows and positives that are flagged, and flagged or reviewed, by group.
+    weighted
+        Labelled rows of each group with their weights; None if no label is missing.
     """
     constraint = replace(artifact.constraint.parsed(), recall=None)
-    results, is_tested = {}, target is None and not artifact.unsealed
+    results, is_tested = {}, target is None and not artifact.unsealed and weighted is None
     for name, (rows, positives, *flagged_and_handled) in counts.items():
         selected, true_positives, handled, caught = flagged_and_handled
         tally = _AllRows(
@@ -185,7 +250,9 @@ def _by_group(
             common_flagged=(selected, true_positives),
             common_handled=(handled, caught),
         )
-        (measured,) = _measured(tally, [artifact], unlabelled, request, target)
+        (measured,) = _measured(tally, [artifact], unlabelled, request, target, in_group=True)
+        if weighted is not None:
+            (measured,) = _by_weight([measured], [artifact], [weighted[name]], request.confidence)
         has_target = request.by != own_key(artifact) or name in artifact.promising_groups
         rate = _bounded_rate(constraint, measured) if is_tested and has_target else None
         results[name] = GroupResult(
@@ -194,6 +261,7 @@ def _by_group(
             cells=group_cells(measured),
             rate=rate,
             has_target=has_target,
+            is_weighted=weighted is not None,
         )
     bound = constraint.text() if any(result.rate for result in results.values()) else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
@@ -224,7 +292,9 @@ def _count(
     rules: Sequence[BoundaryArtifact],
     by_group: tuple[str, GroupTally] | None,
     values: ValueTally | None,
+    *,
     clusters: ClusterSums | None,
+    sampled: SampledRows | None,
 ) -> tuple[_AllRows, SourceSummary, Mapping[str, Mapping[str, int]]]:
     """Count all rows and, if requested, groups and values; also return the group indices by name."""
     none = ((0, 0),) * len(rules)
@@ -254,6 +324,8 @@ def _count(
             values.add(rows, flagged)
         if clusters is not None:
             clusters.add(rows, flagged, handled)
+        if sampled is not None:
+            sampled.add(rows, zones)
         if by_group is not None:
             weight = rows.weights()
             masks = (positive, flagged[0], flagged[0] & positive, handled[0], handled[0] & positive)
@@ -284,12 +356,20 @@ def _measured(
     target: TargetWeights | None,
     *,
     clusters: ClusterTally | None = None,
+    in_group: bool = False,
 ) -> list[MeasuredBoundary]:
+    """Measure each rule by counts, of all rows or of a group."""
     confidence = request.confidence
 
-    def is_unknown(taken: int) -> bool:
-        """Whether too few rows that are not taken have a label, if some have none."""
-        return bool(unlabelled) and tally.rows - taken < MIN_UNFLAGGED
+    def reason(rule: BoundaryArtifact, taken: int) -> str:
+        """Return why a rate of all rows is unknown, if too few others than the taken ones have a label."""
+        if unlabelled and clusters is not None:
+            return f"{unlabelled} rows have no label, which --cluster cannot make up for"
+        others = tally.rows - taken
+        if unlabelled and others < MIN_UNFLAGGED:
+            return too_few_labels(unlabelled, others)
+        only_taken = others == 0 and not in_group and not _takes_all(rule)
+        return "the file has flagged rows only" if only_taken else ""
 
     def rate(ratio: Callable[[Tally[Any]], tuple[Any, Any]]) -> Estimate:
         """Estimate a rate of rows, or of clusters of rows."""
@@ -297,28 +377,34 @@ def _measured(
             return estimate_over_clusters(*ratio(clusters), confidence)
         return proportion_estimate(*ratio(tally), confidence)
 
-    def over_all_rows(ratio: Callable[[Tally[Any]], tuple[Any, Any]], taken: int) -> Estimate:
-        """Estimate a rate whose rows are not only the taken ones; unknown if too few others have a label."""
-        return UNKNOWN if is_unknown(taken) else rate(ratio)
+    def over_all_rows(
+        rule: BoundaryArtifact, ratio: Callable[[Tally[Any]], tuple[Any, Any]], taken: int
+    ) -> Estimate:
+        """Estimate a rate whose rows are not only the taken ones."""
+        why = reason(rule, taken)
+        return unknown(why) if why else rate(ratio)
 
     def net_benefit(rule: BoundaryArtifact, selected: int, true_positives: int) -> Estimate | None:
         """Estimate the net benefit at the odds of the constraint; None if it sets none."""
         constraint = rule.constraint.parsed()
         if not constraint.sets_odds or target is not None:  # the odds concern the target class priors
             return None
-        if constraint.odds is None or is_unknown(selected):
-            return UNKNOWN
+        why = reason(rule, selected)
+        if constraint.odds is None or why:
+            return unknown(why)
         flagged = Chosen(positives=true_positives, negatives=selected - true_positives)
         estimate = net_benefit_estimate(flagged, tally.rows, constraint.odds, confidence)
         return estimate if clusters is None else _alone(estimate)
 
-    def zones(rule: int) -> MeasuredZones:
+    def zones(index: int) -> MeasuredZones:
         """Measure the zones of a rule with a review."""
-        handled, selected = tally.handled[rule][0], tally.flagged[rule][0]
+        handled, selected = tally.handled[index][0], tally.flagged[index][0]
         return MeasuredZones(
-            caught=over_all_rows(lambda of: (of.handled[rule][1], of.positives), handled),
-            review_share=rate(lambda of: (of.handled[rule][0] - of.flagged[rule][0], of.rows)),
-            miss=over_all_rows(lambda of: (of.positives - of.handled[rule][1], of.positives), handled),
+            caught=over_all_rows(rules[index], lambda of: (of.handled[index][1], of.positives), handled),
+            review_share=rate(lambda of: (of.handled[index][0] - of.flagged[index][0], of.rows)),
+            miss=over_all_rows(
+                rules[index], lambda of: (of.positives - of.handled[index][1], of.positives), handled
+            ),
             reviewed=handled - selected,
         )
 
@@ -327,9 +413,11 @@ def _measured(
         rule, (selected, true_positives) = rules[index], tally.flagged[index]
         return MeasuredBoundary(
             precision=rate(lambda of: of.flagged[index][::-1]),
-            recall=over_all_rows(lambda of: (of.flagged[index][1], of.positives), selected),
+            recall=over_all_rows(rule, lambda of: (of.flagged[index][1], of.positives), selected),
             fpr=over_all_rows(
-                lambda of: (of.flagged[index][0] - of.flagged[index][1], of.rows - of.positives), selected
+                rule,
+                lambda of: (of.flagged[index][0] - of.flagged[index][1], of.rows - of.positives),
+                selected,
             ),
             alert_rate=rate(lambda of: (of.flagged[index][0], of.rows)),
             unlabelled=unlabelled,
@@ -348,24 +436,44 @@ def _measured(
     return [of_rule(index) for index in range(len(rules))]
 
 
+def _takes_all(rule: BoundaryArtifact) -> bool:
+    """Whether a rule flags every row, whatever its score."""
+    others = [threshold for group in rule.group_rules.values() for threshold in group.thresholds]
+    return {*rule.thresholds, *others} == {LOWEST}
+
+
 def _difference(
     tally: _AllRows,
     measured: Sequence[MeasuredBoundary],
     values: ValueTally | None,
     confidence: float,
+    *,
     clusters: ClusterTally | None,
+    weighted: WeightedRows | None,
 ) -> BoundaryDifference:
+    """Compute the differences of two rules.
+
+    Parameters
+    ----------
+    weighted
+        Rows with sampling weights, none if they do not show a difference; None if rows count by weight alone.
+    """
     have_zones = all(result.zones is not None for result in measured)
     if clusters is not None:
         difference = difference_over_clusters(clusters, confidence)
         if have_zones:
             caught = caught_difference(clusters.handled, clusters.positives, confidence)
             difference = replace(difference, caught=estimate_of(caught), caught_p=caught.p_value)
+    elif weighted is not None:
+        difference = weighted_difference(weighted, confidence)
+        if have_zones:
+            caught_estimate, caught_p = weighted_caught_difference(weighted, confidence)
+            difference = replace(difference, caught=caught_estimate, caught_p=caught_p)
     else:
         difference = difference_of(
             _paired(tally.flagged, tally.common_flagged), tally.rows, tally.positives, confidence
         )
-    if have_zones and clusters is None:
+    if have_zones and clusters is None and weighted is None:
         handled = difference_of(
             _paired(tally.handled, tally.common_handled), tally.rows, tally.positives, confidence
         )
@@ -380,10 +488,10 @@ def _difference(
 
 
 def _with_what_is_known(value: MeasuredValue, measured: Sequence[MeasuredBoundary]) -> MeasuredValue:
-    """Remove intervals of single rows, and the gain caught if too few unflagged rows have a label."""
+    """Remove intervals of single rows, and the gain caught if rows without a label would count."""
     if measured[0].clusters is not None:
         value = MeasuredValue(value=_alone(value.value), value_caught=_alone(value.value_caught))
-    if UNKNOWN in [result.recall for result in measured]:
+    if UNKNOWN in [result.recall for result in measured] or any(result.weighted for result in measured):
         return replace(value, value_caught=UNKNOWN)
     return value
 
@@ -398,14 +506,17 @@ def _net_benefit_difference(
     rules: Sequence[BoundaryArtifact],
     measured: Sequence[MeasuredBoundary],
     confidence: float,
+    weighted: WeightedRows | None,
 ) -> Estimate | None:
     """Estimate the difference of two net benefits; None unless both rules have one at the same odds."""
     estimates = [result.net_benefit for result in measured]
     odds, other = (rule.constraint.parsed().odds for rule in rules)
     if None in estimates or odds != other:
         return None
-    if odds is None or UNKNOWN in estimates:
+    if odds is None or UNKNOWN in estimates or (weighted is not None and not weighted.sums):
         return UNKNOWN
+    if weighted is not None:
+        return weighted_benefit_difference(weighted, odds, confidence)
     paired = _paired(tally.flagged, tally.common_flagged)
     difference = net_benefit_difference(paired, tally.rows, odds, confidence)
     return difference if measured[0].clusters is None else _alone(difference)
@@ -442,11 +553,20 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) ->
         is_kept, sentence = _both((is_kept, sentence), _outcome(artifact, recall, measured))
     if artifact.unsealed:
         is_kept, sentence = None, f"target not tested: {artifact.unsealed}."
+    elif untested := _untested(artifact, measured):
+        is_kept, sentence = None, f"{constraint.text()} not tested: {untested}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )
     target = f"{name}: {constraint.text()}"
     return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
+
+
+def _untested(artifact: BoundaryArtifact, measured: MeasuredBoundary) -> str:
+    """Return why a certificate is not tested; empty if it is, or if there is none."""
+    if artifact.certified is None or measured.weighted is None:
+        return ""
+    return "the exact test of a certificate needs rows that count alike"
 
 
 def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim | None:
@@ -457,16 +577,21 @@ def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBound
     limit = review.limit
     text = limit.text()
     fixed = limit.kind is ReviewKind.REVIEW and not limit.relative
-    if artifact.unsealed:
-        outcome: _Outcome = None, f"{text} not tested: {artifact.unsealed}."
+    if untested := artifact.unsealed or _untested(artifact, measured):
+        outcome: _Outcome = None, f"{text} not tested: {untested}."
     elif fixed:
         outcome = None, f"{zones.reviewed} reviewed; {text} when it was fitted."
     elif limit.kind is ReviewKind.REVIEW:
-        tested = BoundedRate(successes=zones.reviewed, trials=measured.rows, bound=limit.number, upper=True)
+        total = measured.totals.rows
+        reviewed = (
+            zones.reviewed if measured.weighted is None else round((zones.review_share.value or 0) * total)
+        )
+        tested = BoundedRate(successes=reviewed, trials=total, bound=limit.number, upper=True)
         outcome = _share_outcome(text, tested, zones.review_share)
     else:
-        missed = round((zones.miss.value or 0) * measured.positives)
-        tested = BoundedRate(successes=missed, trials=measured.positives, bound=limit.number, upper=True)
+        total = measured.totals.positives
+        missed = round((zones.miss.value or 0) * total)
+        tested = BoundedRate(successes=missed, trials=total, bound=limit.number, upper=True)
         rate = text if artifact.certified is None else f"miss rate <= {float(limit.number):g}"
         outcome = _rate_outcome(artifact, rate, tested, zones.miss, clustered=measured.clusters is not None)
     met, sentence = outcome
@@ -487,23 +612,23 @@ _Outcome = tuple[bool | None, str]
 
 
 def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary) -> _Outcome:
-    clustered = measured.clusters is not None
+    clustered, totals = measured.clusters is not None, measured.totals
     match constraint.kind:
         case ConstraintKind.PRECISION:
             return _precision_outcome(artifact, constraint, measured)
         case ConstraintKind.RECALL:
-            counts = (measured.true_positives, measured.positives)
-            rate = _bounded(constraint, counts)
+            rate = _bounded(constraint, (totals.true_positives, totals.positives))
             return _rate_outcome(artifact, constraint.text(), rate, measured.recall, clustered=clustered)
         case ConstraintKind.MAX_FPR:
-            counts = (measured.selected - measured.true_positives, measured.rows - measured.positives)
+            counts = (totals.selected - totals.true_positives, totals.rows - totals.positives)
             rate = _bounded(constraint, counts)
             return _rate_outcome(artifact, constraint.text(), rate, measured.fpr, clustered=clustered)
         case ConstraintKind.MAX_SELECTED if constraint.relative:
-            counts = measured.selected, measured.rows
-            return _share_outcome(constraint.text(), _bounded(constraint, counts), measured.alert_rate)
+            share_of_rows = measured.alert_rate if measured.weighted is None else measured.weighted[1]
+            rate = _bounded(constraint, (totals.selected, totals.rows))
+            return _share_outcome(constraint.text(), rate, share_of_rows)
         case ConstraintKind.MAX_SELECTED:
-            share = 100 * measured.selected / measured.rows
+            share = 100 * measured.selected_share
             return (
                 None,
                 f"{measured.selected} flagged ({share:.2f} %); {constraint.text()} when it was fitted.",
@@ -516,7 +641,8 @@ def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: Measu
 def _precision_outcome(
     artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary
 ) -> _Outcome:
-    counts, (bound,) = (measured.true_positives, measured.selected), constraint.numbers
+    totals, (bound,) = measured.totals, constraint.numbers
+    counts = totals.true_positives, totals.selected
     if measured.target_precision is not None:
         return _target_outcome(constraint, measured.target_precision, bound)
     rate = _bounded(constraint, counts)
@@ -538,7 +664,8 @@ def _rate_outcome(
     artifact: BoundaryArtifact, text: str, rate: BoundedRate, estimate: Estimate, *, clustered: bool
 ) -> _Outcome:
     """Test a target, or what a certificate guarantees by the exact one-sided test of independent rows."""
-    certificate, p_value = artifact.certified, rate.p_value()
+    certificate = artifact.certified
+    p_value = None if certificate is None else rate.p_value()
     clustered = clustered or (certificate is not None and certificate.is_of_clusters)
     if certificate is None or p_value is None or clustered or not isinstance(estimate, ExactEstimate):
         return _share_outcome(text, rate, estimate)
@@ -563,8 +690,9 @@ def _share_outcome(text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome
     if rate.trials == 0 or not isinstance(estimate, ExactEstimate):
         reason = "no row counts for it"
         if rate.trials:
-            few_labels = estimate == UNKNOWN
-            reason = "too few unflagged rows have a label" if few_labels else "too few clusters"
+            reason = estimate.reason or "too few unflagged rows have a label"
+            if estimate != UNKNOWN:  # but there is no interval
+                reason = estimate.reason or "too few clusters"
         return None, f"{text} not tested: {reason}."
     met, significant = _meets_bound(rate, estimate)
     return met or not significant, _sentence(text, met=met, significant=significant)

@@ -24,6 +24,7 @@ from uqcli.jobs.compare import AnyPairedCounts, compare, minus
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
+from uqcli.jobs.evaluate.weighted import counted_by_weight, with_sampling_weights
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
 from uqcli.jobs.labelled import group_indices, read_labelled
 from uqcli.methods.calibrate.histogram import error_p_values
@@ -63,6 +64,9 @@ def evaluate(
         data.grouped_by(request.by).clustered_by(request.cluster) for data in _requests(request, rules)
     ]
     check_bootstrap(request.bootstrap)
+    is_sampled = request.sampling_weight is not None
+    if request.sampling_weight is not None:
+        requests = [with_sampling_weights(data, request.sampling_weight) for data in requests]
     plan = ResamplingPlan(replicates=request.bootstrap, seed=request.seed, confidence=request.confidence)
     results, after = [], []
     reliability: list[ReliabilityPanel] = []
@@ -73,6 +77,9 @@ def evaluate(
             read = (data, *read_labelled(data))
             rows_read = keyed_by_cluster(read[1], request.cluster)
         rows, source = rows_read, read[2]
+        number = rows.size
+        if is_sampled:
+            rows = counted_by_weight(rows)
         if artifact.class_names:
             before = probabilities(rows, data.roles)
             calibrated = artifact.calibrated_classes(before)
@@ -85,15 +92,18 @@ def evaluate(
         paired_counts = _paired(before, calibrated, rows)
         if isinstance(paired_counts, PairedClassCounts):
             rule_panels = (panel_of_classes(paired_counts),)
-        reliability += rule_panels if len(rules) == 1 else [replace(rule_panels[0], title=name)]
+        if is_sampled:  # the bars of the diagram are intervals of rows that count alike
+            rule_panels = ()
+        reliability += (
+            rule_panels if len(rules) == 1 else [replace(panel, title=name) for panel in rule_panels[:1]]
+        )
         clusters = clustered_pairs(before, calibrated, rows, request.cluster)
-        claim = _claim(name, artifact, rows, 1 - request.confidence)
-        if claim is not None and clusters is not None:
-            claim = replace(claim, met=None, sentence=f"{claim.name}: not tested with --cluster.")
+        claim = None if is_sampled else _claim(name, artifact, rows, 1 - request.confidence)
+        compared = compare(paired_counts, plan, clusters)
         measured = MeasuredCalibrator(
-            compared=compare(paired_counts, plan, clusters),
-            rows=rows.size,
-            claim=claim,
+            compared=_without_test(compared) if is_sampled else compared,
+            rows=number,
+            claim=claim if clusters is None else _untested(claim),
             clusters=None if clusters is None else len(clusters.times),
         )
         results.append((name, artifact, measured))
@@ -109,6 +119,7 @@ def evaluate(
             on_invalid=request.data.on_invalid,
             positive=read[0].positive_value,
             cluster=msgspec.UNSET if request.cluster is None else request.cluster,
+            sampling_weight=True if is_sampled else msgspec.UNSET,
         ),
         resampling=(request.bootstrap, request.seed),
         panels=tuple(reliability),
@@ -120,6 +131,15 @@ def evaluate(
         if after
         else None,
         by_group=by_group,
+    )
+
+
+def _without_test(compared: Comparison) -> Comparison:
+    """Remove the test-based calibration error, whose tests need rows that count alike."""
+    return Comparison(
+        before={**compared.before, "tce": None},
+        after={**compared.after, "tce": None},
+        difference={**compared.difference, "tce": None},
     )
 
 
@@ -136,6 +156,13 @@ def _by_group(
             rows=rows.size, metrics={**compared.metrics(), "rows": rows.size}, cells=group_cells(compared)
         )
     return group_evaluation(by, results, GROUP_HEADER, "", 1 - plan.confidence)
+
+
+def _untested(claim: Claim | None) -> Claim | None:
+    """Return a claim about rows of clusters, which is not tested."""
+    if claim is None:
+        return None
+    return replace(claim, met=None, sentence=f"{claim.name}: not tested with --cluster.")
 
 
 def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Claim | None:

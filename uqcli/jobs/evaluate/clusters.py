@@ -62,7 +62,7 @@ class ClusterSums:
 
     def tally(self) -> ClusterTally:
         """Return the counts of the clusters with rows of positive weight."""
-        table = self._sums.table()
+        table = self._sums.sums
         rows, positives, *pairs = table[table[:, 0] > 0].T
         counts = list(zip(pairs[::2], pairs[1::2], strict=True))
         return ClusterTally(

@@ -85,7 +85,7 @@ class _DiscordantRows:
 
     def difference(self, confidence: float) -> LinearisedDifference:
         """Compute the difference of the coverages, second less first, over clusters of dependent rows."""
-        rows, first, second = self._by_cluster.table().T
+        rows, first, second = self._by_cluster.sums.T
         return ratio_difference((first, rows), (second, rows), confidence)
 
     def add(self, covered: Sequence[Bools], rows: Rows) -> None:

@@ -19,24 +19,20 @@ class GroupTally:
     """Sums of several columns by group; groups are numbered in the order in which they are first seen."""
 
     def __init__(self, columns: int) -> None:
-        self._sums = np.zeros((0, columns), dtype=np.int64)
+        self.sums: Ints = np.zeros((0, columns), dtype=np.int64)
 
     def add(self, group: Ints, *columns: Ints) -> None:
         """Add the values of rows to their groups; int64 arrays, shape (rows,)."""
         if len(group) == 0:
             return
-        missing = int(group.max()) + 1 - len(self._sums)
+        missing = int(group.max()) + 1 - len(self.sums)
         if missing > 0:
-            self._sums = np.pad(self._sums, ((0, missing), (0, 0)))
-        np.add.at(self._sums, group, np.stack(columns, axis=1))
-
-    def table(self) -> Ints:
-        """Return the sums; int64, shape (groups, columns)."""
-        return self._sums
+            self.sums = np.pad(self.sums, ((0, missing), (0, 0)))
+        np.add.at(self.sums, group, np.stack(columns, axis=1))
 
     def of_names(self, levels: Mapping[str, int]) -> dict[str, list[int]]:
         """Return the sums by name, without groups whose first column is 0."""
-        sums = {name: self._sums[index].tolist() for name, index in levels.items() if index < len(self._sums)}
+        sums = {name: self.sums[index].tolist() for name, index in levels.items() if index < len(self.sums)}
         return {name: sums[name] for name in in_order(sums) if sums[name][0]}
 
 
@@ -50,6 +46,8 @@ class GroupResult:
         Rate that is tested, and its estimate; None if there is none.
     has_target
         Whether the rule has a target for the group.
+    is_weighted
+        Whether labels are missing, so that rows do not count alike.
     """
 
     rows: int
@@ -57,11 +55,14 @@ class GroupResult:
     cells: tuple[str, ...]
     rate: tuple[BoundedRate, Estimate] | None = None
     has_target: bool = True
+    is_weighted: bool = False
 
     def untested(self) -> str:
         """Return the reason why the group is not tested."""
         if not self.has_target:
             return "without a rule of their own, not tested"
+        if self.is_weighted:
+            return "not tested, since labels are missing"
         if self.rows < defaults.MIN_GROUP_ROWS:
             return f"too small to test (below {defaults.MIN_GROUP_ROWS} rows)"
         return "not tested, since no row counts for the target"

@@ -39,6 +39,8 @@ class EvaluateRequest:
         Columns whose values, and pairs of values, are tested as segments; for a single rule.
     utility
         Gain and cost by which boundaries are measured; None for their own, if they have them.
+    sampling_weight
+        Column of 1 / the probability of each row to be in the file; None if rows count alike.
     """
 
     data: DataRequest
@@ -53,3 +55,4 @@ class EvaluateRequest:
     cluster: str | None = None
     audit: tuple[str, ...] = ()
     utility: Constraint | None = None
+    sampling_weight: str | None = None

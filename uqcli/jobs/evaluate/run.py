@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from uqcli.artifacts.codec import load
 from uqcli.artifacts.saved import Saved
-from uqcli.choices import ArtifactKind
+from uqcli.choices import ArtifactKind, OnInvalid
 from uqcli.engines.open import reusable_streams
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.jobs.evaluate.request import EvaluateRequest
@@ -57,8 +57,11 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
     if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
         raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
+    if request.sampling_weight is not None:
+        _refuse_with_sampling_weights(request, kind)
     measure: Any = import_module(f"uqcli.jobs.evaluate.{EVALUATION_MODULES[kind]}").evaluate
-    several_passes = len(rules) > 1 or bool(request.audit)
+    may_miss_labels = request.data.on_invalid is OnInvalid.DROP or request.data.labels is not None
+    several_passes = len(rules) > 1 or bool(request.audit) or may_miss_labels
     with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
         audited = None
         if request.audit:
@@ -77,11 +80,46 @@ def _refuse_with_cluster(request: EvaluateRequest) -> None:
     UsageError
         One is given with ``--cluster``.
     """
-    for option, value in (("--by", request.by), ("--shift", request.shift), ("--audit", request.audit)):
+    others = {
+        "--by": request.by,
+        "--shift": request.shift,
+        "--audit": request.audit,
+        "--sampling-weight": request.sampling_weight,
+    }
+    for option, value in others.items():
         if request.cluster is not None and value:
             raise UsageError(
                 f"{option} with --cluster",
                 expected="one of them, since the other one tests independent rows",
+            )
+
+
+def _refuse_with_sampling_weights(request: EvaluateRequest, kind: ArtifactKind) -> None:
+    """Refuse sampling weights where rows must count alike.
+
+    Raises
+    ------
+    UsageError
+
+    Raises
+    ------
+    UsageError
+        Message names what cannot use them.
+    """
+    useless = {
+        f"a rule file of kind {kind}": kind is ArtifactKind.CONFORMAL,
+        "--by": request.by is not None,
+        "--audit": bool(request.audit),
+        "--bootstrap": request.bootstrap > 0,
+        "--shift": request.shift is not None,
+        "--gain and --cost": request.utility is not None,
+    }
+    for name, is_given in useless.items():
+        if is_given:
+            raise UsageError(
+                f"--sampling-weight with {name}",
+                expected="a boundary or a calibrator, measured on all rows",
+                remedy="its tests need rows that count alike; --weight is for counts of rows",
             )
 
 

@@ -20,8 +20,10 @@ from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
+from uqcli.jobs.evaluate.weighted import too_few_labels
 from uqcli.jobs.rule_groups import groups_of, own_key, own_levels
 from uqcli.jobs.watch.promises import Promise
+from uqcli.reports.evaluate.boundaries import MIN_UNFLAGGED
 from uqcli.rows import Rows
 
 Counts = tuple[tuple[int, int], ...]
@@ -84,9 +86,11 @@ def count_promises(
     trials = _trials_of(rule, promises)
     totals = np.zeros((2, len(promises), 0), dtype=np.int64)
     rows_of_day = np.zeros(0, dtype=np.int64)
-    weighed = unwatched = 0
+    weighed = unwatched = cleared = 0
     for rows in batches:
         weighed += rows.size
+        if isinstance(rule, BoundaryArtifact):
+            cleared += int((~rule.decide(rows)).sum())
         index = np.zeros(len(rows), dtype=np.int64) if day is None else rows.groups[day]
         days = max(int(index.max(initial=-1)) + 1, totals.shape[2])
         totals = np.pad(totals, ((0, 0), (0, 0), (0, days - totals.shape[2])))
@@ -101,6 +105,7 @@ def count_promises(
                 of_clusters[number].add(index, rows.groups[cluster], weight * tried, succeeded)
     if weighed == 0:
         raise refusals.no_weight()
+    _refuse_labels_of_flagged_rows(promises, batches.summary, cleared)
     if day is None:
         counts = _pairs(totals.sum(axis=2))
         summary = batches.summary
@@ -177,6 +182,23 @@ def drawn_trials(clusters: ClusterTrials, seen: Collection[str]) -> tuple[Counts
         counts.append((successes, len(new)))
         digests += new
     return tuple(counts), sorted(digests)
+
+
+def _refuse_labels_of_flagged_rows(promises: Sequence[Promise], summary: SourceSummary, cleared: int) -> None:
+    """Refuse to watch a rate of all rows if labels are missing, mostly those of rows that are not flagged.
+
+    Raises
+    ------
+    DataError
+        Such a promise is watched.
+    """
+    of_all_rows = [promise for promise in promises if promise.rate not in ("precision", "coverage")]
+    if of_all_rows and summary.unlabelled and cleared < MIN_UNFLAGGED:
+        raise DataError(
+            too_few_labels(summary.unlabelled, cleared),
+            expected=f"labels that show whether {of_all_rows[0].text()}",
+            remedy="label rows that are not flagged also, or watch a rule with a target for precision",
+        )
 
 
 def _unwatched(rows: Rows, rule: Saved, promises: Sequence[Promise]) -> int:

@@ -6,38 +6,19 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
-import numpy as np
 
 from uqcli import defaults
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.codec import load_kind
-from uqcli.counts import Bools, Floats, ValueCounts, merge, pool
+from uqcli.counts import Bools, Floats, ValueCounts
 from uqcli.errors import UsageError
+from uqcli.jobs.pooled_scores import PooledScores
 from uqcli.jobs.target_weights import TargetWeights, load_shift, target_weights_of
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.methods.watch.before_labels import BeforeLabels, expected_before_labels
 
 SEVERAL_THRESHOLDS: Final = "the rule decides by more than the score"
-
-
-@dataclass
-class _Merged:
-    """Rows by score, merged whenever the new parts outgrow the merged one: each row is sorted a few times."""
-
-    parts: list[ValueCounts] = field(default_factory=list)
-    unmerged: int = 0
-
-    def add(self, score: Floats) -> None:
-        part = pool(score, np.zeros(len(score), dtype=np.bool_))
-        self.parts.append(part)
-        self.unmerged += len(part.value)
-        if self.unmerged > len(self.parts[0].value):
-            self.counts()
-
-    def counts(self) -> ValueCounts:
-        self.parts, self.unmerged = [merge(self.parts)], 0
-        return self.parts[0]
 
 
 @dataclass(kw_only=True)
@@ -47,8 +28,8 @@ class Expectation:
     calibration: ValueCounts
     has_one_threshold: bool
     target: TargetWeights | None
-    flagged: _Merged = field(default_factory=_Merged)
-    everything: _Merged = field(default_factory=_Merged)
+    flagged: PooledScores = field(default_factory=PooledScores)
+    everything: PooledScores = field(default_factory=PooledScores)
 
     @classmethod
     def of(cls, request: WatchRequest, rule: BoundaryArtifact) -> Expectation | None:

@@ -13,7 +13,7 @@ false positive at odds of 19. There, the level is divided by the number of share
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -26,11 +26,15 @@ _MAX_SQUARED: Final = 0.95
 """Highest confidence at which margins are squared and added."""
 
 
+IntervalAt = Callable[[float], tuple[float, float, float]]
+"""Function from a confidence to the number of rows of a share, and the interval of the share."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Part:
     """Margins of a weighted share of the rows; negative weights swap the ends of its interval."""
 
-    count: int
+    count: float
     weight: float
     value: float
     down: float
@@ -65,9 +69,22 @@ def net_benefit_interval(
     >>> net_benefit_interval(Chosen(positives=1, negatives=0), 1, Fraction(1), 0.95)
     (-0.95, 1.0)
     """
+    counts = (selected.positives, selected.negatives)
+    return net_benefit_interval_of((_counted(count, rows) for count in counts), rows, odds, confidence)
+
+
+def net_benefit_interval_of(
+    shares: Iterable[IntervalAt], rows: int, odds: Fraction, confidence: float
+) -> tuple[float, float]:
+    """Compute the interval of a net benefit from those of the shares of true and of false positives.
+
+    Parameters
+    ----------
+    shares
+        Share of the true positives among all rows, and of the false positives.
+    """
     weight = float(odds)
-    counts = [(selected.positives, 1.0), (selected.negatives, -weight)]
-    low, high = _weighted_sum(counts, rows, confidence)
+    low, high = _weighted_sum(list(zip(shares, (1.0, -weight), strict=True)), rows, confidence)
     return max(-weight, low), min(1.0, high)
 
 
@@ -79,28 +96,45 @@ def net_benefits_interval(
     Rows in both selections contribute nothing. The contribution of the rows lost is subtracted from that of
     the rows gained. The interval is within the largest contribution of a row, 1 or the odds.
     """
+    counts = (pair.gained.positives, pair.gained.negatives, pair.lost.positives, pair.lost.negatives)
+    return net_benefits_interval_of((_counted(count, rows) for count in counts), rows, odds, confidence)
+
+
+def net_benefits_interval_of(
+    shares: Iterable[IntervalAt], rows: int, odds: Fraction, confidence: float
+) -> tuple[float, float]:
+    """Compute the interval of a difference of net benefits from those of four shares.
+
+    Parameters
+    ----------
+    shares
+        Shares among all rows: positive rows gained, negative rows gained, positive rows lost, negative rows
+        lost.
+    """
     weight, limit = float(odds), max(1.0, float(odds))
-    counts = [
-        (pair.gained.positives, 1.0),
-        (pair.gained.negatives, -weight),
-        (pair.lost.positives, -1.0),
-        (pair.lost.negatives, weight),
-    ]
-    low, high = _weighted_sum(counts, rows, confidence)
+    weights = (1.0, -weight, -1.0, weight)
+    low, high = _weighted_sum(list(zip(shares, weights, strict=True)), rows, confidence)
     return max(-limit, low), min(limit, high)
 
 
-def _weighted_sum(counts: Sequence[tuple[int, float]], rows: int, confidence: float) -> tuple[float, float]:
+def _counted(count: int, rows: int) -> IntervalAt:
+    """Return the exact interval of a share by confidence."""
+    return lambda confidence: (count, *clopper_pearson(count, rows, confidence))
+
+
+def _weighted_sum(
+    shares: Sequence[tuple[IntervalAt, float]], rows: int, confidence: float
+) -> tuple[float, float]:
     """Compute the interval of a weighted sum of shares of disjoint sets of rows.
 
     Parameters
     ----------
-    counts
-        Rows and weight of each set.
+    shares
+        Interval and weight of each set.
     """
     is_added = confidence > _MAX_SQUARED
-    level = 1 - (1 - confidence) / len(counts) if is_added else confidence
-    parts = [_part(count, weight, rows, level) for count, weight in counts]
+    level = 1 - (1 - confidence) / len(shares) if is_added else confidence
+    parts = [_part(interval_at(level), weight, rows) for interval_at, weight in shares]
     value = math.fsum(part.value for part in parts)
     down, up = ([part.down for part in parts], [part.up for part in parts])
     if is_added:
@@ -121,15 +155,14 @@ def _root_of_squares(parts: Sequence[_Part], margins: Sequence[float], rows: int
     return math.sqrt(total)
 
 
-def _part(count: int, weight: float, rows: int, confidence: float) -> _Part:
-    low, high = clopper_pearson(count, rows, confidence)
-    share = count / rows
+def _part(interval: tuple[float, float, float], weight: float, rows: int) -> _Part:
+    count, low, high = interval
     ends = sorted((weight * low, weight * high))
-    value = weight * share
+    value = weight * (count / rows)
     return _Part(count=count, weight=weight, value=value, down=value - ends[0], up=ends[1] - value)
 
 
-def _negated_correlation(count: int, other: int, rows: int) -> float:
+def _negated_correlation(count: float, other: float, rows: int) -> float:
     """Compute the negated correlation of two shares; one row is added to each count.
 
     It is therefore 1 if every row is in one of the two sets.

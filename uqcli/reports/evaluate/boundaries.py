@@ -50,6 +50,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     positive: str | None
     seed: int | None = None
     cluster: str | msgspec.UnsetType = msgspec.UNSET
+    sampling_weight: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 MIN_UNFLAGGED: Final = 100
@@ -57,6 +58,27 @@ MIN_UNFLAGGED: Final = 100
 
 UNKNOWN: Final = Estimate(value=None, low=None, high=None)
 """A rate without enough labels."""
+
+
+def unknown(reason: str) -> Estimate:
+    """Return a rate that is unknown for a reason; it equals UNKNOWN."""
+    return replace(UNKNOWN, reason=reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals:
+    """Whole numbers whose ratios are the rates, to be compared with bounds exactly.
+
+    Attributes
+    ----------
+    rows, positives, selected, true_positives
+        Rows by weight; with sampling weights their sums, in units.
+    """
+
+    rows: int
+    positives: int
+    selected: int
+    true_positives: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +135,8 @@ class MeasuredBoundary:
     net_benefit
         At the odds of the constraint, UNKNOWN as for recall or if they are infinite. None if the constraint
         sets no odds, or with class weights.
+    weighted
+        Totals by sampling weight, and the share of the flagged rows; None if rows count by weight alone.
     """
 
     precision: Estimate
@@ -130,6 +154,20 @@ class MeasuredBoundary:
     value: MeasuredValue | None = None
     net_benefit: Estimate | None = None
     clusters: ClusterNumbers | None = None
+    weighted: tuple[Totals, Estimate] | None = None
+
+    @property
+    def totals(self) -> Totals:
+        """Numbers whose ratios are the rates."""
+        if self.weighted is not None:
+            return self.weighted[0]
+        rows, positives, selected, true_positives = self.counts
+        return Totals(rows=rows, positives=positives, selected=selected, true_positives=true_positives)
+
+    @property
+    def selected_share(self) -> float:
+        """Share of the flagged rows among all rows."""
+        return self.totals.selected / self.totals.rows
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
@@ -138,8 +176,8 @@ class MeasuredBoundary:
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        metrics = {**vars(self), "selected_share": self.selected / self.rows}
-        del metrics["alert_rate"]
+        metrics = {**vars(self), "selected_share": self.selected_share}
+        del metrics["alert_rate"], metrics["weighted"]
         names = ("zones", "value", "target_precision", "clusters")
         zones, value, target, clusters = (metrics.pop(name) for name in names)
         metrics |= {} if clusters is None else vars(clusters)
@@ -149,6 +187,15 @@ class MeasuredBoundary:
         metrics |= {} if value is None else value.metrics()
         return metrics if target is None else {"target_precision": target, **metrics}
 
+
+ASSUMPTION: Final = (
+    "Labelled rows with the same decision and a similar score stand for those without a label, as if labels "
+    "were given at random there. A choice that depends on the label cannot be seen."
+)
+"""Assumption under which rates of rows without a label are stated."""
+
+LABELS_OF_SAMPLE: Final = "Rows without a label are left out, as if labels were missing at random."
+"""The same for rows with sampling weights."""
 
 OWN_DATA_CAUTION = "A rule looks better on its own calibration set; pages list the digests of the inputs."
 """Caution that no evaluation can check."""
@@ -311,7 +358,9 @@ class EvaluateReport(Evaluated):
     def payload(self) -> dict[str, Any]:
         """Return the JSON form (see Evaluated)."""
         sentences = [claim.sentence for claim in (*self.claims, *self.review_claims)]
-        return self.build_payload([*self._cautions(), *sentences, *self._notes(), *self._advice()])
+        return self.build_payload(
+            [*self._cautions(), *sentences, *self._assumption(), *self._notes(), *self._advice()]
+        )
 
     def document(self) -> Document:
         """Return the readable form."""
@@ -328,7 +377,12 @@ class EvaluateReport(Evaluated):
         document = Document(
             title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
             tables=[table, self._rules_table()],
-            lead=[*self._of_predictions(), *self._review_sentences(), *self._advice()],
+            lead=[
+                *self._of_predictions(),
+                *self._review_sentences(),
+                *self._assumption(),
+                *self._advice(),
+            ],
             cautions=self._cautions(),
             notes=self._notes(),
             figures=self._figures(),
@@ -408,7 +462,7 @@ class EvaluateReport(Evaluated):
             if measured.recall.value is not None
             else ""
         )
-        flagged = f"{percent(measured.selected / measured.rows)} of new rows flagged at precision "
+        flagged = f"{percent(measured.selected_share)} of new rows flagged at precision "
         result = f"{flagged}{percent(measured.precision.value)}"
         numbers = [
             key_rate(
@@ -421,12 +475,12 @@ class EvaluateReport(Evaluated):
             key_rate("positives found", measured.recall, self.parameters.confidence),
             KeyNumber(
                 label="flagged",
-                value=percent(measured.selected / measured.rows),
+                value=percent(measured.selected_share),
                 interval=f"{count(measured.selected)} of {rows_of(measured.rows)}",
             ),
         ]
         if artifact.class_names:
-            accepted = f"{percent(measured.selected / measured.rows)} of predictions accepted"
+            accepted = f"{percent(measured.selected_share)} of predictions accepted"
             result = f"{accepted}, {percent(measured.precision.value)} of them right"
             found = ""
             numbers[1] = replace(numbers[1], label="right predictions accepted")
@@ -536,13 +590,18 @@ class EvaluateReport(Evaluated):
 
     def _label_cautions(self) -> list[str]:
         """Caution why recall and the false-positive rate are unknown."""
-        unknown = [(name, measured) for name, _, measured in self.results if measured.recall == UNKNOWN]
         return [
-            f"{name}: no recall; {rows_of(measured.unlabelled)} without a label, and only "
-            f"{count(measured.rows - measured.selected)} of the unflagged rows have one "
-            f"({MIN_UNFLAGGED} needed)."
-            for name, measured in unknown
+            f"{name}: no recall; {measured.recall.reason}."
+            for name, _, measured in self.results
+            if measured.recall == UNKNOWN
         ]
+
+    def _assumption(self) -> list[str]:
+        """State what is assumed of rows without a label; empty without any."""
+        weighted = any(measured.weighted and measured.unlabelled for _, _, measured in self.results)
+        if not weighted:
+            return []
+        return [LABELS_OF_SAMPLE if self.parameters.sampling_weight is True else ASSUMPTION]
 
     def _same_counts(self) -> list[str]:
         """Caution that a rule has the same counts as on its calibration set."""
@@ -648,7 +707,7 @@ GROUP_HEADER = ("flagged", "precision", "recall")
 
 def group_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
     """Format the results of a group, in the order of GROUP_HEADER."""
-    rate = f"{100 * measured.selected / measured.rows:.2f} %"
+    rate = f"{100 * measured.selected_share:.2f} %"
     return rate, interval(measured.precision), interval(measured.recall)
 
 
@@ -661,7 +720,7 @@ def _zone_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
     zones = measured.zones
     if zones is None:
         return ("", "", "")
-    reviewed = f"{count(zones.reviewed)} ({100 * zones.reviewed / measured.rows:.2f} %)"
+    reviewed = f"{count(zones.reviewed)} ({100 * (zones.review_share.value or 0):.2f} %)"
     return interval(zones.caught), interval(zones.miss), reviewed
 
 
@@ -671,6 +730,6 @@ def _column(measured: MeasuredBoundary) -> tuple[str, ...]:
         interval(measured.precision),
         interval(measured.recall),
         interval(measured.fpr),
-        f"{count(measured.selected)} ({100 * measured.selected / measured.rows:.2f} %)",
+        f"{count(measured.selected)} ({100 * measured.selected_share:.2f} %)",
         count(measured.true_positives),
     )

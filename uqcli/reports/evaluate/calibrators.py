@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.document import Claim, Document, HeadCard, Metrics, Verdict, count, rows_of
@@ -20,6 +20,7 @@ from uqcli.reports.comparison import (
     remaining_error,
     sort_by_log_loss,
     too_few_clusters,
+    value_of,
     verdict,
 )
 from uqcli.reports.evaluate.boundaries import (
@@ -30,6 +31,9 @@ from uqcli.reports.evaluate.boundaries import (
     uncorrected_tests,
 )
 from uqcli.reports.evaluate.difference import CalibratorDifference
+
+WEIGHTED: Final = "Rows count by their sampling weights; there are no tests and no intervals."
+"""Note on metrics of rows with sampling weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +86,7 @@ class EvaluateCalibratorReport(Evaluated):
         """Return the JSON form (see Evaluated)."""
         replicates, seed = self.resampling
         parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
-        sentences = [f"{name}: {verdict(measured.compared)}" for name, _, measured in self.results[:1]]
+        sentences = [f"{name}: {self._verdict(measured.compared)}" for name, _, measured in self.results[:1]]
         single = sentences if len(self.results) == 1 else []
         return self.build_payload([*self._cautions(), *single, *self._notes(), *self._advice()], parameters)
 
@@ -101,14 +105,14 @@ class EvaluateCalibratorReport(Evaluated):
         size = f"{rows_of(self.source.rows)}{positives}"
         if (clusters := self.results[0][2].clusters) is not None:
             size = f"{size} in {count(clusters)} clusters"
-        headline = verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
+        headline = self._verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
         document = Document(
             title=f"{headline} {size}",
             tables=[*tables, meanings_table()],
             lead=self._advice(),
             cautions=self._cautions(),
             notes=self._notes(),
-            figures=[before_and_after_figure(self.panels)],
+            figures=[before_and_after_figure(self.panels)] if self.panels else [],
             claims=self.claims,
             card=self._card(),
         )
@@ -118,7 +122,7 @@ class EvaluateCalibratorReport(Evaluated):
         """Build the head of the page."""
         if len(self.results) == 1:
             name, _, measured = self.results[0]
-            card = comparison_card(verdict(measured.compared), measured.compared)
+            card = comparison_card(self._verdict(measured.compared), measured.compared)
             tone = "neutral" if card.verdict is None else card.verdict.tone
             actions = {"good": apply_command(name), "bad": "Do not use it."}
             size = rows_of(measured.rows)
@@ -161,18 +165,35 @@ class EvaluateCalibratorReport(Evaluated):
 
     def _notes(self) -> list[str]:
         named = list(zip(self._names(), (measured.compared for _, _, measured in self.results), strict=True))
-        sentences = [f"{name}: {verdict(compared)}" for name, compared in named] if len(named) > 1 else []
+        sentences = (
+            [f"{name}: {self._verdict(compared)}" for name, compared in named] if len(named) > 1 else []
+        )
         lowest = [] if len(named) == 2 else lowest_brier(named, "evaluate two at a time to test it")
-        untested = [] if self.difference is None else self.difference.notes()
+        untested = [] if self.difference is None or self._is_weighted else self.difference.notes()
         consistent = [claim.sentence for claim in self.claims if claim.met is not False]
+        weighted = [WEIGHTED] if self._is_weighted else []
         return [
             *sentences,
+            *weighted,
             *consistent,
             *untested,
             *lowest,
             *losses_without_interval(named),
             OWN_DATA_CAUTION,
         ]
+
+    @property
+    def _is_weighted(self) -> bool:
+        """Whether rows have sampling weights."""
+        return self.parameters.sampling_weight is True
+
+    def _verdict(self, compared: Comparison) -> str:
+        """State how the log loss changes, and whether significantly."""
+        if not self._is_weighted:
+            return verdict(compared)
+        change = value_of(compared.difference["log_loss"])
+        changed = "is undefined" if change is None else f"changes by {change:+.4f}"
+        return f"The log loss {changed}; sampling weights have no test."
 
     def _names(self) -> list[str]:
         return names_of(self.results)

@@ -26,8 +26,8 @@ class BoundaryDifference:
     selected
         In rows; the interval is for the expected difference in a new sample of as many rows.
     recall_p, selected_p
-        P-values of exact McNemar tests: on positive rows (None without any), and on all rows. With clusters,
-        those of Student's t, None with few clusters.
+        P-values of exact McNemar tests: on positive rows (None without any), and on all rows. With clusters
+        or sampling weights, of t-tests; None if the rules differ on too few of them.
     disagreements, disagreements_positive
         Rows that only one of the two flags, and the positive rows among them.
     caught, caught_p

@@ -16,6 +16,7 @@ from uqcli.engines.columns import require_columns
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.check.checked import CheckedRows
+from uqcli.engines.local.check.joined import LabelledInput, Labels
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.check.tally import GroupTally
 from uqcli.engines.local.read.failures import reading
@@ -131,6 +132,9 @@ class LocalBatches:
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
         if self.roles.predicted:
             self.levels = {**checker.levels, PREDICTED: levels_of(self.roles)}
+        if isinstance(sources[0], LabelledInput):
+            for sentence in sources[0].labels.cautions():
+                caution(sentence)
         if checker.rows == checker.invalid:
             raise refusals.no_rows(checker.invalid)
         if self._unlabelled and self._request.frame is None:
@@ -177,6 +181,7 @@ class LocalBatches:
             positive_value=self._request.positive_value,
             on_invalid=on_invalid,
             narrow=self._narrow,
+            is_joined=self._request.joined is not None,
         )
 
 
@@ -186,6 +191,9 @@ def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Role
     with ExitStack() as stack:
         read = replace(request.read, required_columns=request.roles.requested_columns())
         sources = stack.enter_context(open_sources(origins_of(request), read))
+        if request.joined is not None and request.roles.label is not None:
+            labels = Labels(request.joined, request.roles.label, request.read)
+            sources = tuple(LabelledInput(source, labels) for source in sources)
         roles = request.roles.expanded(sources[0].columns, sources[0].origin.display_name)
         for source in sources:
             require_columns(source.columns, source.origin.display_name, roles)

@@ -49,6 +49,8 @@ class RowChecker:
         Number of rows before the first batch.
     narrow
         Whether 32-bit columns stay 32-bit; otherwise all become 64-bit.
+    is_joined
+        Whether labels come from a second file; then rows may have none, and are left out.
 
     Attributes
     ----------
@@ -63,6 +65,7 @@ class RowChecker:
     on_invalid: OnInvalid
     first_row: int = 0
     narrow: bool = False
+    is_joined: bool = False
     rows: int = 0
     invalid: int = 0
     levels: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -146,13 +149,18 @@ class RowChecker:
         DataError
             Unusable rows with ``--on-invalid error``, or the positive label never appeared.
         """
-        if self._tallies and self.on_invalid is OnInvalid.ERROR:
+        tallies = {
+            key: tally
+            for key, tally in self._tallies.items()
+            if not (self.is_joined and key == (self.roles.label, _NULL))
+        }
+        if tallies and self.on_invalid is OnInvalid.ERROR:
             counts = ", ".join(
                 f"column '{column}' has {tally.count} {kind}" if column else f"rows: {tally.count} {kind}"
-                for (column, kind), tally in self._tallies.items()
+                for (column, kind), tally in tallies.items()
             )
-            first = next(iter(self._tallies.values())).first
-            cut = self._cut or any(not column for column, _ in self._tallies)
+            first = next(iter(tallies.values())).first
+            cut = self._cut or any(not column for column, _ in tallies)
             raise refusals.unusable_values(f"{counts} (first in {first})", cut=cut)
         label, positive = self.roles.label, self.positive_value
         if label and positive is not None and not self.roles.classes and self.rows and not self._saw_positive:

@@ -79,6 +79,8 @@ class _Computed:
     ----------
     added
         Columns to add; null in unusable rows.
+    selected
+        Number of true values among them; of numbers that select the rows, those that are not 0.
     kept_rows : bool, shape (rows,), or None
         Rows to write; None for all.
     dropped
@@ -89,6 +91,7 @@ class _Computed:
 
     rows: Rows
     added: pl.DataFrame
+    selected: int
     kept_rows: Bools | None
     dropped: int
     outside: int
@@ -108,9 +111,14 @@ def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Compu
         if request.data.on_invalid is OnInvalid.DROP:
             kept, dropped = rows.valid, int(np.count_nonzero(~rows.valid))
     if request.only is not None:
-        kept = added[request.only].fill_null(value=False).to_numpy()
+        kept = added[request.only].cast(pl.Boolean).fill_null(value=False).to_numpy()
     return _Computed(
-        rows=rows, added=added, kept_rows=kept, dropped=dropped, outside=_outside(rows, checker, request)
+        rows=rows,
+        added=added,
+        selected=_count_true(added, request.only),
+        kept_rows=kept,
+        dropped=dropped,
+        outside=_outside(rows, checker, request),
     )
 
 
@@ -183,7 +191,7 @@ def _add(summary: StreamSummary, computed: _Computed) -> StreamSummary:
     invalid = 0 if valid is None else int(np.count_nonzero(~valid))
     return StreamSummary(
         rows=summary.rows + size - computed.dropped,
-        selected=summary.selected + _count_true(computed.added),
+        selected=summary.selected + computed.selected,
         dropped=summary.dropped + computed.dropped,
         undecided=summary.undecided + invalid - computed.dropped,
         texts=Counter(summary.texts) + _count_texts(computed.added),
@@ -191,8 +199,9 @@ def _add(summary: StreamSummary, computed: _Computed) -> StreamSummary:
     )
 
 
-def _count_true(added: pl.DataFrame) -> int:
-    return sum(int(column.sum()) for column in added if column.dtype == pl.Boolean)
+def _count_true(added: pl.DataFrame, only: str | None) -> int:
+    columns = [column for column in added if column.dtype == pl.Boolean or column.name == only]
+    return sum(int(column.cast(pl.Boolean).sum()) for column in columns)
 
 
 def _count_texts(added: pl.DataFrame) -> Counter[str]:

@@ -1,0 +1,172 @@
+"""Tests of rates and differences of rows with sampling weights, against those row by row."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracles import survey as oracle
+from uqcli.methods.evaluate.difference import Chosen, PairedSelections
+from uqcli.methods.evaluate.net_benefit import net_benefit_interval, net_benefits_interval
+from uqcli.methods.evaluate.weighted import WeightedRows
+from uqcli.sampling_weights import UNITS, WeightSums, units
+
+ROWS = st.lists(
+    st.tuples(st.booleans(), st.booleans(), st.booleans(), st.sampled_from([0.5, 1.0, 2.5, 10.0])),
+    min_size=12,
+    max_size=80,
+)
+"""Whether the first rule flags a row, whether the second does, its label, and its weight."""
+
+
+def weighted_rows(rows):
+    sums = {}
+    for first, second, label, weight in rows:
+        key = (int(not first), int(not second)), label
+        sums[key] = sums.get(key, WeightSums()) + WeightSums.alike(1, round(weight * UNITS))
+    return WeightedRows(sums=sums)
+
+
+def flags(index):
+    return lambda decisions: decisions[index] == 0
+
+
+def largest(rows, chosen, label):
+    """Return the largest weight that a row of a choice and a label has, or may have if there is none."""
+    drawn = [row[3] for row in rows if chosen(row) and row[2] == label]
+    of_label = [row[3] for row in rows if row[2] == label]
+    if drawn or len(set(of_label)) == 1:
+        return max(drawn or of_label)
+    return max([0.0, *of_label, *(row[3] for row in rows if chosen(row))])
+
+
+def agree(found, pairs, ends):
+    """Whether a rate and its interval are those of (success times weight, weight) pairs."""
+    present = [pair for pair in pairs if pair[1] > 0]
+    if not present:
+        assert (found.value, found.low, found.high) == (None, 0.0, 1.0)
+        return
+    total = sum(weight for _, weight in present)
+    assert found.value == pytest.approx(sum(hit for hit, _ in present) / total)
+    if len(present) < 10:
+        assert (found.low, found.high) == (None, None)
+        return
+    expected = oracle.proportion_interval(present, 0.9, rows=len(present), clustered=False, largest=ends)
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-9)
+
+
+@given(ROWS)
+def test_rates_and_their_intervals_are_those_of_the_rows(rows):
+    weighted = weighted_rows(rows)
+    precision = [(w * y, w) for first, _, y, w in rows if first]
+    ends = tuple(largest(rows, lambda row: row[0], label) for label in (True, False))
+    agree(weighted.precision(flags(0), 0.9), precision, ends)
+    for label in (True, False):
+        pairs = [(w * first, w) for first, _, y, w in rows if y == label]
+        ends = tuple(
+            largest(rows, lambda row, taken=taken: row[0] == taken, label) for taken in (True, False)
+        )
+        agree(weighted.share(flags(0), 0.9, positive=label), pairs, ends)
+
+
+MANY_ROWS = st.integers(0, 2**32 - 1).map(
+    lambda seed: [
+        (bool(a), bool(b), bool(y), float(w))
+        for a, b, y, w in zip(
+            *np.random.default_rng(seed).integers(0, 2, (3, 120)),
+            np.random.default_rng(seed).choice([0.5, 2.5, 10.0], 120),
+            strict=True,
+        )
+    ]
+)
+
+
+@given(st.one_of(ROWS, MANY_ROWS))
+def test_differences_and_their_intervals_are_those_of_the_rows(rows):
+    weighted = weighted_rows(rows)
+    recall = [(w * a * y, w * y, w * b * y, w * y) for a, b, y, w in rows]
+    precision = [(w * a * y, w * a, w * b * y, w * b) for a, b, y, w in rows]
+    for found, sums, differing in (
+        (
+            weighted.difference(flags(0), flags(1), 0.9, positive=True),
+            recall,
+            [a != b and y for a, b, y, _ in rows],
+        ),
+        (weighted.precision_difference(flags(0), flags(1), 0.9), precision, [a != b for a, b, _, _ in rows]),
+    ):
+        totals = [sum(column) for column in zip(*sums, strict=True)]
+        if 0 in (totals[1], totals[3]):
+            assert found.value is None
+            continue
+        assert found.value == pytest.approx(totals[2] / totals[3] - totals[0] / totals[1])
+        outcomes = [
+            sum(trial > 0 and (hit > 0) == wanted for hit, trial in pairs)
+            for pairs in ([row[:2] for row in sums], [row[2:] for row in sums])
+            for wanted in (True, False)
+        ]
+        if min(outcomes) < 20 or sum(differing) < 5:
+            assert (found.low, found.high) == (None, None)
+            assert found.p_value == (1.0 if not any(differing) else None)
+            continue
+        expected = oracle.ratio_difference(sums, 0.9, differing=sum(differing))
+        limited = max(-1, found.low), min(1, found.high)
+        assert limited == pytest.approx(expected, abs=1e-9)
+
+
+@given(ROWS, st.sampled_from([Fraction(1, 4), Fraction(7, 3)]))
+def test_net_benefits_are_those_of_the_rows(rows, odds):
+    weighted, total = weighted_rows(rows), math.fsum(row[3] for row in rows)
+    values = [
+        math.fsum(row[3] * (1 if row[2] else -float(odds)) for row in rows if row[index]) / total
+        for index in (0, 1)
+    ]
+    value, low, high = weighted.net_benefit(flags(0), odds, 0.95)
+    assert value == pytest.approx(values[0], abs=1e-12)
+    assert low <= value + 1e-12
+    assert value - 1e-12 <= high
+    value, low, high = weighted.net_benefit_difference(flags(0), flags(1), odds, 0.95)
+    assert value == pytest.approx(values[1] - values[0], abs=1e-12)
+    assert low <= value + 1e-12
+    assert value - 1e-12 <= high
+
+
+def test_intervals_of_many_rows_of_one_weight_are_near_those_of_counts():
+    random = np.random.default_rng(5)
+    flagged, label = random.random((2, 20_000)) < [[0.3], [0.4]]
+    weight = units(np.full(20_000, 3.0))
+    sums = {
+        ((int(not flag),), positive): WeightSums.of(weight, (flagged == flag) & (label == positive))
+        for flag in (True, False)
+        for positive in (True, False)
+    }
+    counted = Chosen(positives=int((flagged & label).sum()), negatives=int((flagged & ~label).sum()))
+    expected = net_benefit_interval(counted, 20_000, Fraction(1), 0.95)
+    found = WeightedRows(sums=sums).net_benefit(flags(0), Fraction(1), 0.95)
+    assert found[1:] == pytest.approx(expected, abs=1e-4)
+    none = Chosen(positives=0, negatives=0)
+    lost_all = PairedSelections(lost=counted, kept=none, gained=none)
+    expected = net_benefits_interval(lost_all, 20_000, Fraction(1), 0.95)
+    found = WeightedRows(sums=sums).net_benefit_difference(flags(0), lambda _: False, Fraction(1), 0.95)
+    assert found[1:] == pytest.approx(expected, abs=2e-3)
+
+
+def test_sums_are_exact_for_pooled_and_single_rows():
+    random = np.random.default_rng(2)
+    weight = units(random.lognormal(3, 3, 5000).clip(0, 4e6))
+    mask, count = random.random(5000) < 0.5, random.integers(0, 4, 5000)
+    listed = [unit for unit, inside in zip(weight.tolist(), mask, strict=True) if inside and unit]
+    sums = WeightSums.of(weight, mask)
+    assert (sums.rows, sums.total, sums.squares) == (
+        len(listed),
+        sum(listed),
+        sum(unit * unit for unit in listed),
+    )
+    repeated = np.repeat(np.arange(5000), count)
+    assert (
+        WeightSums.of(weight, mask, count).squares == WeightSums.of(weight[repeated], mask[repeated]).squares
+    )
+    order = random.permutation(5000)
+    assert WeightSums.of(weight[order], mask[order]) == sums

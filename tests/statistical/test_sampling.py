@@ -1,0 +1,204 @@
+"""Simulations of sampling weights: intervals cover, and rows drawn for recall save labels.
+
+A run with all repetitions takes minutes; ``make statistical QUICK=1`` does a tenth of them.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uqcli
+from uqcli.choices import OnInvalid
+from uqcli.counts import bin_of
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.jobs.evaluate.weighted import SampledRows, weighted_within_cells
+from uqcli.methods.stream.sampling import RateCounter, labels_for, recall_design, steps
+from uqcli.rows import Rows
+from uqcli.sampling_weights import inverse
+
+REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
+LEAST = 0.94 - 3 * np.sqrt(0.94 * 0.06 / REPETITIONS)
+"""Least coverage that 94 % would show by chance."""
+
+CENSUS = Path(__file__).parents[2] / "sample_data" / "census_test.parquet"
+
+
+def rates(score, label, flagged, weight, taken):
+    """Return the intervals of precision, recall and fpr of the rows taken, in which zone 0 is flagged."""
+    rows = Rows(numbers={"score": score[taken], "sampling_weight": weight[taken]}, positive=label[taken])
+    sampled = SampledRows()
+    sampled.add(rows, [np.where(flagged[taken], 0, 2)])
+    return intervals_of(sampled.result())
+
+
+def intervals_of(weighted):
+    """Return the intervals of precision, recall and fpr, in which zone 0 is flagged."""
+
+    def is_flagged(decisions):
+        return decisions == (0,)
+
+    return (
+        weighted.precision(is_flagged, 0.95),
+        weighted.share(is_flagged, 0.95, positive=True),
+        weighted.share(is_flagged, 0.95, positive=False),
+    )
+
+
+def coverage(draw, truth):
+    """Return how often each interval covers its truth; one that is not printed is no miss."""
+    covered = np.zeros(len(truth))
+    for _ in range(REPETITIONS):
+        covered += [
+            found.low is None or found.low <= value <= found.high
+            for found, value in zip(draw(), truth, strict=True)
+        ]
+    return covered / REPETITIONS
+
+
+def rare(random, rows):
+    """Draw rows of a prevalence of 0.5 % from two normal classes; positives score 2.5 higher on average."""
+    label = random.random(rows) < 0.005
+    return random.normal(size=rows) + 2.5 * label, label
+
+
+def law(threshold):
+    """Return the true precision, recall and fpr of a threshold on rare rows."""
+    from scipy.stats import norm
+
+    recall, fpr = norm.sf(threshold - 2.5), norm.sf(threshold)
+    return 0.005 * recall / (0.005 * recall + 0.995 * fpr), recall, fpr
+
+
+@pytest.mark.parametrize("threshold", [2.0, 3.0, 4.0])
+@pytest.mark.parametrize(("positive_share", "negative_share"), [(1.0, 0.1), (1.0, 0.02), (0.5, 0.05)])
+def test_rates_of_rows_kept_by_label_are_covered(threshold, positive_share, negative_share):
+    random = np.random.default_rng([round(threshold), round(1 / negative_share)])
+
+    def draw():
+        score, label = rare(random, 100_000)
+        share = np.where(label, positive_share, negative_share)
+        taken = random.random(len(score)) < share
+        return rates(score, label, score >= threshold, 1 / share, taken)
+
+    assert (coverage(draw, law(threshold)) >= LEAST).all()
+
+
+@pytest.mark.parametrize("threshold", [1.5, 2.5, 3.5])
+def test_rates_of_rows_drawn_for_recall_are_covered(threshold):
+    random = np.random.default_rng(round(threshold))
+
+    def draw():
+        score, label = rare(random, 50_000)
+        odds = 0.005 / 0.995 * np.exp(2.5 * score - 2.5**2 / 2)
+        step, flagged = steps(odds / (1 + odds)), score >= threshold
+        counter = RateCounter()
+        counter.add(step, flagged)
+        probability = recall_design(counter.result(), 1000).of_rows(step, flagged)
+        taken = random.random(len(score)) < probability
+        return rates(score, label, flagged, inverse(probability), taken)
+
+    assert (coverage(draw, law(threshold)) >= LEAST).all()
+
+
+@pytest.mark.parametrize(("flagged_share", "cleared_share"), [(0.6, 0.02), (0.1, 0.2), (1.0, 0.004)])
+@pytest.mark.parametrize("threshold", [1.5, 3.0])
+def test_rates_of_rows_with_labels_for_some_are_covered(threshold, flagged_share, cleared_share):
+    random = np.random.default_rng([round(10 * threshold), round(1000 * cleared_share)])
+    rule = uqcli.find_boundary([0.0, threshold], [0, 1], precision=1, algorithm="st").artifact
+
+    def draw():
+        score, label = rare(random, 30_000)
+        has_label = random.random(len(score)) < np.where(score >= threshold, flagged_share, cleared_share)
+        frame = pl.DataFrame({"score": score, "label": np.where(has_label, label, np.nan)})
+        data = DataRequest(
+            inputs=(),
+            frame=frame.with_columns(pl.col("label").fill_nan(None)),
+            roles=Roles(numbers={"score": "score"}, label="label"),
+            on_invalid=OnInvalid.DROP,
+        )
+        (weighted,) = weighted_within_cells(data, [rule])
+        assert not weighted.unlabelled
+        return intervals_of(weighted.rows)
+
+    assert (coverage(draw, law(threshold)) >= LEAST).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "threshold", "shares"), [(60_000, 2.0, (1.0, 0.1)), (60_000, 3.0, (1.0, 0.02))]
+)
+def test_differences_of_rules_are_covered(rows, threshold, shares):
+    """Of two equally good scores; without the rule on few outcomes, precision is covered in 84 %."""
+    random = np.random.default_rng(round(threshold))
+
+    def draw():
+        label = random.random(rows) < 0.005
+        scores = random.normal(size=(2, rows)) + 2.5 * label
+        share = np.where(label, *shares)
+        taken = random.random(rows) < share
+        sampled = SampledRows()
+        drawn = {"score": scores[0][taken], "sampling_weight": (1 / share)[taken]}
+        zones = [np.where(score[taken] >= threshold, 0, 2) for score in scores]
+        sampled.add(Rows(numbers=drawn, positive=label[taken]), zones)
+        first, second = (lambda decisions, index=index: decisions[index] == 0 for index in (0, 1))
+        weighted = sampled.result()
+        return (
+            weighted.difference(first, second, 0.95, positive=True),
+            weighted.precision_difference(first, second, 0.95),
+        )
+
+    assert (coverage(draw, (0.0, 0.0)) >= LEAST).all()
+
+
+def isotonic(score, label):
+    """Return the rates of 40 equi-weight score bins; labels of other rows than those that are drawn."""
+    edges = np.quantile(score, np.arange(1, 40) / 40)
+    bins = bin_of(score, edges)
+    return edges, np.bincount(bins, label, 40) / np.bincount(bins, minlength=40)
+
+
+@pytest.mark.parametrize(("recall", "least"), [(0.2, 1.4), (0.3, 1.2), (0.5, 1.0), (0.7, 1.0), (0.9, 1.0)])
+def test_rows_drawn_for_recall_save_labels_on_the_census(recall, least):
+    frame = pl.read_parquet(CENSUS)
+    score, label = frame["score"].to_numpy(), frame["label"].to_numpy().astype(bool)
+    edges, rate = isotonic(score[::2], label[::2])
+    score, label = score[1::2], label[1::2]
+    flagged = score >= np.quantile(score[label], 1 - recall)
+    step = steps(rate[bin_of(score, edges)])
+    counter = RateCounter()
+    counter.add(step, flagged)
+    designed = recall_design(counter.result(), 500).of_rows(step, flagged)
+    random = np.random.default_rng(3)
+
+    def error(probability):
+        found = [
+            rates(score, label, flagged, inverse(probability), random.random(len(score)) < probability)[1]
+            for _ in range(5 * REPETITIONS)
+        ]
+        return np.std([interval.value for interval in found])
+
+    ratio = error(np.full(len(score), 500 / len(score))) / error(designed)
+    assert ratio >= least * (1 - 3 / np.sqrt(5 * REPETITIONS))
+
+
+@pytest.mark.parametrize("width", [0.1, 0.2])
+def test_planned_labels_give_the_width_on_the_census(width):
+    frame = pl.read_parquet(CENSUS)
+    score, label = frame["score"].to_numpy(), frame["label"].to_numpy().astype(bool)
+    edges, rate = isotonic(score[::2], label[::2])
+    score, label = score[1::2], label[1::2]
+    flagged = score >= np.quantile(score[label], 0.7)
+    step = steps(rate[bin_of(score, edges)])
+    counter = RateCounter()
+    counter.add(step, flagged)
+    rows = counter.result()
+    labels = labels_for(lambda number: recall_design(rows, number).width(0.95), width, rows.rows)
+    probability = recall_design(rows, labels).of_rows(step, flagged)
+    random, widths = np.random.default_rng(9), []
+    for _ in range(REPETITIONS):
+        taken = random.random(len(score)) < probability
+        _, recall, _ = rates(score, label, flagged, inverse(probability), taken)
+        widths.append(recall.high - recall.low)
+    assert np.mean(widths) == pytest.approx(width, rel=0.1)

@@ -1,0 +1,387 @@
+"""Rows with sampling weights, given in a column or by the labels that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
+from uqcli.counts import Floats, Ints, bin_of
+from uqcli.document import Estimate, ExactEstimate, count, rows_of
+from uqcli.engines import refusals
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import DataRequest
+from uqcli.jobs.evaluate.groups import GroupTally
+from uqcli.jobs.pooled_scores import PooledScores
+from uqcli.jobs.rule_groups import groups_of
+from uqcli.methods.evaluate.weighted import Chooses, Decisions, WeightedRows
+from uqcli.methods.survey import MIN_CLUSTERS, LinearisedDifference, SurveyInterval
+from uqcli.reports.evaluate.boundaries import MIN_UNFLAGGED, MeasuredBoundary, Totals, unknown
+from uqcli.reports.evaluate.difference import BoundaryDifference
+from uqcli.rows import Rows
+from uqcli.sampling_weights import UNITS, WeightSums, as_counts, refuse_unusable, units
+
+SAMPLING_WEIGHT: Final = "sampling_weight"
+"""Role of the column of sampling weights."""
+
+_FLAGGED, _CLEARED = ZONES.index("flag"), ZONES.index("clear")
+_BINS: Final = 5
+"""Score bins of the rows with the same decisions."""
+
+
+def with_sampling_weights(data: DataRequest, column: str) -> DataRequest:
+    """Return the request that also reads a column of sampling weights."""
+    roles = data.roles
+    return replace(data, roles=replace(roles, numbers={**roles.numbers, SAMPLING_WEIGHT: column}))
+
+
+def counted_by_weight(rows: Rows) -> Rows:
+    """Let rows count in proportion to their sampling weights, for metrics without tests and intervals.
+
+    Raises
+    ------
+    DataError
+        A weight is negative or too large, or all are 0.
+    """
+    weight = rows.numbers[SAMPLING_WEIGHT]
+    refuse_unusable(weight)
+    if not weight.any():
+        raise refusals.no_weight()
+    return replace(rows, weight=as_counts(weight, rows.weight))
+
+
+@dataclass
+class SampledRows:
+    """Sums of sampling weights, added up while rows are read."""
+
+    sums: dict[tuple[Decisions, bool], WeightSums] = field(default_factory=dict)
+
+    def add(self, rows: Rows, zones: Sequence[Ints]) -> None:
+        """Add rows.
+
+        Raises
+        ------
+        DataError
+            A weight is negative or too large.
+        """
+        weight = rows.numbers[SAMPLING_WEIGHT]
+        refuse_unusable(weight)
+        in_units, code = units(weight), _codes(zones)
+        for number in np.unique(code).tolist():
+            for label in (False, True):
+                key = _decisions(number, len(zones)), label
+                mask = (code == number) & (rows.labels == label)
+                added = WeightSums.of(in_units, mask, rows.weight)
+                self.sums[key] = self.sums.get(key, WeightSums()) + added
+
+    def result(self) -> WeightedRows:
+        """Return the rows so far."""
+        return WeightedRows(sums=self.sums)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledInPart:
+    """Labelled rows, weighted for all rows.
+
+    Attributes
+    ----------
+    rows
+        Rows weighted within cells of decision and score.
+    unlabelled
+        Decisions of which no row has a label.
+    by_group
+        Rows of each group, if requested.
+    """
+
+    rows: WeightedRows
+    unlabelled: tuple[Decisions, ...] = ()
+    by_group: Mapping[int, WeightedRows] = field(default_factory=dict)
+
+
+def weighted_within_cells(
+    data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | None = None
+) -> list[LabelledInPart]:
+    """Weight the labelled rows of cells of decision and score, so that they stand for all rows.
+
+    Cells are those of all rules together if each decision has a label, else of each rule by itself.
+
+    Parameters
+    ----------
+    by
+        Key of the groups to sum up as well, in the same cells; for a single rule.
+
+    Returns
+    -------
+    One for all rules together, or one for each rule.
+    """
+    together = _weighted(data, rules, by)
+    if len(rules) == 1 or not together.unlabelled:
+        return [together]
+    return [_weighted(data, [rule], None) for rule in rules]
+
+
+def _weighted(data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | None) -> LabelledInPart:
+    """Read all rows for the sizes of the cells, then the labelled ones."""
+    cells = _cells(data, rules)
+    tallies = {number: GroupTally(2 * _BINS) for number in cells}
+    for rows in open_engine(data.engine).batches(data):
+        code = _codes([rule.zones(rows) for rule in rules])
+        group = np.zeros(len(rows), dtype=np.int64) if by is None else groups_of(rows, by)
+        for number in set(np.unique(code).tolist()) & set(cells):
+            inside = np.flatnonzero(code == number)
+            column = 2 * bin_of(rows.score[inside], cells[number].edges) + rows.labels[inside]
+            weight = rows.weights()[inside]
+            tallies[number].add(
+                group[inside], *(np.where(column == index, weight, 0) for index in range(2 * _BINS))
+            )
+    sums: dict[tuple[Decisions, bool], WeightSums] = {}
+    by_group: dict[int, dict[tuple[Decisions, bool], WeightSums]] = {}
+    unlabelled = []
+    for number, cells_of in cells.items():
+        decisions, counted = _decisions(number, len(rules)), tallies[number].sums.reshape(-1, _BINS, 2)
+        weights = _weights(cells_of.sizes, counted.sum(axis=(0, 2)).tolist())
+        if not any(weights):
+            unlabelled.append(decisions)
+        for index, of_group in enumerate(counted.tolist()):
+            parts = by_group.setdefault(index, {})
+            for unit, by_label in zip(weights, of_group, strict=True):
+                for label, size in zip((False, True), by_label, strict=True):
+                    for total in (sums, parts):
+                        before = total.get((decisions, label), WeightSums())
+                        total[decisions, label] = before + WeightSums.alike(size, unit)
+    return LabelledInPart(
+        rows=WeightedRows(sums=sums, by_label=False),
+        unlabelled=tuple(unlabelled),
+        by_group={
+            index: WeightedRows(sums=parts, by_label=False)
+            for index, parts in by_group.items()
+            if by is not None
+        },
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cells:
+    """Equi-weight score bins of all rows with the same decisions.
+
+    Attributes
+    ----------
+    edges : float64, shape (4,)
+    sizes
+        Rows of each bin.
+    """
+
+    edges: Floats
+    sizes: Sequence[int]
+
+
+def _cells(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, _Cells]:
+    """Find the cells of all rows, with and without a label, by the number of their decisions."""
+    scores: dict[int, PooledScores] = {}
+    request = replace(data, roles=replace(data.roles, label=None), positive_value=None)
+    for rows in open_engine(data.engine).batches(request):
+        code = _codes([rule.zones(rows) for rule in rules])
+        for number in np.unique(code).tolist():
+            inside = code == number
+            weight = None if rows.weight is None else rows.weight[inside]
+            scores.setdefault(number, PooledScores()).add(rows.score[inside], weight)
+    cells = {}
+    for number, pooled in sorted(scores.items()):
+        counts = pooled.counts()
+        if not len(counts.value):  # all have weight 0
+            continue
+        accumulated = np.cumsum(counts.count)
+        ranks = np.arange(1, _BINS) * int(accumulated[-1]) // _BINS
+        edges = counts.value[np.searchsorted(accumulated, ranks, side="right")]
+        sizes = np.zeros(_BINS, dtype=np.int64)
+        np.add.at(sizes, bin_of(counts.value, edges), counts.count)
+        cells[number] = _Cells(edges=edges, sizes=sizes.tolist())
+    return cells
+
+
+def _weights(sizes: Sequence[int], labelled: Sequence[int]) -> list[int]:
+    """Return the weight of the labelled rows of each cell, in units; 0 if it has none.
+
+    A cell without a label joins the next lower one, or the next one if there is none.
+    """
+    stands_for, last = [0] * len(sizes), None
+    waiting = 0
+    for cell, (size, labels) in enumerate(zip(sizes, labelled, strict=True)):
+        waiting += size
+        if labels:
+            last = cell
+        if last is not None:
+            stands_for[last] += waiting
+            waiting = 0
+    return [
+        (2 * UNITS * size + labels) // (2 * labels) if labels else 0
+        for size, labels in zip(stands_for, labelled, strict=True)
+    ]
+
+
+def _codes(zones: Sequence[Ints]) -> Ints:
+    """Number the decisions of all rules together; int64, shape (n,)."""
+    code = np.zeros(len(zones[0]), dtype=np.int64)
+    for zone in zones:
+        code = code * len(ZONES) + zone
+    return code
+
+
+def _decisions(code: int, rules: int) -> Decisions:
+    return tuple(code // len(ZONES) ** power % len(ZONES) for power in reversed(range(rules)))
+
+
+def by_weight(
+    measured: MeasuredBoundary,
+    weighted: LabelledInPart,
+    index: int,
+    odds: Fraction | None,
+    confidence: float,
+) -> MeasuredBoundary:
+    """Replace the rates of a rule by those of rows with sampling weights.
+
+    Parameters
+    ----------
+    measured
+        Rates that count rows by weight alone.
+    index
+        Place of the rule among those whose decisions are in ``weighted``.
+    odds
+        Odds of the net benefit, if it is measured; None if they are infinite.
+    """
+    rows = weighted.rows
+
+    def flagged(decisions: Decisions) -> bool:
+        return decisions[index] == _FLAGGED
+
+    def caught(decisions: Decisions) -> bool:
+        return decisions[index] != _CLEARED
+
+    def over_all_rows(chosen: Chooses, *, positive: bool) -> Estimate:
+        others = rows.total(lambda decisions: not chosen(decisions)).rows
+        if reason := _reason(measured, others, weighted.unlabelled):
+            return unknown(reason)
+        return _estimate(rows.share(chosen, confidence, positive=positive))
+
+    benefit = measured.net_benefit
+    if benefit is not None:
+        why = _reason(
+            measured, rows.total(lambda decisions: not flagged(decisions)).rows, weighted.unlabelled
+        )
+        benefit = unknown(why)
+        if odds is not None and not why:
+            benefit = _between(rows.net_benefit(flagged, odds, confidence))
+    precision = _estimate(rows.precision(flagged, confidence))
+    if any(map(flagged, weighted.unlabelled)):
+        precision = unknown("no flagged row has a label")
+    zones = measured.zones
+    if zones is not None:
+        reviewed = rows.share(lambda decisions: flagged(decisions) < caught(decisions), confidence)
+        zones = replace(
+            zones,
+            caught=over_all_rows(caught, positive=True),
+            miss=over_all_rows(lambda decisions: not caught(decisions), positive=True),
+            review_share=_estimate(reviewed),
+        )
+    return replace(
+        measured,
+        precision=precision,
+        recall=over_all_rows(flagged, positive=True),
+        fpr=over_all_rows(flagged, positive=False),
+        zones=zones,
+        net_benefit=benefit,
+        weighted=(
+            Totals(
+                rows=rows.total().total,
+                positives=rows.total(positive=True).total,
+                selected=rows.total(flagged).total,
+                true_positives=rows.total(flagged, positive=True).total,
+            ),
+            _estimate(rows.share(flagged, confidence)),
+        ),
+    )
+
+
+def _reason(measured: MeasuredBoundary, others: int, unlabelled: Sequence[Decisions]) -> str:
+    """Return why a rate of all rows is unknown; empty if it is known."""
+    if others < MIN_UNFLAGGED:
+        return too_few_labels(measured.unlabelled, others)
+    return "no row with one of the decisions has a label" if unlabelled else ""
+
+
+def too_few_labels(unlabelled: int, others: int) -> str:
+    """State that too few rows that are not flagged have a label."""
+    if not unlabelled:
+        return f"only {rows_of(others)} of the file not flagged ({MIN_UNFLAGGED} needed)"
+    only = f"only {count(others)} of the unflagged rows have one ({MIN_UNFLAGGED} needed)"
+    return f"{rows_of(unlabelled)} without a label, and {only}"
+
+
+def weighted_difference(rows: WeightedRows, confidence: float) -> BoundaryDifference:
+    """Compute the differences of two rules on rows with sampling weights."""
+
+    def first(decisions: Decisions) -> bool:
+        return decisions[0] == _FLAGGED
+
+    def second(decisions: Decisions) -> bool:
+        return decisions[1] == _FLAGGED
+
+    recall = rows.difference(first, second, confidence, positive=True)
+    selected = rows.difference(first, second, confidence)
+    size = rows.total().total / UNITS
+    return BoundaryDifference(
+        recall=_difference(recall),
+        precision=_difference(rows.precision_difference(first, second, confidence)),
+        selected=_difference(selected, size),
+        recall_p=recall.p_value,
+        selected_p=selected.p_value,
+        disagreements=rows.total(lambda decisions: first(decisions) != second(decisions)).rows,
+        disagreements_positive=rows.total(
+            lambda decisions: first(decisions) != second(decisions), positive=True
+        ).rows,
+    )
+
+
+def caught_difference(rows: WeightedRows, confidence: float) -> tuple[Estimate, float | None]:
+    """Compute the difference of the positives that two rules flag or leave for review, and its p-value."""
+    result = rows.difference(
+        lambda decisions: decisions[0] != _CLEARED,
+        lambda decisions: decisions[1] != _CLEARED,
+        confidence,
+        positive=True,
+    )
+    return _difference(result), result.p_value
+
+
+def weighted_benefit_difference(rows: WeightedRows, odds: Fraction, confidence: float) -> Estimate:
+    """Compute the difference of the net benefits of two rules on rows with sampling weights."""
+
+    def flags(index: int) -> Chooses:
+        return lambda decisions: decisions[index] == _FLAGGED
+
+    return _between(rows.net_benefit_difference(flags(0), flags(1), odds, confidence))
+
+
+def _between(result: tuple[float, float, float]) -> Estimate:
+    value, low, high = result
+    return Estimate(value=value, low=low, high=high)
+
+
+def _difference(result: LinearisedDifference, scale: float = 1.0) -> Estimate:
+    if result.value is None:
+        return unknown("a rate is undefined")
+    if result.low is None or result.high is None:
+        return Estimate(value=scale * result.value, low=None, high=None)
+    return Estimate(value=scale * result.value, low=scale * result.low, high=scale * result.high)
+
+
+def _estimate(result: SurveyInterval) -> Estimate:
+    if result.low is None or result.high is None:
+        return Estimate(
+            value=result.value, low=None, high=None, reason=f"fewer than {MIN_CLUSTERS} rows count for it"
+        )
+    return ExactEstimate(value=result.value, low=result.low, high=result.high)

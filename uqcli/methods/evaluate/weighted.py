@@ -1,0 +1,198 @@
+"""Rates of rules on rows with sampling weights, and the differences of two rules.
+
+Rows are summed up by the decisions of all rules and by label. Sums of weights and of their squares are exact,
+and the intervals need no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from uqcli.methods.evaluate.net_benefit import (
+    IntervalAt,
+    net_benefit_interval_of,
+    net_benefits_interval_of,
+)
+from uqcli.methods.survey import (
+    FEW_CLUSTERS,
+    LinearisedDifference,
+    SurveyInterval,
+    row_difference,
+    row_interval,
+)
+from uqcli.sampling_weights import WeightSums
+
+Decisions = tuple[int, ...]
+"""Decision on a row by each rule, as an index of its zone."""
+
+Chooses = Callable[[Decisions], bool]
+"""Whether rows of some decisions are chosen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedRows:
+    """Sums of sampling weights by decisions and label.
+
+    Attributes
+    ----------
+    by_label
+        Whether weights may depend on the label, as if negative rows were kept less often.
+    """
+
+    sums: Mapping[tuple[Decisions, bool], WeightSums]
+    by_label: bool = True
+
+    def total(self, chosen: Chooses = lambda _: True, *, positive: bool | None = None) -> WeightSums:
+        """Add up the rows of some decisions, of one label or of both."""
+        parts = (
+            sums
+            for (decisions, label), sums in self.sums.items()
+            if chosen(decisions) and positive in (None, label)
+        )
+        return sum(parts, WeightSums())
+
+    def share(self, chosen: Chooses, confidence: float, *, positive: bool | None = None) -> SurveyInterval:
+        """Return the share of the chosen rows among all rows of a label."""
+
+        def others(decisions: Decisions) -> bool:
+            return not chosen(decisions)
+
+        return row_interval(
+            self.total(chosen, positive=positive),
+            self.total(others, positive=positive),
+            confidence,
+            (self._largest(chosen, positive), self._largest(others, positive)),
+        )
+
+    def precision(self, chosen: Chooses, confidence: float) -> SurveyInterval:
+        """Return the share of the positive rows among the chosen ones."""
+        return row_interval(
+            self.total(chosen, positive=True),
+            self.total(chosen, positive=False),
+            confidence,
+            (self._largest(chosen, positive=True), self._largest(chosen, positive=False)),
+        )
+
+    def _largest(self, chosen: Chooses, positive: bool | None) -> int:
+        """Return the largest weight that a row of some decisions and a label may have, in units.
+
+        If all rows of the label have one weight, it is that. If not, the weight may depend on the decision,
+        on the label, or on both.
+        """
+        of_label, of_decisions = self.total(positive=positive), self.total(chosen)
+        if not self.by_label:
+            return of_decisions.largest
+        if of_label.rows and of_label.least == of_label.largest:
+            return of_label.largest
+        return max(of_label.largest, of_decisions.largest)
+
+    def difference(
+        self, first: Chooses, second: Chooses, confidence: float, *, positive: bool | None = None
+    ) -> LinearisedDifference:
+        """Return the share of the rows that the second chooses less that of the first (see ``share``).
+
+        It has no interval if either share is of few rows, or of nearly all; see ``precision_difference``.
+        """
+        rows = self.total(positive=positive).total
+        if rows == 0:
+            return LinearisedDifference(value=None, low=None, high=None, p_value=None)
+        one, two = (self.total(chosen, positive=positive).total for chosen in (first, second))
+        value = float(Fraction(two - one, rows))
+        terms = [
+            ((second(decisions) - first(decisions) - value) / rows, sums)
+            for (decisions, label), sums in self.sums.items()
+            if positive in (None, label)
+        ]
+        result = row_difference(value, terms, self._differing(first, second, positive), confidence)
+        total = self.total(positive=positive).rows
+        outcomes = [self.total(chosen, positive=positive).rows for chosen in (first, second)]
+        return _if_shown(result, [number for rows in outcomes for number in (rows, total - rows)])
+
+    def precision_difference(
+        self, first: Chooses, second: Chooses, confidence: float
+    ) -> LinearisedDifference:
+        """Return the precision of the second less that of the first.
+
+        It has no interval if either has few rows of a label, as rows that were not drawn may have large
+        weights. Intervals at 95 % would cover 84 %.
+        """
+        chosen = [self.total(choice).total for choice in (first, second)]
+        if 0 in chosen:
+            return LinearisedDifference(value=None, low=None, high=None, p_value=None)
+        rates = [
+            Fraction(self.total(choice, positive=True).total, rows)
+            for choice, rows in zip((first, second), chosen, strict=True)
+        ]
+        one, two = map(float, rates)
+        terms = [
+            (
+                second(decisions) * (label - two) / chosen[1] - first(decisions) * (label - one) / chosen[0],
+                sums,
+            )
+            for (decisions, label), sums in self.sums.items()
+            if first(decisions) or second(decisions)
+        ]
+        result = row_difference(
+            float(rates[1] - rates[0]), terms, self._differing(first, second, None), confidence
+        )
+        outcomes = [
+            self.total(choice, positive=positive).rows
+            for choice in (first, second)
+            for positive in (False, True)
+        ]
+        return _if_shown(result, outcomes)
+
+    def net_benefit(self, chosen: Chooses, odds: Fraction, confidence: float) -> tuple[float, float, float]:
+        """Return the net benefit of the chosen rows, with its interval (see methods/evaluate/net_benefit)."""
+        value = self._benefit(chosen, odds)
+        shares = (self._share_at(chosen, positive) for positive in (True, False))
+        low, high = net_benefit_interval_of(shares, self.total().rows, odds, confidence)
+        return float(value), low, high
+
+    def net_benefit_difference(
+        self, first: Chooses, second: Chooses, odds: Fraction, confidence: float
+    ) -> tuple[float, float, float]:
+        """Return the net benefit of what the second chooses less that of the first, with its interval."""
+        value = self._benefit(second, odds) - self._benefit(first, odds)
+        shares = (
+            self._share_at(only, positive)
+            for only in (
+                lambda rows: second(rows) and not first(rows),
+                lambda rows: first(rows) and not second(rows),
+            )
+            for positive in (True, False)
+        )
+        low, high = net_benefits_interval_of(shares, self.total().rows, odds, confidence)
+        return float(value), low, high
+
+    def _benefit(self, chosen: Chooses, odds: Fraction) -> Fraction:
+        hits, misses = (self.total(chosen, positive=positive).total for positive in (True, False))
+        return (hits - odds * misses) / self.total().total
+
+    def _share_at(self, chosen: Chooses, positive: bool) -> IntervalAt:
+        """Return the interval of the share of chosen rows of a label among all rows, by confidence."""
+        inside, rows = self.total(chosen, positive=positive), self.total()
+        others = self.total(lambda decisions: not chosen(decisions), positive=positive)
+        others += self.total(positive=not positive)
+        largest = self._largest(chosen, positive), rows.largest
+
+        def interval_at(confidence: float) -> tuple[float, float, float]:
+            result = row_interval(inside, others, confidence, largest)
+            assert result.value is not None  # there are rows
+            ends = (0.0, 1.0) if result.low is None or result.high is None else (result.low, result.high)
+            return result.value * rows.rows, *ends
+
+        return interval_at
+
+    def _differing(self, first: Chooses, second: Chooses, positive: bool | None) -> int:
+        """Count the rows that only one of the two chooses."""
+        return self.total(lambda rows: first(rows) != second(rows), positive=positive).rows
+
+
+def _if_shown(result: LinearisedDifference, outcomes: Sequence[int]) -> LinearisedDifference:
+    """Remove the interval of a difference unless each outcome has enough rows."""
+    if min(outcomes) >= FEW_CLUSTERS or result.p_value == 1.0:
+        return result
+    return replace(result, low=None, high=None, p_value=None)

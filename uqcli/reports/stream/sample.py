@@ -1,0 +1,162 @@
+"""Report of ``uqcli sample``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uqcli.artifacts.boundary import BoundaryArtifact
+from uqcli.artifacts.saved import Source
+from uqcli.document import (
+    Document,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    OneResult,
+    Table,
+    count,
+    head_of,
+    percent,
+    rows_of,
+    share,
+)
+
+
+class SampleParameters(msgspec.Struct, frozen=True, kw_only=True, rename={"goal": "for"}):
+    """Options that change the result."""
+
+    goal: str
+    budget: int | None
+    plan: float | None
+    seed: int
+    confidence: float
+    on_invalid: str
+
+
+def metrics_of(
+    *,
+    rows: int,
+    selected: int,
+    labels: int | None,
+    expected: float | None,
+    width: float | None,
+    uniform: int | None,
+) -> Metrics:
+    """Return the metrics by key (see SampleReport)."""
+    return {
+        "rows": rows,
+        "selected": selected,
+        "labels": labels,
+        "expected": expected,
+        "width": width,
+        "labels_uniform": uniform,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleReport(OneResult):
+    """Rows to label, written or planned.
+
+    Attributes
+    ----------
+    rows, selected
+        Rows of the inputs, and those that the rule flags.
+    labels
+        Rows written; of a plan, the labels needed, or None if even labels of all rows are too few.
+    expected
+        Precision or recall to expect.
+    width
+        Width of its interval to expect.
+    uniform
+        Labels that a simple random sample of all rows needs for this width; None if all are too few.
+    is_calibrated
+        Whether a calibrator gives the rates.
+    """
+
+    source: Source
+    parameters: SampleParameters
+    rule: BoundaryArtifact
+    rows: int
+    selected: int
+    labels: int | None
+    expected: float
+    width: float | None
+    uniform: int | None
+    is_calibrated: bool = False
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts of rows, and what their labels will show."""
+        return metrics_of(
+            rows=self.rows,
+            selected=self.selected,
+            labels=self.labels,
+            expected=self.expected,
+            width=self.width,
+            uniform=self.uniform,
+        )
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        head = head_of("sample", self.source, self.parameters)
+        return {**head, "metrics": dict(self.metrics), "notes": self._cautions()}
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        title, goal = self._title(), self.parameters.goal
+        level = f"{100 * self.parameters.confidence:g} % CI"
+        table = Table(
+            title="",
+            header=("", "of these rows"),
+            rows=[
+                ("rows, flagged", f"{count(self.rows)}, {count(self.selected)}"),
+                (f"expected {goal}", share(self.expected)),
+                (f"expected width of its {level}", share(self.width)),
+                ("labels of all rows alike for this width", self._uniform()),
+            ],
+        )
+        return Document(
+            title=title,
+            tables=[table],
+            lead=[] if self.labels is None else [self._how()],
+            cautions=self._cautions(),
+            notes=[self.rule.in_a_sentence().rstrip(".") + "."],
+            card=HeadCard(
+                title=title,
+                subject="{rules} on {inputs}.",
+                numbers=[
+                    KeyNumber(label="labels", value=count(self.labels)),
+                    KeyNumber(label=f"expected {goal}", value=percent(self.expected)),
+                    KeyNumber(label=f"expected width, {level}", value=share(self.width)),
+                ],
+            ),
+        )
+
+    def _title(self) -> str:
+        """State how many rows to label."""
+        goal, plan = self.parameters.goal, self.parameters.plan
+        if plan is None:
+            return f"{rows_of(self.labels or 0)} to label for {goal}"
+        if self.labels is None:
+            return f"Labels of all rows leave an interval of {goal} wider than {plan:g}"
+        return f"{count(self.labels)} labels needed for an interval of {goal} of width {plan:g}"
+
+    def _how(self) -> str:
+        """State how rows are drawn, and how to use the labels."""
+        if self.parameters.goal == "precision":
+            return "Flagged rows are drawn at random, all with the same probability. They show no recall."
+        return (
+            "Rows are drawn with probabilities by rate and decision. Once they are labelled, evaluate with "
+            "--sampling-weight."
+        )
+
+    def _cautions(self) -> list[str]:
+        """Caution that a plan for recall takes scores for rates."""
+        if self.is_calibrated or self.parameters.goal == "precision":
+            return []
+        return ["Scores count as rates of positives; if they are not calibrated, give --calibrator FILE."]
+
+    def _uniform(self) -> str:
+        return "more than all" if self.uniform is None else count(self.uniform)
