@@ -406,6 +406,7 @@ def test_every_command_is_compared():
     compared = {case[0].split()[0] for case in CASES} | {
         "apply",
         "evaluate",
+        "export",
         "sample",
         "watch",
         "show",
