@@ -414,3 +414,29 @@ def test_repeated_rows_need_a_caution(uqcli, customers, tmp_path, engine):
         assert any(caution in note for note in report.get("cautions", [])) == expected, name
         given = uqcli(*command, "--cluster", "customer").json
         assert not any(caution in note for note in given.get("cautions", []))
+
+
+@pytest.mark.usefixtures("rules", "other_rules")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "one.json", "two.json"),
+        ("evaluate", "sets.json"),
+        ("evaluate", "platt.json", "--bootstrap", "40"),
+        ("tce", "--bootstrap", "40"),
+        ("calibrate", "--method", "isotonic"),
+        ("boundary", "--precision", "0.8", "--compare"),
+        ("boundary", "--precision", "0.6", "--certify", "0.2"),
+        ("conformal", "--proba", "p_*", "--method", "lac"),
+        ("watch", "one.json"),
+    ],
+)
+def test_a_row_of_weight_2_is_two_rows(uqcli, customers, tmp_path, command):
+    weight = np.random.default_rng(4).integers(0, 3, len(customers))
+    customers.with_columns(n=weight).write_parquet(tmp_path / "weighted.parquet")
+    customers[np.repeat(np.arange(len(customers)), weight)].write_parquet(tmp_path / "repeated.parquet")
+    options = ("--cluster", "customer", "--json")
+    weighted = uqcli(*command, "weighted.parquet", "--weight", "n", *options)
+    repeated = uqcli(*command, "repeated.parquet", *options)
+    assert weighted.code == repeated.code == 0
+    assert weighted.json["metrics"] == repeated.json["metrics"]

@@ -14,6 +14,7 @@ from uqcli.counts import pool
 from uqcli.draws import text_keys
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.jobs.boundary.certified import certified
+from uqcli.jobs.boundary.comparison import compare_uncertainties
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated
 from uqcli.jobs.clusters import clustered_pairs
@@ -32,7 +33,7 @@ from uqcli.methods.survey import proportion_interval, ratio_difference
 from uqcli.methods.watch.evidence import is_alarm, log_e_value
 from uqcli.rows import Rows
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
+REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
 SIZES = [10, "1-30"]
 CORRELATIONS = [0, 0.2, 0.5]
 
@@ -305,3 +306,24 @@ def test_a_watch_of_clusters_rarely_raises_a_false_alarm():
             alarms, independent = alarms + (alarm and not single), independent + (alarm and single)
     assert alarms / REPETITIONS <= highest(float(delta), REPETITIONS), alarms
     assert independent / REPETITIONS > 0.12, (alarms, independent)
+
+
+def test_useless_uncertainties_do_not_help():
+    runs, constraint = max(16, REPETITIONS // 8), constraint_from(precision="0.7")
+    helped, rejected = dict.fromkeys(("customer", None), 0), 0
+    for seed in range(runs):
+        random = np.random.default_rng([9, seed])
+        cluster = cluster_of_rows(random, 60, "1-30")
+        score = uniforms(random, cluster, 1)
+        label = labels(random, cluster, score, 0.5)
+        data = frame_of(random, cluster, score, label, normals(random, cluster, 1))
+        for column in helped:
+            request = BoundaryRequest(
+                data=data.clustered_by(column), constraint=constraint, compare=("uncertainty",), seed=seed
+            )
+            (gain,), _ = compare_uncertainties(request, constraint)
+            helped[column] += gain.verdict == "helps"
+            rejected += column is not None and gain.p_value is not None and gain.p_value <= 0.05
+    assert rejected / runs <= highest(0.05, runs), rejected
+    assert helped["customer"] / runs <= highest(0.02, runs), helped
+    assert helped[None] / runs > 0.1, helped

@@ -332,7 +332,7 @@ def _metrics(
         sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
         target=None if shift is None else _in_target(artifact, tally, shift, draws, confidence),
         rows=rows,
-        clusters=None if clusters is None else len(clusters.by_class.of_all()[0]),
+        clusters=None if clusters is None else int(np.count_nonzero(clusters.by_class.of_all()[1])),
         test=judge(
             artifact, counts, draws, shifted=shift is not None, level=1 - confidence, seed=request.seed
         ),

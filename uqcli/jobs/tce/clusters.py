@@ -207,6 +207,7 @@ def _intervals(scores: ClusteredScores, plan: ResamplingPlan) -> dict[str, Inter
     intervals: dict[str, Interval] = dict.fromkeys(METRICS_WITH_INTERVALS)
     weight = np.ones(len(scores.score), dtype=np.int64)
     pairs = ClusteredPairs.from_scores(scores.score, scores.score, scores.positive, weight, scores.cluster)
+    pairs = replace(pairs, before=None, after=None)  # without the AUC
     if pairs.min_class_rows < MIN_CLASS_ROWS:
         return intervals
     estimates = pairs.with_errors()

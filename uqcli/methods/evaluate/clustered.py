@@ -7,11 +7,13 @@ Errors of mean losses are linearised over clusters, and those of the AUC sum the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uqcli.class_counts import Matrix
 from uqcli.counts import Bools, Floats, Ints
@@ -26,7 +28,7 @@ _UNDEFINED = WithError(value=None, error=None)
 
 @dataclass(frozen=True, kw_only=True)
 class ClusteredPairs:
-    """Rows sorted by cluster and values, with the losses before and after.
+    """Distinct rows, sorted by cluster and values, with the losses before and after.
 
     Attributes
     ----------
@@ -58,9 +60,8 @@ class ClusteredPairs:
     def from_scores(
         cls, before: Floats, after: Floats, positive: Bools, weight: Ints, cluster: Ints
     ) -> ClusteredPairs:
-        """Sort rows with one probability each; arrays of shape (n,)."""
-        order = np.lexsort((positive, after, before, cluster))
-        order = order[weight[order] > 0]
+        """Pool rows with one probability each; arrays of shape (n,)."""
+        order, pooled = _pooled([cluster, before, after, positive], weight)
         before, after, positive = before[order], after[order], positive[order]
         losses = {}
         for name, loss in LOSSES.items():
@@ -68,16 +69,15 @@ class ClusteredPairs:
             bounded = is_bounded(name, before), is_bounded(name, after)
             losses[name] = by_side(sides[0], sides[1], bounded)
         return cls._of(
-            cluster[order], weight[order], positive.astype(np.int64), losses, np.abs(after - before)
+            cluster[order], pooled, positive.astype(np.int64), losses, np.abs(after - before)
         )._ranking(before, after)
 
     @classmethod
     def from_classes(
         cls, before: Matrix, after: Matrix, label: Ints, weight: Ints, cluster: Ints
     ) -> ClusteredPairs:
-        """Sort rows with class probabilities, shape (n, K)."""
-        order = np.lexsort((label, *after.T[::-1], *before.T[::-1], cluster))
-        order = order[weight[order] > 0]
+        """Pool rows with class probabilities, shape (n, K)."""
+        order, pooled = _pooled([cluster, *before.T, *after.T, label], weight)
         before, after, label = before[order], after[order], label[order]
         bounded = {"log_loss": (bool(before.min() > CLIP), bool(after.min() > CLIP)), "brier": (True, True)}
         losses = {
@@ -85,7 +85,7 @@ class ClusteredPairs:
             for name, before_after in losses_of_labels(before, after, label).items()
         }
         change = np.abs(after - before).sum(axis=1) / 2
-        return cls._of(cluster[order], weight[order], label, losses, change)
+        return cls._of(cluster[order], pooled, label, losses, change)
 
     @classmethod
     def _of(
@@ -195,6 +195,18 @@ class ClusteredPairs:
             value=values[1] - values[0], error=_error(residuals[1] - residuals[0], self.times)
         )
         return {"before": log_odds_of(before), "after": log_odds_of(after), "difference": difference}
+
+
+def _pooled(keys: Sequence[NDArray[Any]], weight: Ints) -> tuple[Ints, Ints]:
+    """Return one index of each distinct row of positive weight, in sorted order, and its total weight."""
+    order = np.lexsort(list(reversed(keys)))
+    order = order[weight[order] > 0]
+    starts_row = np.zeros(len(order), dtype=np.bool_)
+    starts_row[:1] = True
+    for key in keys:
+        starts_row[1:] |= key[order][1:] != key[order][:-1]
+    starts = np.flatnonzero(starts_row)
+    return order[starts], np.add.reduceat(weight[order], starts)
 
 
 def _mean(loss: Floats, rows: Floats, times: Ints) -> WithError:
