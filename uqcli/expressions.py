@@ -1,7 +1,7 @@
 """What a rule computes from one row, as an expression: the form from which it is exported.
 
-Numbers are doubles. An expression is evaluated only in rows in which the required columns are finite. It meets
-a missing value only in columns that it asks about (``IsMissing``).
+Numbers are doubles. An expression is evaluated only in rows in which the required columns are finite. It
+meets a missing value only in columns that it asks about (``IsMissing``).
 """
 
 from __future__ import annotations

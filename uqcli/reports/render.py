@@ -21,7 +21,7 @@ from uqcli.reports.junit import to_junit
 from uqcli.reports.page.page import to_html
 from uqcli.reports.prometheus import to_prometheus
 from uqcli.reports.provenance import Provenance
-from uqcli.running.remarks import cautions, remarks
+from uqcli.running.remarks import cautions, remarks, suspicions
 from uqcli.visible import is_acting, visible
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     tables = [
         table if verbose else table.brief or table for table in document.tables if verbose or not table.detail
     ]
-    all_cautions = [*cautions(), *document.cautions]
+    all_cautions = [*cautions(), *document.cautions, *suspicions()]
     more = f" (and {len(all_cautions) - 1} more: --verbose)" if len(all_cautions) > 1 and not verbose else ""
     last_lines = [
         f"Caution: {sentence}{more}" for sentence in (all_cautions if verbose else all_cautions[:1])
@@ -144,7 +144,8 @@ def _rich_table(table: Table, max_lines: int) -> RichTable:
 
 def to_json(report: Report, failure: Failure | None = None) -> str:
     """Format a report as one indented JSON object; escape characters that act on a terminal."""
-    more: dict[str, Any] = {"cautions": cautions()} if cautions() else {}
+    listed = [*cautions(), *suspicions()]
+    more: dict[str, Any] = {"cautions": listed} if listed else {}
     if failure is not None:
         more["error"] = failure.payload()
     text = json.dumps({**report.payload(), **more}, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
@@ -252,7 +253,7 @@ def _page(report: Report, suffix: str, context: RunContext) -> str:
             *(f"If it had passed: {sentence}" if failed else sentence for sentence in document.lead),
             *_failed(document, context.failure),
         ),
-        cautions=(*cautions(), *document.cautions),
+        cautions=(*cautions(), *document.cautions, *suspicions()),
         notes=(*document.notes, *unsaved, *remarks()),
         card=_card(document, context, failed=bool(failed)),
         figures=figures,

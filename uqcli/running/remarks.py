@@ -10,6 +10,7 @@ from typing import Final
 
 _remarks: Final[dict[str, None]] = {}
 _cautions: Final[dict[str, None]] = {}
+_suspicions: Final[dict[str, None]] = {}
 
 
 def remark(sentence: str) -> None:
@@ -32,7 +33,18 @@ def cautions() -> list[str]:
     return list(_cautions)
 
 
+def suspect(sentence: str) -> None:
+    """Add a caution on what the rows may be, once; cautions on what they are come before it."""
+    _suspicions[sentence] = None
+
+
+def suspicions() -> list[str]:
+    """Return the suspicions of this run, in order."""
+    return list(_suspicions)
+
+
 def clear() -> None:
-    """Clear remarks and cautions for a new run."""
+    """Clear remarks, cautions and suspicions for a new run."""
     _remarks.clear()
     _cautions.clear()
+    _suspicions.clear()

@@ -24,7 +24,7 @@ from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 from uqcli.errors import DataError, UsageError
 from uqcli.repeats import MAX_SAMPLED, MAX_VALUES, WeightSummary, repeated_caution
-from uqcli.running.remarks import caution
+from uqcli.running.remarks import caution, suspect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -128,7 +128,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     if roles.weight is not None and (caution_text := _weights_seen(result).caution()):
         caution(caution_text)
     if roles.may_depend and (caution_text := _repeated(result)):
-        caution(caution_text)
+        suspect(caution_text)
     if caution_text := roles.forgotten_cluster(inputs[0].columns):
         caution(caution_text)
     return result

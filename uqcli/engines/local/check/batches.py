@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.repeats import RepeatedPairs, WeightSummary
 from uqcli.rows import Rows
-from uqcli.running.remarks import caution
+from uqcli.running.remarks import caution, suspect
 from uqcli.running.rows_read import rows_read
 
 
@@ -142,15 +142,15 @@ class LocalBatches:
         if weights is not None:
             self._warn(weights.caution())
         if pairs is not None:
-            self._warn(pairs.caution())
+            self._warn(pairs.caution(), suspect)
         self._warn(forgotten)
 
-    def _warn(self, sentence: str) -> None:
+    def _warn(self, sentence: str, add: Callable[[str], None] = caution) -> None:
         """Add a caution to the report, or a Python warning if the rows are a data frame."""
         if sentence and self._request.frame is not None:
             warnings.warn(sentence, stacklevel=2)
         elif sentence:
-            caution(sentence)
+            add(sentence)
 
     def remaining(self, start: int) -> Iterator[tuple[CheckedRows, int]]:
         """Iterate again from a position on, after all rows have been read and checked."""
