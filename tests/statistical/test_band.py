@@ -40,7 +40,7 @@ def sample(scores, curve, size, seed):
 @pytest.mark.parametrize("curve", CURVES)
 @pytest.mark.parametrize("scores", SCORES)
 def test_the_band_covers_the_curve(scores, curve, size):
-    runs = max(40, REPETITIONS // 4)
+    runs = max(20, REPETITIONS // 8)
     missed = dict.fromkeys(("band", "within", "proved", "runs"), 0)
     for seed in range(runs):
         counts, _ = sample(scores, curve, size, seed)
@@ -72,7 +72,7 @@ def largest_mean(total, rows):
 @pytest.mark.parametrize("scores", ["uniform", "beta(1, 3)", "twenty values"])
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_a_detectable_deviation_is_proved(sign, scores, size):
-    runs, proved = max(40, REPETITIONS // 4), 0
+    runs, proved = max(20, REPETITIONS // 8), 0
     for seed in range(runs):
         random = np.random.default_rng([seed, size])
         score = SCORES[scores](random, size) + 0.0

@@ -364,7 +364,7 @@ def _measured(
     def reason(rule: BoundaryArtifact, taken: int) -> str:
         """Return why a rate of all rows is unknown, if too few others than the taken ones have a label."""
         if unlabelled and clusters is not None:
-            return f"{unlabelled} rows have no label, which --cluster cannot make up for"
+            return f"{unlabelled:,} rows have no label, which --cluster cannot make up for"
         others = tally.rows - taken
         if unlabelled and others < MIN_UNFLAGGED:
             return too_few_labels(unlabelled, others)
