@@ -35,7 +35,10 @@ def ratio_difference(clusters, confidence, differing=None):
     g = differing or g
     residuals = [(t - t_2 / n_2 * k) / n_2 - (s - t_1 / n_1 * m) / n_1 for s, m, t, k in clusters]
     error = math.sqrt(c / (c - 1) * sum(residual**2 for residual in residuals))
-    freedom = min(g - 1, sum(r**2 for r in residuals) ** 2 / sum(r**4 for r in residuals))
+    squares = [residual**2 for residual in residuals]
+    freedom = min(g - 1, sum(squares) ** 2 / sum(square**2 for square in squares))
+    if differing is not None:  # single rows with weights
+        freedom = min(g - 1, sum(squares) / max(squares))
     half = stats.t.ppf((1 + confidence) / 2, freedom) * error
     value = t_2 / n_2 - t_1 / n_1
     return max(-1, value - half), min(1, value + half)

@@ -267,7 +267,9 @@ def row_difference(
     Returns
     -------
     LinearisedDifference
-        As ``ratio_difference``. Without a row on which they differ, the p-value is 1.
+        As ``ratio_difference``, but that the degrees of freedom are at most as many rows as would make up the
+        variance if all were like the one with the largest residual. Without a row on which they differ, the
+        p-value is 1.
     """
     listed = list(terms)
     rows = sum(sums.rows for _, sums in listed)
@@ -276,7 +278,9 @@ def row_difference(
     if value is None or rows < FEW_CLUSTERS or differing < MIN_DIFFERING:
         return LinearisedDifference(value=value, low=None, high=None, p_value=None)
     squares = math.fsum(residual**2 * float(sums.squares) for residual, sums in listed)
-    return _linearised(value, math.sqrt(rows / (rows - 1) * squares), differing - 1, confidence)
+    largest = max(residual**2 * float(sums.largest) ** 2 for residual, sums in listed)
+    freedom = min(differing - 1, squares / largest) if largest else differing - 1
+    return _linearised(value, math.sqrt(rows / (rows - 1) * squares), freedom, confidence)
 
 
 def _linearised(value: float, error: float, freedom: float, confidence: float) -> LinearisedDifference:
