@@ -267,9 +267,8 @@ def row_difference(
     Returns
     -------
     LinearisedDifference
-        As ``ratio_difference``, but that the degrees of freedom are at most as many rows as would make up the
-        variance if all were like the one with the largest residual. Without a row on which they differ, the
-        p-value is 1.
+        As ``ratio_difference``, with degrees of freedom of at most the variance divided by the largest squared
+        residual. Without a row on which they differ, the p-value is 1.
     """
     listed = list(terms)
     rows = sum(sums.rows for _, sums in listed)
