@@ -267,7 +267,7 @@ def row_difference(
     Returns
     -------
     LinearisedDifference
-        As ``ratio_difference``, with degrees of freedom of at most the variance divided by the largest squared
+        As ``ratio_difference``, with degrees of freedom of at most the variance over the largest squared
         residual. Without a row on which they differ, the p-value is 1.
     """
     listed = list(terms)
