@@ -143,6 +143,7 @@ class GroupRule:
         return self.model.decide(score, uncertainty, group=np.full(len(score), self.name))
 
 
+@pytest.mark.filterwarnings("ignore:most rows repeat")
 def test_order_and_repetition_of_rows_do_not_change_a_certificate(tmp_path):
     random = np.random.default_rng(1)
     score, uncertainty = random.random(3000).round(2), random.random(3000).round(1)

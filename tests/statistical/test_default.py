@@ -45,6 +45,7 @@ def test_expected_metrics_hold_on_new_data(name, algorithm):
         assert abs(bias.mean()) <= 0.02 + 3 * bias.std() / np.sqrt(len(bias)), bias.mean()
 
 
+@pytest.mark.filterwarnings("ignore:most rows repeat")
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("share", ["1%", "5%", "20%"])
 def test_the_expected_share_of_alerts_holds_on_new_data(share, ties):
