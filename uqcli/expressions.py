@@ -10,10 +10,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import count
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 Kind = Literal["number", "text"]
 OutputType = Literal["bool", "double", "integer", "text"]
+
+_FEW_EDGES: Final = 8
+"""Edges up to which steps are nested conditions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +114,28 @@ class Steps:
     argument: Expression
     edges: tuple[float, ...]
     leaves: tuple[Expression, ...]
+
+    @property
+    def is_table(self) -> bool:
+        """Whether a search in a table of the leaves is shorter than nested conditions."""
+        return len(self.edges) > _FEW_EDGES and all(isinstance(leaf, Constant | Line) for leaf in self.leaves)
+
+    def rows(self) -> list[tuple[float, float, Any]]:
+        """Return start, slope and value of the leaves of a table; a constant has no slope."""
+        return [
+            (leaf.start, leaf.slope, leaf.value) if isinstance(leaf, Line) else (0.0, 0.0, leaf.value)
+            for leaf in self.leaves
+            if isinstance(leaf, Constant | Line)
+        ]
+
+    def halves(self) -> tuple[Steps, float, Steps]:
+        """Return the steps below the edge in the middle, the edge, and the steps from it on."""
+        middle = len(self.edges) // 2
+        return (
+            Steps(self.argument, self.edges[:middle], self.leaves[: middle + 1]),
+            self.edges[middle],
+            Steps(self.argument, self.edges[middle + 1 :], self.leaves[middle + 1 :]),
+        )
 
 
 @dataclass(frozen=True)

@@ -189,9 +189,7 @@ class RepeatedPairs:
 
     def add(self, score: Floats, uncertainty: Floats) -> None:
         """Add rows, shape (n,)."""
-        bits = [values.astype(np.float64).view(np.uint64) for values in (score, uncertainty)]
-        with np.errstate(over="ignore"):
-            key = (bits[0] * np.uint64(0x9E3779B97F4A7C15) + bits[1]) * np.uint64(0xBF58476D1CE4E5B9)
+        key = hashes([score, uncertainty])
         if len(self.key) == _PAIRS:
             key = key[key <= self.key[-1]]
         keys, rows = np.unique(key, return_counts=True)

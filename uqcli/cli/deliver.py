@@ -216,7 +216,7 @@ def _write(
     """Write all files, then rename them into place, reports last."""
     with OutputQueue() as models, OutputQueue() as pages:
         direct = [
-            [file for file in files if not _queued(file, queue)]
+            [file for file in files if not queued(file, queue)]
             for files, queue in ((saved.items(), models), (reports, pages))
         ]
         for outputs, streams in ((rows, []), (models, direct[0]), (pages, direct[1])):
@@ -226,7 +226,7 @@ def _write(
                 write_bytes(name, content)
 
 
-def _queued(file: tuple[str, bytes], queue: OutputQueue) -> bool:
+def queued(file: tuple[str, bytes], queue: OutputQueue) -> bool:
     """Write a file to a queue; return False for streams and devices, which cannot be queued."""
     name, content = file
     if not can_queue(name):

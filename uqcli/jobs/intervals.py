@@ -9,7 +9,7 @@ from uqcli.counts import Ints
 from uqcli.document import Estimate, ExactEstimate
 from uqcli.errors import UsageError
 from uqcli.methods.proportion import clopper_pearson
-from uqcli.methods.survey import proportion_interval
+from uqcli.methods.survey import LinearisedDifference, SurveyInterval, proportion_interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,20 @@ def estimate_over_clusters(successes: Ints, trials: Ints, confidence: float) -> 
 
     It has no interval if fewer than ``uqcli.methods.survey.MIN_CLUSTERS`` clusters have trials.
     """
-    rate = proportion_interval(successes, trials, confidence)
+    return survey_estimate(proportion_interval(successes, trials, confidence))
+
+
+def survey_estimate(rate: SurveyInterval, reason: str = "") -> Estimate:
+    """Return a proportion with its interval, or with the reason why it has none."""
     if rate.low is None or rate.high is None:
-        return Estimate(value=rate.value, low=None, high=None)
+        return Estimate(value=rate.value, low=None, high=None, reason=reason)
     return ExactEstimate(value=rate.value, low=rate.low, high=rate.high)
+
+
+def difference_estimate(difference: LinearisedDifference, scale: float = 1.0) -> Estimate:
+    """Return a difference with its interval, times a scale."""
+    value, low, high = (
+        None if number is None else scale * number
+        for number in (difference.value, difference.low, difference.high)
+    )
+    return Estimate(value=value, low=low, high=high)

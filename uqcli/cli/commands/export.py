@@ -10,13 +10,13 @@ import typer
 
 from uqcli.choices import ExportTarget, SqlDialect
 from uqcli.cli.conflicts import Reads
-from uqcli.cli.deliver import check_outputs, deliver_rows
+from uqcli.cli.deliver import check_outputs, deliver_rows, queued
 from uqcli.cli.groups import choice, option
 from uqcli.cli.inputs import data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, OutputQueue
-from uqcli.stores.output import can_queue, open_output, write_bytes
+from uqcli.stores.output import write_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,9 +70,6 @@ def export(
     )
     target = program.output or STDIO
     with OutputQueue() as queue:
-        if result.failure is None and can_queue(target):
-            with open_output(target, queue) as stream:
-                stream.write(result.program)
-        elif result.failure is None:
+        if result.failure is None and not queued((target, result.program), queue):
             write_bytes(target, result.program)
         deliver_rows(result, reporting, provenance=provenance, output=program.output, queue=queue)

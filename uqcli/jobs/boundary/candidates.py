@@ -93,7 +93,7 @@ def threshold_instead(
         return None
     if compared:
         return None if compared[0].verdict == "helps" else _one_threshold(calibration_set)
-    if constraint.kind not in (ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR):
+    if not constraint.is_upper:
         return None
     single = _one_threshold(calibration_set)
     return single if single is not None and best_of([single, chosen], constraint) is single else None

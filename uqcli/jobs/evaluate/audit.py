@@ -100,9 +100,8 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
                 f"--audit with a rule for {constraint.text()}",
                 expected="a target of precision, recall, --max-fpr or a share of rows",
             )
-    upper = constraint.kind in (ConstraintKind.MAX_FPR, ConstraintKind.MAX_SELECTED)
     bound = constraint.numbers[0]
-    return _tested(rows.select(trials), success[trials], request, bound, what, upper=upper)
+    return _tested(rows.select(trials), success[trials], request, bound, what, upper=constraint.is_upper)
 
 
 def _tested(

@@ -28,7 +28,6 @@ from uqcli.jobs.evaluate.clusters import (
     Tally,
     caught_difference,
     difference_over_clusters,
-    estimate_of,
     numbers_of,
 )
 from uqcli.jobs.evaluate.columns import labelled_request
@@ -43,12 +42,12 @@ from uqcli.jobs.evaluate.weighted import (
     by_weight,
     too_few_labels,
     weighted_benefit_difference,
+    weighted_caught_difference,
     weighted_difference,
     weighted_within_cells,
     with_sampling_weights,
 )
-from uqcli.jobs.evaluate.weighted import caught_difference as weighted_caught_difference
-from uqcli.jobs.intervals import estimate_over_clusters, proportion_estimate
+from uqcli.jobs.intervals import difference_estimate, estimate_over_clusters, proportion_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided, groups_of, own_key, own_levels
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
@@ -255,6 +254,8 @@ def _by_group(
             (measured,) = _by_weight([measured], [artifact], [weighted[name]], request.confidence)
         has_target = request.by != own_key(artifact) or name in artifact.promising_groups
         rate = _bounded_rate(constraint, measured) if is_tested and has_target else None
+        if rate is not None and rate[1] == UNKNOWN:
+            rate = None
         results[name] = GroupResult(
             rows=rows,
             metrics=measured.metrics(),
@@ -269,22 +270,24 @@ def _by_group(
 
 
 def _bounded_rate(constraint: Constraint, measured: MeasuredBoundary) -> tuple[BoundedRate, Estimate] | None:
-    """Return the rate that a constraint bounds; None if it bounds none, or if it is unknown."""
-    false_positives = measured.selected - measured.true_positives
-    negatives = measured.rows - measured.positives
+    """Return the rate that a constraint bounds; None if it bounds none."""
+    totals = measured.totals
     estimate: Estimate
     match constraint.kind:
         case ConstraintKind.PRECISION:
-            counts, estimate = (measured.true_positives, measured.selected), measured.precision
+            successes, trials, estimate = totals.true_positives, totals.selected, measured.precision
         case ConstraintKind.RECALL:
-            counts, estimate = (measured.true_positives, measured.positives), measured.recall
+            successes, trials, estimate = totals.true_positives, totals.positives, measured.recall
         case ConstraintKind.MAX_FPR:
-            counts, estimate = (false_positives, negatives), measured.fpr
+            false_positives = totals.selected - totals.true_positives
+            successes, trials, estimate = false_positives, totals.rows - totals.positives, measured.fpr
         case ConstraintKind.MAX_SELECTED if constraint.relative:
-            counts, estimate = (measured.selected, measured.rows), measured.alert_rate
+            successes, trials, estimate = totals.selected, totals.rows, measured.alert_rate
         case _:
             return None
-    return None if estimate == UNKNOWN else (_bounded(constraint, counts), estimate)
+    bound, *_ = constraint.numbers
+    rate = BoundedRate(successes=successes, trials=trials, bound=bound, upper=constraint.is_upper)
+    return rate, estimate
 
 
 def _count(
@@ -463,7 +466,7 @@ def _difference(
         difference = difference_over_clusters(clusters, confidence)
         if have_zones:
             caught = caught_difference(clusters.handled, clusters.positives, confidence)
-            difference = replace(difference, caught=estimate_of(caught), caught_p=caught.p_value)
+            difference = replace(difference, caught=difference_estimate(caught), caught_p=caught.p_value)
     elif weighted is not None:
         difference = weighted_difference(weighted, confidence)
         if have_zones:
@@ -612,46 +615,24 @@ _Outcome = tuple[bool | None, str]
 
 
 def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary) -> _Outcome:
-    clustered, totals = measured.clusters is not None, measured.totals
-    match constraint.kind:
-        case ConstraintKind.PRECISION:
-            return _precision_outcome(artifact, constraint, measured)
-        case ConstraintKind.RECALL:
-            rate = _bounded(constraint, (totals.true_positives, totals.positives))
-            return _rate_outcome(artifact, constraint.text(), rate, measured.recall, clustered=clustered)
-        case ConstraintKind.MAX_FPR:
-            counts = (totals.selected - totals.true_positives, totals.rows - totals.positives)
-            rate = _bounded(constraint, counts)
-            return _rate_outcome(artifact, constraint.text(), rate, measured.fpr, clustered=clustered)
-        case ConstraintKind.MAX_SELECTED if constraint.relative:
-            share_of_rows = measured.alert_rate if measured.weighted is None else measured.weighted[1]
-            rate = _bounded(constraint, (totals.selected, totals.rows))
-            return _share_outcome(constraint.text(), rate, share_of_rows)
-        case ConstraintKind.MAX_SELECTED:
-            share = 100 * measured.selected_share
-            return (
-                None,
-                f"{measured.selected} flagged ({share:.2f} %); {constraint.text()} when it was fitted.",
-            )
-        case ConstraintKind.UTILITY:
-            value = None if measured.value is None else measured.value.value.value
-            return None, f"value {money(value)}."
-
-
-def _precision_outcome(
-    artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary
-) -> _Outcome:
-    totals, (bound,) = measured.totals, constraint.numbers
-    counts = totals.true_positives, totals.selected
-    if measured.target_precision is not None:
-        return _target_outcome(constraint, measured.target_precision, bound)
-    rate = _bounded(constraint, counts)
-    is_kept, sentence = _rate_outcome(
-        artifact, constraint.text(), rate, measured.precision, clustered=measured.clusters is not None
-    )
-    if isinstance(artifact.target, msgspec.UnsetType):
-        return is_kept, sentence
-    return is_kept, f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
+    text, is_precision = constraint.text(), constraint.kind is ConstraintKind.PRECISION
+    if constraint.kind is ConstraintKind.UTILITY:
+        value = None if measured.value is None else measured.value.value.value
+        return None, f"value {money(value)}."
+    if is_precision and measured.target_precision is not None:
+        return _target_outcome(constraint, measured.target_precision, constraint.numbers[0])
+    bounded = _bounded_rate(constraint, measured)
+    if bounded is None:  # a number of rows
+        share = 100 * measured.selected_share
+        return None, f"{measured.selected} flagged ({share:.2f} %); {text} when it was fitted."
+    rate, estimate = bounded
+    if constraint.kind is ConstraintKind.MAX_SELECTED:  # which is never certified
+        return _share_outcome(text, rate, estimate)
+    clustered = measured.clusters is not None
+    is_kept, sentence = _rate_outcome(artifact, text, rate, estimate, clustered=clustered)
+    if is_precision and not isinstance(artifact.target, msgspec.UnsetType):
+        sentence = f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
+    return is_kept, sentence
 
 
 def _both(first: _Outcome, second: _Outcome) -> _Outcome:
@@ -677,13 +658,6 @@ def _rate_outcome(
         f"misses {certified} ({p_text(p_value)}, exact one-sided test). The data have changed, or the "
         f"certificate is one of the {100 * certificate.delta:g} % that fail."
     )
-
-
-def _bounded(constraint: Constraint, counts: tuple[int, int]) -> BoundedRate:
-    """Return a rate (successes, trials) with the bound of its constraint."""
-    (bound, *_), (successes, trials) = constraint.numbers, counts
-    upper = constraint.kind in (ConstraintKind.MAX_FPR, ConstraintKind.MAX_SELECTED)
-    return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper)
 
 
 def _share_outcome(text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from uqcli.counts import Bools, Ints
-from uqcli.document import Estimate
 from uqcli.jobs.evaluate.groups import GroupTally
+from uqcli.jobs.intervals import difference_estimate
 from uqcli.methods.survey import LinearisedDifference, ratio_difference
 from uqcli.reports.evaluate.boundaries import ClusterNumbers
 from uqcli.reports.evaluate.difference import BoundaryDifference
@@ -91,7 +91,6 @@ def difference_over_clusters(tally: ClusterTally, confidence: float) -> Boundary
     recall = caught_difference(tally.flagged, tally.positives, confidence)
     precision = ratio_difference((first_hits, first_rows), (second_hits, second_rows), confidence)
     selected = ratio_difference((first_rows, tally.rows), (second_rows, tally.rows), confidence)
-    size = int(tally.rows.sum())
     disagreements, disagreements_positive = (
         int(first.sum() + second.sum()) - 2 * common
         for first, second, common in (
@@ -100,12 +99,11 @@ def difference_over_clusters(tally: ClusterTally, confidence: float) -> Boundary
         )
     )
     return BoundaryDifference(
-        recall=estimate_of(recall),
-        precision=estimate_of(precision),
-        selected=Estimate(
+        recall=difference_estimate(recall),
+        precision=difference_estimate(precision),
+        selected=replace(
+            difference_estimate(selected, int(tally.rows.sum())),
             value=int(second_rows.sum() - first_rows.sum()),
-            low=None if selected.low is None else size * selected.low,
-            high=None if selected.high is None else size * selected.high,
         ),
         recall_p=recall.p_value,
         selected_p=selected.p_value,
@@ -120,8 +118,3 @@ def caught_difference(
     """Compute the difference of the shares of positives that two rules take."""
     (_, first), (_, second) = taken
     return ratio_difference((first, positives), (second, positives), confidence)
-
-
-def estimate_of(difference: LinearisedDifference) -> Estimate:
-    """Return a difference with its interval."""
-    return Estimate(value=difference.value, low=difference.low, high=difference.high)

@@ -20,13 +20,12 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.jobs.class_rows import ClassReader
-from uqcli.jobs.evaluate.clusters import estimate_of
 from uqcli.jobs.evaluate.coverage_test import CoverageCounts, judge
 from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
 from uqcli.jobs.evaluate.difference import share_difference
 from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.intervals import estimate_over_clusters, proportion_estimate
+from uqcli.jobs.intervals import difference_estimate, estimate_over_clusters, proportion_estimate
 from uqcli.methods.evaluate.difference import mcnemar
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.shift.target import coverage_draws, percentiles
@@ -196,7 +195,7 @@ def _difference(
         coverage_p = mcnemar(gained, lost)
     else:
         change = pair.difference(request.confidence)
-        coverage, coverage_p = estimate_of(change), change.p_value
+        coverage, coverage_p = difference_estimate(change), change.p_value
     return SetDifference(
         coverage=coverage,
         coverage_p=coverage_p,

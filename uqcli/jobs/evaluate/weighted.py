@@ -11,11 +11,12 @@ import numpy as np
 
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
 from uqcli.counts import Floats, Ints, bin_of
-from uqcli.document import Estimate, ExactEstimate, count, rows_of
+from uqcli.document import Estimate, count, rows_of
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.evaluate.groups import GroupTally
+from uqcli.jobs.intervals import difference_estimate, survey_estimate
 from uqcli.jobs.pooled_scores import PooledScores
 from uqcli.jobs.rule_groups import groups_of
 from uqcli.methods.evaluate.weighted import Chooses, Decisions, WeightedRows
@@ -294,14 +295,12 @@ def by_weight(
         fpr=over_all_rows(flagged, positive=False),
         zones=zones,
         net_benefit=benefit,
-        weighted=(
-            Totals(
-                rows=rows.total().total,
-                positives=rows.total(positive=True).total,
-                selected=rows.total(flagged).total,
-                true_positives=rows.total(flagged, positive=True).total,
-            ),
-            _estimate(rows.share(flagged, confidence)),
+        alert_rate=_estimate(rows.share(flagged, confidence)),
+        weighted=Totals(
+            rows=rows.total().total,
+            positives=rows.total(positive=True).total,
+            selected=rows.total(flagged).total,
+            true_positives=rows.total(flagged, positive=True).total,
         ),
     )
 
@@ -346,7 +345,7 @@ def weighted_difference(rows: WeightedRows, confidence: float) -> BoundaryDiffer
     )
 
 
-def caught_difference(rows: WeightedRows, confidence: float) -> tuple[Estimate, float | None]:
+def weighted_caught_difference(rows: WeightedRows, confidence: float) -> tuple[Estimate, float | None]:
     """Compute the difference of the positives that two rules flag or leave for review, and its p-value."""
     result = rows.difference(
         lambda decisions: decisions[0] != _CLEARED,
@@ -372,16 +371,8 @@ def _between(result: tuple[float, float, float]) -> Estimate:
 
 
 def _difference(result: LinearisedDifference, scale: float = 1.0) -> Estimate:
-    if result.value is None:
-        return unknown("a rate is undefined")
-    if result.low is None or result.high is None:
-        return Estimate(value=scale * result.value, low=None, high=None)
-    return Estimate(value=scale * result.value, low=scale * result.low, high=scale * result.high)
+    return unknown("a rate is undefined") if result.value is None else difference_estimate(result, scale)
 
 
 def _estimate(result: SurveyInterval) -> Estimate:
-    if result.low is None or result.high is None:
-        return Estimate(
-            value=result.value, low=None, high=None, reason=f"fewer than {MIN_CLUSTERS} rows count for it"
-        )
-    return ExactEstimate(value=result.value, low=result.low, high=result.high)
+    return survey_estimate(result, f"fewer than {MIN_CLUSTERS} rows count for it")

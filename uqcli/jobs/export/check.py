@@ -122,7 +122,7 @@ _CLIPPED: Final = 27.64
 def _largest_log_odds(formula: Formula, inputs: pl.DataFrame) -> float:
     """Return the largest absolute log-odds of rows; scores that are no probabilities are log-odds."""
     score = formula.inputs[0]
-    if formula.outputs[0].kind != "double" or score.name in formula.ranges or len(formula.outputs) > 2:
+    if formula.outputs[0].kind != "double" or score.name in formula.ranges or formula.shares:
         return _CLIPPED
     values = inputs[score.name].cast(pl.Float64).fill_nan(None)
     finite = values.filter(values.is_finite()).abs().max()
@@ -161,8 +161,7 @@ def made_rows(formula: Formula) -> pl.DataFrame:
         beside = np.array([numbers, np.nextafter(numbers, -np.inf), np.nextafter(numbers, np.inf)]).ravel()
         low, high = formula.ranges.get(column.name, (-np.inf, np.inf))
         listed = [value for value in beside.tolist() if low <= value <= high]
-        usable = [value for value in _SPECIAL if value is None or not low - 1 <= value < low]
-        values[column.name] = [*listed, *(value for value in usable)]
+        values[column.name] = [*listed, *_SPECIAL]
     classes = [column.name for column in formula.inputs if column.name in formula.shares]
     random = generator(0, Purpose.CHECK)
     size = max([_MADE_ROWS, *(2 * len(listed) for listed in values.values())])

@@ -172,7 +172,7 @@ class _Read:
     Attributes
     ----------
     rows
-        Rows of class probabilities; None if counts suffice.
+        Rows of class probabilities or of audited columns; None if counts suffice.
     classes
         Empty for a binary label.
     """
@@ -186,9 +186,7 @@ class _Read:
 
 
 def _read(data: DataRequest, by: str | None) -> _Read:
-    if data.roles.features:
-        return _read_audited(data, by)
-    if data.roles.class_columns is None:
+    if data.roles.class_columns is None and not data.roles.features:
         table = open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
         total = parts[0] if by is None else merge(parts)  # a single part is already pooled
@@ -202,6 +200,8 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         )
     read, source = read_labelled(data)
     rows = replace(read.rows, groups={})
+    if not read.classes:
+        require_probabilities(rows.score, source.columns["score"])
     return _Read(
         rows=rows,
         overall=_Group(name=None, counts=_counts(rows, read.classes, None)),
@@ -215,22 +215,6 @@ def _read(data: DataRequest, by: str | None) -> _Read:
     )
 
 
-def _read_audited(data: DataRequest, by: str | None) -> _Read:
-    """Read the rows of a score with the audited columns."""
-    read, source = read_labelled(data)
-    rows = replace(read.rows, groups={})
-    require_probabilities(rows.score, source.columns["score"])
-    return _Read(
-        rows=rows,
-        overall=_Group(name=None, counts=[rows.counts(rows.score)]),
-        groups=[
-            _Group(name=name, counts=[rows.counts(rows.score, indices)])
-            for name, indices in group_indices(read, by)
-        ],
-        source=source,
-    )
-
-
 def _audited(rows: Rows | None, request: TceRequest) -> Audit:
     """Test every segment of the audited columns."""
     assert rows is not None  # read for the audit
@@ -239,7 +223,9 @@ def _audited(rows: Rows | None, request: TceRequest) -> Audit:
 
 
 def _counts(rows: Rows, classes: tuple[str, ...], indices: Ints | None) -> list[ValueCounts]:
-    """Return the one-vs-rest counts of each class, of some rows or of all."""
+    """Return the counts of the score, or the one-vs-rest counts of each class, of some rows or of all."""
+    if not classes:
+        return [rows.counts(rows.score, indices)]
     selected = _part_at(rows, indices)
     label = label_indices(selected)
     return [

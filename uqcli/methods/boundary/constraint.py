@@ -54,6 +54,11 @@ class Constraint:
     recall: str | None = None
     amounts: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_upper(self) -> bool:
+        """Whether its bound is an upper one."""
+        return self.kind in (ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR)
+
     def leaves_recall(self, true_positives: int, positives: int) -> bool:
         """Whether a boundary has the recall that is also required; exact."""
         return self.recall is None or true_positives >= Fraction(self.recall) * positives

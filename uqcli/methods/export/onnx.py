@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
 
 import numpy as np
 import onnx
@@ -32,9 +32,6 @@ from uqcli.expressions import (
 
 OPSET: Final = 19
 """Version of the operators: the first that compares texts."""
-
-_FEW_EDGES: Final = 8
-"""Edges up to which steps are nested conditions; more are counted."""
 
 _OPERATORS: Final[Mapping[str, str]] = {
     "+": "Add",
@@ -139,7 +136,7 @@ class _Writer:
                 low, high = map(self._constant, self._formula.ranges[column.name])
                 conditions.append(self._node("GreaterOrEqual", column.name, low))
                 conditions.append(self._node("LessOrEqual", column.name, high))
-        self.nodes.append(helper.make_node("Identity", [self._all(conditions)], [VALID]))
+        self.nodes.append(helper.make_node("Identity", [self._combined("And", conditions)], [VALID]))
         return VALID
 
     def output(self, output: Output, valid: str) -> None:
@@ -148,9 +145,9 @@ class _Writer:
         if output.kind == "bool":
             result = self._node("And", valid, value)
         else:
-            result = self._node("Where", valid, value, self._constant(_UNDEFINED[output.kind]))
-        # a rule may be a constant, whose shape is not that of the rows
-        result = self._node("Expand", result, self._node("Shape", valid)) if output.kind != "bool" else result
+            chosen = self._node("Where", valid, value, self._constant(_UNDEFINED[output.kind]))
+            # a rule may be a constant, whose shape is not that of the rows
+            result = self._node("Expand", chosen, self._node("Shape", valid))
         self.nodes.append(helper.make_node("Identity", [result], [output.name]))
 
     def _node(self, operator: str, *inputs: str, **attributes: Any) -> str:
@@ -162,10 +159,11 @@ class _Writer:
         name = f"_{len(self.nodes)}"
         return name if name not in self._inputs else f"{name}_"
 
-    def _all(self, conditions: Sequence[str]) -> str:
-        first, *others = conditions or [self._constant(True)]
+    def _combined(self, operator: Literal["And", "Or"], conditions: Sequence[str]) -> str:
+        """Write whether all of some conditions hold, or any."""
+        first, *others = conditions or [self._constant(operator == "And")]
         for condition in others:
-            first = self._node("And", first, condition)
+            first = self._node(operator, first, condition)
         return first
 
     def _constant(self, value: float | bool | int | str | None) -> str:
@@ -204,28 +202,22 @@ class _Writer:
             case Maximum(arguments):
                 return self._node("Max", *map(self._written, arguments))
             case AllOf(conditions):
-                return self._all([self._written(condition) for condition in conditions])
+                return self._combined("And", [self._written(condition) for condition in conditions])
             case IsMissing(column):
                 if column.kind == "text":
                     return self._node("Equal", column.name, self._constant(""))
                 return self._node("IsNaN", column.name)
             case TextIn(column, texts):
                 equal = [self._node("Equal", column.name, self._constant(text)) for text in texts]
-                return self._any(equal)
+                return self._combined("Or", equal)
             case Case(branches, default):
                 return self._case(branches, default)
             case Line(argument, start, slope, value):
                 difference = self._node("Sub", self._written(argument), self._constant(start))
                 product = self._node("Mul", self._constant(slope), difference)
                 return self._node("Add", product, self._constant(value))
-            case Steps(argument, edges, leaves):
-                return self._steps(self._written(argument), edges, leaves)
-
-    def _any(self, conditions: Sequence[str]) -> str:
-        first, *others = conditions or [self._constant(False)]
-        for condition in others:
-            first = self._node("Or", first, condition)
-        return first
+            case Steps(argument):
+                return self._steps(self._written(argument), expression)
 
     def _case(self, branches: Sequence[tuple[Expression, Expression]], default: Expression) -> str:
         is_truth = _is_truth(default)
@@ -241,32 +233,31 @@ class _Writer:
         otherwise = self._node("And", self._node("Not", condition), other)
         return self._node("Or", self._node("And", condition, chosen), otherwise)
 
-    def _steps(self, argument: str, edges: Sequence[float], leaves: Sequence[Expression]) -> str:
+    def _steps(self, argument: str, steps: Steps) -> str:
         """Write steps as nested choices, or as the number of edges at or below and tables of the leaves."""
-        if not edges:
-            return self._written(leaves[0])
-        if len(edges) > _FEW_EDGES and all(isinstance(leaf, Constant | Line) for leaf in leaves):
-            return self._counted(argument, edges, leaves)
-        middle = len(edges) // 2
-        below = self._node("Less", argument, self._constant(edges[middle]))
-        low = self._steps(argument, edges[:middle], leaves[: middle + 1])
-        high = self._steps(argument, edges[middle + 1 :], leaves[middle + 1 :])
-        return self._choice(below, low, high, is_truth=_is_truth(leaves[0]))
+        if not steps.edges:
+            return self._written(steps.leaves[0])
+        if steps.is_table:
+            return self._counted(argument, steps)
+        low, edge, high = steps.halves()
+        below = self._node("Less", argument, self._constant(edge))
+        chosen, other = self._steps(argument, low), self._steps(argument, high)
+        return self._choice(below, chosen, other, is_truth=_is_truth(steps))
 
-    def _counted(self, argument: str, edges: Sequence[float], leaves: Sequence[Expression]) -> str:
+    def _counted(self, argument: str, steps: Steps) -> str:
         last = self._array(np.array([1], dtype=np.int64))
         column = self._node("Unsqueeze", argument, last)
-        reached = self._node("GreaterOrEqual", column, self._array(np.array([edges], dtype=np.float64)))
+        reached = self._node("GreaterOrEqual", column, self._array(np.array([steps.edges], dtype=np.float64)))
         index = self._node("ReduceSum", self._node("Cast", reached, to=TensorProto.INT64), last, keepdims=0)
 
-        def gathered(value_of: Callable[[Any], float]) -> str:
-            return self._node("Gather", self._array(np.array([value_of(leaf) for leaf in leaves])), index)
+        def gathered(numbers: Sequence[Any]) -> str:
+            return self._node("Gather", self._array(np.array(numbers)), index)
 
-        value = gathered(lambda leaf: leaf.value)
-        if not any(isinstance(leaf, Line) for leaf in leaves):
+        starts, slopes, values = zip(*steps.rows(), strict=True)
+        value = gathered(values)
+        if not any(isinstance(leaf, Line) for leaf in steps.leaves):
             return value
-        start = gathered(lambda leaf: leaf.start if isinstance(leaf, Line) else 0.0)
-        slope = gathered(lambda leaf: leaf.slope if isinstance(leaf, Line) else 0.0)
+        start, slope = gathered(starts), gathered(slopes)
         return self._node("Add", self._node("Mul", slope, self._node("Sub", argument, start)), value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from uqcli.expressions import (
     AllOf,
@@ -29,8 +29,6 @@ from uqcli.expressions import (
 
 _FUNCTIONS: Final = {"decision": "decide", "class": "predicted_class"}
 _TYPES: Final = {"bool": "bool", "double": "float", "integer": "int", "text": "str"}
-_FEW_EDGES: Final = 8
-"""Edges up to which steps are nested conditions; more are found in a tuple."""
 
 _NUMBER: Final = '''
 def _number(value):
@@ -202,8 +200,8 @@ class _Function:
                 return f"({slope!r} * ({self._written(argument)} - {start!r}) + {value!r})"
             case Case(branches, default):
                 return self._case(branches, default)
-            case Steps(argument, edges, leaves):
-                return self._steps(self._written(argument), edges, leaves)
+            case Steps(argument):
+                return self._steps(self._written(argument), expression)
 
     def _case(self, branches: Sequence[tuple[Expression, Expression]], default: Expression) -> str:
         """Write branches as nested conditions, so that each value is computed only where it is needed."""
@@ -222,42 +220,33 @@ class _Function:
         self._line(f"{result} = {self._written(value)}")
         self._depth -= 1
 
-    def _steps(self, argument: str, edges: Sequence[float], leaves: Sequence[Expression]) -> str:
+    def _steps(self, argument: str, steps: Steps) -> str:
         """Write steps as nested conditions, or as a search in a table."""
-        if not edges:
-            return self._written(leaves[0])
-        if len(edges) > _FEW_EDGES and all(isinstance(leaf, Constant | Line) for leaf in leaves):
-            return self._search(argument, edges, leaves)
+        if not steps.edges:
+            return self._written(steps.leaves[0])
+        if steps.is_table:
+            return self._search(argument, steps)
         result = self._new()
-        middle = len(edges) // 2
-        self._line(f"if {argument} < {edges[middle]!r}:")
-        self._depth += 1
-        self._line(f"{result} = {self._steps(argument, edges[:middle], leaves[: middle + 1])}")
-        self._depth -= 1
-        self._line("else:")
-        self._depth += 1
-        self._line(f"{result} = {self._steps(argument, edges[middle + 1 :], leaves[middle + 1 :])}")
-        self._depth -= 1
+        low, edge, high = steps.halves()
+        for line, part in ((f"if {argument} < {edge!r}:", low), ("else:", high)):
+            self._line(line)
+            self._depth += 1
+            self._line(f"{result} = {self._steps(argument, part)}")
+            self._depth -= 1
         return result
 
-    def _search(self, argument: str, edges: Sequence[float], leaves: Sequence[Expression]) -> str:
+    def _search(self, argument: str, steps: Steps) -> str:
         """Write a search among the edges, and tables of the leaves."""
         name = f"_{function_name(self._output).upper()}_{len(self._tables)}"
-        constants = [leaf.value for leaf in leaves if isinstance(leaf, Constant)]
-        rows = constants if len(constants) == len(leaves) else [_line_of(leaf) for leaf in leaves]
-        self._tables.append(f"{name} = (\n    {tuple(edges)!r},\n    {tuple(rows)!r},\n)")
+        rows: list[Any] = steps.rows()
+        is_constant = not any(isinstance(leaf, Line) for leaf in steps.leaves)
+        if is_constant:
+            rows = [value for _, _, value in rows]
+        self._tables.append(f"{name} = (\n    {steps.edges!r},\n    {tuple(rows)!r},\n)")
         index = self._new()
         self._line(f"{index} = _bin({name}[0], {argument})")
-        if rows is constants:
+        if is_constant:
             return f"{name}[1][{index}]"
         row = self._new()
         self._line(f"{row} = {name}[1][{index}]")
         return f"({row}[1] * ({argument} - {row}[0]) + {row}[2])"
-
-
-def _line_of(leaf: Expression) -> tuple[float, float, object]:
-    """Return start, slope and value of a leaf."""
-    if isinstance(leaf, Line):
-        return leaf.start, leaf.slope, leaf.value
-    assert isinstance(leaf, Constant)  # see _steps
-    return 0.0, 0.0, leaf.value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sqlglot import exp
@@ -265,8 +265,19 @@ class _Writer:
                 )
                 product = exp.Mul(this=self._literal(slope), expression=exp.paren(difference))
                 return exp.Add(this=product, expression=_operand(self._literal(value)))
-            case Steps(argument, edges, leaves):
-                return _balanced(written(argument), edges, [written(leaf) for leaf in leaves], self._literal)
+            case Steps(argument):
+                return self._steps(written(argument), expression, names)
+
+    def _steps(self, argument: Sql, steps: Steps, names: Mapping[str, Sql]) -> Sql:
+        """Write steps as nested comparisons of logarithmic depth."""
+        if not steps.edges:
+            return self._written(steps.leaves[0], names)
+        low, edge, high = steps.halves()
+        below = exp.LT(this=argument.copy(), expression=self._literal(edge))
+        return exp.Case(
+            ifs=[exp.If(this=below, true=self._steps(argument, low, names))],
+            default=self._steps(argument, high, names),
+        )
 
     def _is_in(self, column: Column, texts: Sequence[str]) -> Sql:
         """Write whether a text is one of some; truth values are compared in lower case."""
@@ -301,20 +312,3 @@ def _fraction(value: float) -> Sql:
 def _powers(exponent: int) -> list[str]:
     """Split a power of two into factors of at most 2^49, of at most 15 digits."""
     return [f"{2 ** min(49, exponent - start)}e0" for start in range(0, exponent, 49)]
-
-
-def _balanced(
-    argument: Sql,
-    edges: Sequence[float],
-    leaves: Sequence[Sql],
-    literal: Callable[[float], Sql],
-) -> Sql:
-    """Write steps as nested comparisons of logarithmic depth."""
-    if not edges:
-        return leaves[0]
-    middle = len(edges) // 2
-    below = exp.LT(this=argument.copy(), expression=literal(edges[middle]))
-    return exp.Case(
-        ifs=[exp.If(this=below, true=_balanced(argument, edges[:middle], leaves[: middle + 1], literal))],
-        default=_balanced(argument, edges[middle + 1 :], leaves[middle + 1 :], literal),
-    )

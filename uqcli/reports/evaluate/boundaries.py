@@ -136,7 +136,7 @@ class MeasuredBoundary:
         At the odds of the constraint, UNKNOWN as for recall or if they are infinite. None if the constraint
         sets no odds, or with class weights.
     weighted
-        Totals by sampling weight, and the share of the flagged rows; None if rows count by weight alone.
+        Totals by sampling weight; None if rows count by weight alone.
     """
 
     precision: Estimate
@@ -154,13 +154,13 @@ class MeasuredBoundary:
     value: MeasuredValue | None = None
     net_benefit: Estimate | None = None
     clusters: ClusterNumbers | None = None
-    weighted: tuple[Totals, Estimate] | None = None
+    weighted: Totals | None = None
 
     @property
     def totals(self) -> Totals:
         """Numbers whose ratios are the rates."""
         if self.weighted is not None:
-            return self.weighted[0]
+            return self.weighted
         rows, positives, selected, true_positives = self.counts
         return Totals(rows=rows, positives=positives, selected=selected, true_positives=true_positives)
 
