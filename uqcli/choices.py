@@ -46,14 +46,18 @@ class Binning(StrEnum):
 
 
 class CalibrationMethod(StrEnum):
-    """Calibration map from score to probability."""
+    """Calibration map from scores to probabilities."""
 
-    # each has a line in jobs/calibrate/fit.py
+    # each has a line in jobs/calibrate/fit.py, or in jobs/calibrate/classes.py for class probabilities
 
     PLATT = "platt"
     TEMPERATURE = "temperature"
     BETA = "beta"
+    SPLINE = "spline"
+    VECTOR = "vector"
+    MATRIX = "matrix"
     ISOTONIC = "isotonic"
+    VENN_ABERS = "venn-abers"
     HISTOGRAM = "histogram"
     MIST = "mist"
     HETEROGENEOUS = "heterogeneous"
@@ -73,7 +77,9 @@ if TYPE_CHECKING:
     class CalibrationChoice(StrEnum):
         """The members that code refers to."""
 
+        AUTO = "auto"
         ALL = "all"
+        PRIOR = "prior"
 
     ScoreBinning = Binning
     GridBinning = Binning
@@ -90,8 +96,9 @@ else:
     )
     CalibrationChoice = _choices(
         "CalibrationChoice",
-        "A calibration method, or all of them in one ranked table.",
+        "A calibration method, the simplest that fits (auto), or all of them in one ranked table.",
         CalibrationMethod,
+        AUTO="auto",
         ALL="all",
     )
     ScoreBinning = _choices(

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.counts import Bools, Floats, Ints, ValueCounts
 
 Matrix: TypeAlias = NDArray[np.float64]
 """Class probabilities, shape (rows, C)."""
@@ -52,6 +52,10 @@ class ClassCounts:
             label=labels[starts],
             count=np.add.reduceat(multiplicity[order], starts),
         )
+
+    def select(self, rows: Bools) -> ClassCounts:
+        """Select distinct rows by a mask."""
+        return ClassCounts(probability=self.probability[rows], label=self.label[rows], count=self.count[rows])
 
     def draw_labels(self, random: np.random.Generator) -> Ints:
         """Draw labels from the class probabilities: count of each class for each distinct row.

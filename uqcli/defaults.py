@@ -9,7 +9,7 @@ from uqcli.choices import (
     AlgorithmChoice,
     Binning,
     BinSizing,
-    CalibrationMethod,
+    CalibrationChoice,
     CalibrationTest,
     ConformalMethod,
     ConformalMode,
@@ -40,7 +40,7 @@ GRID_BINNING: Final = Binning.EQUI_WEIGHT
 SCORE_BINNING: Final = ScoreBinning.PAVA_BC
 BIN_SIZES: Final = BinSizing.AUTO
 CALIBRATION_TEST: Final = CalibrationTest.BINOMIAL
-CALIBRATION_METHOD: Final = CalibrationMethod.PLATT
+CALIBRATION_METHOD: Final = CalibrationChoice.AUTO
 LEAF_METHOD: Final = LeafMethod.PLATT
 PARTITIONER: Final = Partitioner.TREE
 SPLIT: Final = SplitCriterion.GINI

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Annotated
 
@@ -30,7 +31,7 @@ from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.expressions import Column, Formula, Output, let
 from uqcli.methods.calibrate.few_scores import MAX_SCORES
 from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
-from uqcli.methods.calibrate.maps.base import BaseClassMap, Calibrated
+from uqcli.methods.calibrate.maps.base import BaseClassMap, BaseScoreMap, Calibrated, Interval
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.rows import Rows
 
@@ -131,7 +132,19 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             return "its map is not for the columns it reads"
         if self.method not in self.calibration.methods:
             return f"its map is none of method {self.method}"
-        return self.calibration.contradiction() or self.missing_columns() or self._in_counts()
+        return self._in_calibration() or self.missing_columns() or self._in_counts()
+
+    def _in_calibration(self) -> str | None:
+        """Find the first contradiction of the map, or None."""
+        map_, classes = self.calibration, len(self.class_names)
+        contradiction = map_.contradiction()
+        if (
+            contradiction is None
+            and isinstance(map_, BaseClassMap)
+            and map_.contradicts(classes, self.method)
+        ):
+            return "its map is for other classes, or of another method"
+        return contradiction
 
     def _in_counts(self) -> str | None:
         """Find the first contradiction of the calibration counts, or None."""
@@ -172,7 +185,13 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         if self.weights is None:
             return calibrated
         negative, positive = self.weights
-        return replace(calibrated, probability=Scale.in_target(calibrated.probability, (negative, positive)))
+        in_target = partial(Scale.in_target, weights=(negative, positive))
+        interval = calibrated.interval
+        return replace(
+            calibrated,
+            probability=in_target(calibrated.probability),
+            interval=None if interval is None else interval.mapped(in_target),
+        )
 
     @property
     def calibration_of_classes(self) -> ClassMap:
@@ -189,13 +208,30 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         shares: Matrix = weighted / weighted.sum(axis=1, keepdims=True)
         return shares
 
+    def intervals_of_classes(self, probability: Matrix) -> Interval:
+        """Compute the intervals of all classes, shape (n, C) each; each class is one against the rest.
+
+        In the target data the weight of the rest is the mean weight of the other classes.
+        """
+        interval = self.calibration_of_classes.intervals(probability)
+        if self.weights is None:
+            return interval
+        calibrated, weights = self.calibration_of_classes.probabilities(probability), np.array(self.weights)
+        weighted = calibrated * weights
+        others = weighted.sum(axis=1, keepdims=True) - weighted
+        rest = others / np.maximum(calibrated.sum(axis=1, keepdims=True) - calibrated, np.finfo(float).tiny)
+        return interval.mapped(lambda share: weights * share / (weights * share + rest * (1 - share)))
+
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: the calibrated probabilities, and the leaf if the map has one partition."""
         if self.class_names:
             return self._adds_classes(roles, new_columns)
         calibrated, leaf = f"{new_columns.prefix}calibrated", f"{new_columns.prefix}leaf"
         column = roles.numbers["score"]
+        low, high = f"{calibrated}_low", f"{calibrated}_high"
         types: dict[str, ColumnType] = {calibrated: "float64"}
+        if self.calibration.has_interval:
+            types |= {low: "float64", high: "float64"}
         if self.calibration.has_leaves:
             types[leaf] = "int64"
 
@@ -205,6 +241,8 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
                 require_probabilities(score, column, remedy="calibrate with --logit to read such scores")
             found = self.calibrated(rows.scored(score))
             added: dict[str, Ints | Floats] = {calibrated: found.probability}
+            if found.interval is not None:
+                added |= {low: found.interval.low, high: found.interval.high}
             if found.leaf is not None:
                 added[leaf] = found.leaf
             return added
@@ -212,13 +250,18 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return AddedColumns(types=types, compute=compute)
 
     def _adds_classes(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
-        """Add one column per class."""
-        names = [f"{new_columns.prefix}calibrated_{name}" for name in self.class_names]
+        """Add one column per class, then the ends of its interval if there are intervals."""
+        kinds = ("calibrated", "low", "high") if self.calibration.has_interval else ("calibrated",)
+        names = [f"{new_columns.prefix}{kind}_{name}" for kind in kinds for name in self.class_names]
 
         def compute(rows: Rows) -> dict[str, Floats]:
-            uniform = 1 / len(names)
-            calibrated = self.calibrated_classes(rows.filled(probabilities(rows, roles), uniform))
-            return dict(zip(names, calibrated.T, strict=True))
+            uniform = 1 / len(self.class_names)
+            probability = rows.filled(probabilities(rows, roles), uniform)
+            columns = [self.calibrated_classes(probability)]
+            if self.calibration.has_interval:
+                interval = self.intervals_of_classes(probability)
+                columns += [interval.low, interval.high]
+            return dict(zip(names, np.concatenate(columns, axis=1).T, strict=True))
 
         return AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
 
@@ -241,6 +284,8 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             negative, positive = self.weights
             probability = scale.exported_in_target(probability, (negative, positive))
         outputs = [Output(name="calibrated", kind="double", value=probability)]
+        if calibration.has_interval:
+            outputs += self._exported_interval(score)
         if calibration.has_leaves:
             outputs.append(Output(name="leaf", kind="integer", value=calibration.exported_leaf()))
         return Formula(
@@ -251,6 +296,19 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             outputs=tuple(outputs),
             terms=calibration.terms,
         )
+
+    def _exported_interval(self, score: Column) -> list[Output]:
+        """Return the outputs of the interval."""
+        calibration = self.calibration_of_rows
+        assert isinstance(calibration, BaseScoreMap)
+        outputs = []
+        for name, end in (("calibrated_low", 0), ("calibrated_high", 1)):
+            value = calibration.exported_interval(self.scale.exported_corrected(score))[end]
+            if self.weights is not None:
+                negative, positive = self.weights
+                value = self.scale.exported_in_target(value, (negative, positive))
+            outputs.append(Output(name=name, kind="double", value=value))
+        return outputs
 
     def _formula_of_classes(self) -> Formula:
         """Return one output for each class."""

@@ -41,6 +41,23 @@ def solved(matrix: Matrix, right: Floats) -> Floats:
     return solution
 
 
+def inverse(matrix: Matrix) -> Matrix:
+    """Invert a symmetric positive definite matrix, by elimination.
+
+    Parameters
+    ----------
+    matrix : float64, shape (n, n)
+    """
+    size = len(matrix)
+    rows = np.column_stack([matrix, np.eye(size)])
+    for step in range(size):
+        rows[step] /= rows[step, step]
+        factor = rows[:, step].copy()
+        factor[step] = 0.0
+        rows -= factor[:, None] * rows[step]
+    return rows[:, size:]
+
+
 def least_solution(matrix: Matrix, right: Floats) -> Floats:
     """Compute the minimum-norm least-squares solution of ``matrix x = right`` for a small symmetric matrix.
 

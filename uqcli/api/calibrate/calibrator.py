@@ -11,7 +11,7 @@ import numpy as np
 from uqcli import defaults
 from uqcli.api.columns import CLUSTER, Column, Labelled, by_name
 from uqcli.api.fitted import Evaluation, Fitted
-from uqcli.api.options import options_of
+from uqcli.api.options import choice, options_of
 from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationChoice, CalibrationMethod
@@ -92,9 +92,10 @@ class Calibrator(Fitted[CalibratorArtifact]):
         """
         if options is not None and (fitted or logit or undersampled != 1):
             raise UsageError("options and its attributes together", expected="one of them")
-        tries_all = fitted.get("method") == CalibrationChoice.ALL
-        if tries_all:
-            del fitted["method"]
+        method = choice("method", CalibrationChoice, fitted.pop("method", defaults.CALIBRATION_METHOD))
+        tries_all = method is CalibrationChoice.ALL
+        if method not in (CalibrationChoice.ALL, CalibrationChoice.AUTO):
+            fitted["method"] = CalibrationMethod(method)
         scale = Scale(real=logit, undersampled=undersampled)
         calibration = options or options_of(
             CalibrationOptions, {"scale": scale, "trees": partition is None, **fitted}

@@ -40,9 +40,11 @@ class MapOptions:
     panel: ClassVar = "Calibration"
 
     method: CalibrationChoice | None = choice(
-        "Formulas: platt, temperature, beta. Steps: isotonic, histogram (with an error bound), mist "
-        "(isotonic per uncertainty bin). Others: heterogeneous (one map per part of the rows), prior "
-        "(only --undersampled). all ranks them by log loss and saves the best. "
+        "auto takes the simplest that fits. Formulas: temperature, platt, beta, spline. Steps: isotonic, "
+        "histogram (with an error bound), mist (isotonic per uncertainty bin), venn-abers (with intervals). "
+        "Others: heterogeneous (one map per part of the rows), prior (only --undersampled). With --proba: "
+        "temperature, vector, matrix, isotonic, venn-abers, histogram. all ranks them by log loss and saves "
+        "the best. "
         f"(default: {defaults.CALIBRATION_METHOD}, or prior with --undersampled)",
         metavar="NAME",
     )
@@ -124,16 +126,16 @@ def calibrate(
     from uqcli.jobs.calibrate.fitted import CalibrateRequest
     from uqcli.jobs.calibrate.run import run
 
-    method = _method(map_options, probabilities)
+    method = _method(map_options)
     _refuse_unused(method, map_options, part_options)
-    if method not in (None, CalibrationMethod.HETEROGENEOUS):
+    if method not in (CalibrationChoice.ALL, CalibrationMethod.HETEROGENEOUS):
         part_options = PartOptions()  # drop configured values for heterogeneous
     request = CalibrateRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities).clustered_by(
             clusters.cluster
         ),
         calibration=replace(
-            _calibration(method or defaults.CALIBRATION_METHOD, map_options, part_options, resampling),
+            _calibration(method, map_options, part_options, resampling),
             cluster=clusters.cluster,
         ),
         features=parse_names("--features", part_options.features),
@@ -144,23 +146,20 @@ def calibrate(
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
     )
-    result = run_all_methods(request) if method is None else run(request)
+    result = run_all_methods(request) if method == CalibrationChoice.ALL else run(request)
     deliver(result, reporting, provenance=provenance, output=written.output, plot=plotting.plot)
 
 
-def _method(map_options: MapOptions, probabilities: ClassProbabilities) -> CalibrationMethod | None:
-    """Return the calibration method; None for all."""
-    if probabilities.proba is not None and map_options.method is CalibrationChoice.ALL:
-        raise UsageError("--proba with --method all", expected=f"--method {CalibrationMethod.TEMPERATURE}")
-    if probabilities.proba is not None and map_options.method is None:
-        return CalibrationMethod.TEMPERATURE
+def _method(map_options: MapOptions) -> CalibrationChoice:
+    """Return the calibration method."""
     if map_options.method is not None:
-        return None if map_options.method is CalibrationChoice.ALL else CalibrationMethod(map_options.method)
-    return defaults.CALIBRATION_METHOD if map_options.undersampled is None else CalibrationMethod.PRIOR
+        return map_options.method
+    is_undersampled = map_options.undersampled is not None
+    return CalibrationChoice.PRIOR if is_undersampled else defaults.CALIBRATION_METHOD
 
 
 def _calibration(
-    method: CalibrationMethod,
+    method: CalibrationChoice,
     map_options: MapOptions,
     part_options: PartOptions,
     resampling: OptionalResampling,
@@ -168,8 +167,9 @@ def _calibration(
     from uqcli.jobs.calibrate.fit import CalibrationOptions
     from uqcli.methods.calibrate.scale import Scale
 
+    one_of_several = method in (CalibrationChoice.AUTO, CalibrationChoice.ALL)
     return CalibrationOptions(
-        method=method,
+        method=None if one_of_several else CalibrationMethod(method),
         scale=Scale(
             real=map_options.logit,
             undersampled=1.0 if map_options.undersampled is None else map_options.undersampled,
@@ -189,9 +189,7 @@ def _calibration(
     )
 
 
-def _refuse_unused(
-    method: CalibrationMethod | None, map_options: MapOptions, part_options: PartOptions
-) -> None:
+def _refuse_unused(method: CalibrationChoice, map_options: MapOptions, part_options: PartOptions) -> None:
     """Refuse options that the method does not use; ``all`` uses every option."""
     tree_options = {
         "--partitioner": part_options.partitioner,
@@ -208,12 +206,12 @@ def _refuse_unused(
     }
     for owner, options in options_by_method.items():
         for name, value in options.items():
-            if value and method not in (None, owner) and is_typed(name):
+            if value and method not in (CalibrationChoice.ALL, owner) and is_typed(name):
                 raise UsageError(f"{name} with --method {method}", expected=f"--method {owner}")
     for name, value in tree_options.items():
         if value and part_options.features is None and is_typed(name):
             raise UsageError(f"{name} without --features", expected="the columns that trees split by")
-    if method not in (None, CalibrationMethod.MIST):
+    if method not in (CalibrationChoice.ALL, CalibrationMethod.MIST):
         refuse_typed(("uncertainty",), f"with --method {method}", f"--method {CalibrationMethod.MIST}")
-    if method is CalibrationMethod.PRIOR and map_options.undersampled is None:
+    if method is CalibrationChoice.PRIOR and map_options.undersampled is None:
         raise UsageError("--method prior without --undersampled", expected="--undersampled TAU")

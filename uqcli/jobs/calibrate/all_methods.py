@@ -15,7 +15,10 @@ from uqcli.counts import Floats
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
 from uqcli.jobs.before_after import panels
+from uqcli.jobs.calibrate.classes import run_all_classes
 from uqcli.jobs.calibrate.fit import (
+    ROW_FITS,
+    SCORE_FITS,
     CrossValidated,
     FittedCalibration,
     cross_validated,
@@ -63,7 +66,9 @@ class _Tried:
 
     @property
     def method(self) -> CalibrationMethod:
-        return self.request.calibration.method
+        method = self.request.calibration.method
+        assert method is not None
+        return method
 
     @property
     def log_loss(self) -> float:
@@ -85,13 +90,15 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     UsageError, DataError, ArtifactError, MissingExtraError
         See ``run``.
     """
+    if request.data.roles.class_columns is not None:
+        return run_all_classes(request)
     with reusable_streams():  # read again if the uncertainty column is missing
         obstacles = _obstacles(request)
         read, obstacles = _read(request, obstacles)
         test = None if request.test is None else read_like(read.rows, read.data.on(request.test), request)
     measured = read.rows if test is None else test
     plan = plan_of(request, measured.size)
-    methods = [method for method in CalibrationMethod if method not in obstacles]
+    methods = [method for method in (*SCORE_FITS, *ROW_FITS) if method not in obstacles]
     results = sorted(
         (_try(read, method, request, test, plan) for method in methods), key=lambda t: t.log_loss
     )

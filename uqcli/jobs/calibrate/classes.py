@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
@@ -19,23 +20,35 @@ from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes
 from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.jobs.calibrate.fitted import CalibrateRequest
+from uqcli.jobs.calibrate.fitted import CalibrateRequest, target_bound_notes
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
 from uqcli.jobs.calibrate.sampled_rows import deal_rows, units_of
 from uqcli.jobs.clusters import clustered_pairs, clusters_in, keyed_by_cluster
 from uqcli.jobs.compare import compare
-from uqcli.jobs.intervals import check_bootstrap, check_confidence
+from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import read_labelled, sum_notes
 from uqcli.jobs.memory import CLASS_ROWS, require_memory
 from uqcli.jobs.result import Result
 from uqcli.jobs.target_weights import load_shift
-from uqcli.methods.calibrate.classes import fit_class_temperature
+from uqcli.methods.calibrate.choice import Choice
+from uqcli.methods.calibrate.classes import (
+    ClassFold,
+    fit_class_temperature,
+    fit_linear,
+    fit_one_vs_rest,
+    label_losses,
+    tuned_penalty,
+)
+from uqcli.methods.calibrate.folds import CrossFittedLosses
+from uqcli.methods.calibrate.histogram import fit_class_histogram
 from uqcli.methods.calibrate.maps import ClassMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
-from uqcli.reports.calibrate.report import CalibrateReport
+from uqcli.parts import indices_of_ranks
+from uqcli.reports.calibrate.report import CalibrateReport, MethodResult
+from uqcli.reports.comparison import Comparison
 from uqcli.rows import Rows
 
 
@@ -47,61 +60,251 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     UsageError, DataError, ArtifactError
         An option does not apply to class probabilities, or rows or class weights cannot be read.
     """
-    _check(request)
-    data = request.data.without("uncertainty")
-    read = _read(data)
-    cluster = request.calibration.cluster
-    fit = CLASS_FITS[request.calibration.method]
-    calibration, notes = fit(read.counts())
-    weights = _weights(request, read)
-    options = request.calibration
-    artifact = CalibratorArtifact(
-        kind=ArtifactKind.CALIBRATOR,
-        source=read.source,
-        parameters=parameters_of(options, (), on_invalid=data.on_invalid, positive=None),
-        method=options.method,
-        logit=False,
-        undersampled=1.0,
-        calibration=calibration,
-        weights=weights,
-        classes=list(read.roles.classes),
+    problem = _Problem.from_request(request)
+    method, choice = request.calibration.method, None
+    if method is None:
+        choice = _chosen(problem)
+        method = choice.method
+    elif method is CalibrationMethod.MATRIX and (obstacle := _obstacles(problem).get(method)):
+        raise UsageError(f"method {method} with these rows: it {obstacle}", expected="method vector")
+    tried = _try(problem, method)
+    plan = plan_of(request, None if tried.measured is None else tried.measured.rows.size)
+    return _result(problem, tried, plan, choice=choice)
+
+
+def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
+    """Fit every map of class probabilities, and keep the one with the lowest log loss outside its fit.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        See ``run_classes``.
+    """
+    problem = _Problem.from_request(request)
+    obstacles = _obstacles(problem)
+    tried = [_try(problem, method) for method in CLASS_FITS if method not in obstacles]
+    plan = plan_of(request, None if tried[0].measured is None else tried[0].measured.rows.size)
+    tried.sort(key=lambda candidate: candidate.log_loss)
+    methods = tuple(
+        MethodResult(method=candidate.method, compared=_compared(candidate.measured, plan, request))
+        for candidate in tried
+        if candidate.measured is not None
     )
-    measured: _Measured | None
-    if request.test is not None:
-        test_data = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
-        measured, data_name = _tested(test_data.on(request.test), calibration), "on the test set"
-    else:
-        measured, data_name = _cross_validated(read, fit, options), "(cross-validated)"
-    paired_counts = None if measured is None else measured.paired
-    plan = plan_of(request, None if paired_counts is None else int(paired_counts.count.sum()))
-    report = CalibrateReport(
-        artifact=artifact,
-        resampling=(plan.replicates, plan.confidence),
-        tested=request.test is not None,
-        compared=None if measured is None else compare(measured.paired, plan, measured.by_cluster(cluster)),
-        clusters=None if measured is None else clusters_in(measured.rows, cluster),
-        where=None if paired_counts is None else data_name,
-        panels=() if paired_counts is None else (panel_of_classes(paired_counts),),
-        errors=None,
-        notes=(
-            *notes,
-            *plan_note(request, plan, measured=paired_counts is not None),
-            *([] if weights is None else [_CORRECTED]),
-            *sum_notes(read.unnormalised),
-        ),
-    )
-    return Result(report=report, artifact=artifact)
+    return _result(problem, tried[0], plan, methods=methods, obstacles=obstacles)
 
 
 ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
 
-CLASS_FITS: Mapping[CalibrationMethod, ClassFit] = {CalibrationMethod.TEMPERATURE: fit_class_temperature}
-"""Methods that calibrate all classes jointly."""
 
-_CORRECTED = (
-    "Afterwards each class's probability is multiplied by its weight in the target; labelled rows of the "
-    "source cannot measure that."
+@dataclass(frozen=True, kw_only=True)
+class _Problem:
+    """What is fitted: rows, folds to choose by, the test set if there is one, and fits by method."""
+
+    request: CalibrateRequest
+    read: _Read
+    folds: tuple[ClassFold, ...]
+    test: _Read | None
+    tuned: dict[CalibrationMethod, ClassFit] = field(default_factory=dict)
+
+    @classmethod
+    def from_request(cls, request: CalibrateRequest) -> _Problem:
+        """Check a request, and read its rows."""
+        _check(request)
+        data = request.data.without("uncertainty")
+        read, test = _read(data), None
+        if request.test is not None:
+            roles = replace(data.roles, class_columns=None, classes=read.roles.classes)
+            test = _read(replace(data, roles=roles).on(request.test))
+        return cls(request=request, read=read, folds=_folds(read, request.calibration), test=test)
+
+    @property
+    def options(self) -> CalibrationOptions:
+        return self.request.calibration
+
+    def fit_of(self, method: CalibrationMethod) -> ClassFit:
+        """Return the fit of a method; its penalties are chosen at the first call."""
+        if method not in self.tuned:
+            self.tuned[method] = CLASS_FITS[method](self.folds, self.options)
+        return self.tuned[method]
+
+
+def _folds(read: _Read, options: CalibrationOptions) -> tuple[ClassFold, ...]:
+    """Return the folds by which methods and penalties are chosen; empty if there are too few rows."""
+    rows = _sample(read.rows, options.seed)
+    if units_of(rows, options.cluster) < defaults.FOLDS:
+        return ()
+    weight = rows.weights()
+    folds = deal_rows(rows, defaults.FOLDS, generator(options.seed, Purpose.SPLIT, 1), options.cluster)
+    return tuple(
+        ClassFold(
+            training=read.counts(rows.reweighted(weight - fold)), held_out=read.counts(rows.reweighted(fold))
+        )
+        for fold in folds
+    )
+
+
+def _sample(rows: Rows, seed: int) -> Rows:
+    """Draw ``_CHOICE_ROWS`` rows without replacement; return all rows if there are no more."""
+    if rows.size <= _CHOICE_ROWS:
+        return rows
+    weight = rows.weights()
+    ranks = generator(seed, Purpose.SPLIT, 2).choice(rows.size, _CHOICE_ROWS, replace=False, shuffle=False)
+    return rows.reweighted(np.bincount(indices_of_ranks(weight, ranks), minlength=len(weight)))
+
+
+def _temperature(folds: Sequence[ClassFold], options: CalibrationOptions) -> ClassFit:
+    del folds, options
+    return fit_class_temperature
+
+
+def _linear(folds: Sequence[ClassFold], *, is_full: bool) -> ClassFit:
+    penalty = tuned_penalty(folds, is_full=is_full)
+    return lambda counts: (fit_linear(counts, penalty), ())
+
+
+CLASS_FITS: Mapping[CalibrationMethod, Callable[[Sequence[ClassFold], CalibrationOptions], ClassFit]] = {
+    CalibrationMethod.TEMPERATURE: _temperature,
+    CalibrationMethod.VECTOR: lambda folds, _: _linear(folds, is_full=False),
+    CalibrationMethod.MATRIX: lambda folds, _: _linear(folds, is_full=True),
+    CalibrationMethod.ISOTONIC: lambda _, __: (
+        lambda counts: (
+            fit_one_vs_rest(counts, with_intervals=False),
+            (),
+        )
+    ),
+    CalibrationMethod.VENN_ABERS: lambda _, __: (
+        lambda counts: (
+            fit_one_vs_rest(counts, with_intervals=True),
+            (),
+        )
+    ),
+    CalibrationMethod.HISTOGRAM: lambda _, options: (
+        lambda counts: (
+            fit_class_histogram(counts, options.histogram_edges, options.confidence),
+            (),
+        )
+    ),
+}
+"""Methods that calibrate all classes: each chooses its penalties by folds, then fits."""
+
+_SIMPLEST_FIRST: Final = (
+    CalibrationMethod.TEMPERATURE,
+    CalibrationMethod.VECTOR,
+    CalibrationMethod.MATRIX,
+    CalibrationMethod.ISOTONIC,
 )
+"""Methods of class probabilities among which one is chosen."""
+
+_CHOICE_ROWS: Final = 20_000
+"""Rows on which methods and penalties are chosen."""
+
+_MAX_MATRIX_CLASSES: Final = 100
+
+
+def _obstacles(problem: _Problem) -> dict[CalibrationMethod, str]:
+    """Return the reasons why methods do not apply."""
+    classes, obstacles = len(problem.read.roles.classes), {}
+    if classes > _MAX_MATRIX_CLASSES:
+        obstacles[CalibrationMethod.MATRIX] = f"takes at most {_MAX_MATRIX_CLASSES} classes"
+    elif problem.read.rows.size < classes * (classes + 1):
+        obstacles[CalibrationMethod.MATRIX] = f"needs {classes * (classes + 1):,} rows for {classes} classes"
+    if problem.options.cluster is not None:
+        obstacles[CalibrationMethod.HISTOGRAM] = "has an error bound of independent rows"
+    return obstacles
+
+
+def _chosen(problem: _Problem) -> Choice:
+    """Choose the simplest method whose cross-fitted log loss is as good as the lowest."""
+    if not problem.folds:
+        return Choice(method=_SIMPLEST_FIRST[0], tried=())
+    obstacles = _obstacles(problem)
+    losses = {}
+    for method in _SIMPLEST_FIRST:
+        if method in obstacles:
+            continue
+        fit = problem.fit_of(method)
+        held_out = [label_losses(fit(fold.training)[0], fold.held_out) for fold in problem.folds]
+        losses[method] = CrossFittedLosses(
+            loss=np.concatenate(held_out),
+            count=np.concatenate([fold.held_out.count for fold in problem.folds]),
+        )
+    return Choice.among(losses)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tried:
+    """A fitted method, and rows outside its fit before and after it; None if there are too few."""
+
+    method: CalibrationMethod
+    map: ClassMap
+    notes: tuple[str, ...]
+    measured: _Measured | None
+
+    @property
+    def log_loss(self) -> float:
+        """Log loss, by which methods are ranked; infinite if unknown."""
+        return np.inf if self.measured is None else self.measured.paired.losses()["after"]["log_loss"]
+
+
+def _try(problem: _Problem, method: CalibrationMethod) -> _Tried:
+    fit = problem.fit_of(method)
+    calibration, notes = fit(problem.read.counts())
+    measured: _Measured | None
+    if problem.test is not None:
+        measured = _Measured.of(problem.test, calibration)
+    else:
+        measured = _cross_validated(problem.read, fit, problem.options)
+    return _Tried(method=method, map=calibration, notes=notes, measured=measured)
+
+
+def _compared(measured: _Measured, plan: ResamplingPlan, request: CalibrateRequest) -> Comparison:
+    return compare(measured.paired, plan, measured.by_cluster(request.calibration.cluster))
+
+
+def _result(
+    problem: _Problem,
+    tried: _Tried,
+    plan: ResamplingPlan,
+    *,
+    choice: Choice | None = None,
+    methods: tuple[MethodResult, ...] = (),
+    obstacles: Mapping[CalibrationMethod, str] | None = None,
+) -> Result[CalibrateReport, CalibratorArtifact]:
+    request, read, measured = problem.request, problem.read, tried.measured
+    weights = _weights(request, read)
+    options = replace(problem.options, method=tried.method)
+    artifact = CalibratorArtifact(
+        kind=ArtifactKind.CALIBRATOR,
+        source=read.source,
+        parameters=parameters_of(options, (), on_invalid=request.data.on_invalid, positive=None),
+        method=tried.method,
+        logit=False,
+        undersampled=1.0,
+        calibration=tried.map,
+        weights=weights,
+        classes=list(read.roles.classes),
+    )
+    is_tested = problem.test is not None
+    report = CalibrateReport(
+        artifact=artifact,
+        choice=choice,
+        resampling=(plan.replicates, plan.confidence),
+        tested=is_tested,
+        compared=None if measured is None else _compared(measured, plan, request),
+        clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
+        where=None if measured is None else "on the test set" if is_tested else "(cross-validated)",
+        panels=() if measured is None else (panel_of_classes(measured.paired),),
+        errors=None,
+        methods=methods,
+        obstacles=obstacles or {},
+        notes=(
+            *tried.notes,
+            *plan_note(request, plan, measured=measured is not None),
+            *([] if weights is None else _corrected(weights, tried.map, request)),
+            *sum_notes(read.unnormalised),
+        ),
+    )
+    return Result(report=report, artifact=artifact)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +340,12 @@ class _Measured:
         label = label_indices(self.rows)
         return PairedClassCounts.from_predictions(self.before, self.after, label, self.rows.weight)
 
+    @classmethod
+    def of(cls, read: _Read, map_: ClassMap) -> _Measured:
+        """Compute the probabilities of a test set, before and after a map."""
+        before = read.probability(read.rows)
+        return cls(rows=read.rows, before=before, after=map_.probabilities(before))
+
     def by_cluster(self, cluster: str | None) -> ClusteredPairs | None:
         """Pair the probabilities by cluster; None if rows are independent."""
         return clustered_pairs(self.before, self.after, self.rows, cluster)
@@ -159,8 +368,8 @@ def _check(request: CalibrateRequest) -> None:
     options.check()
     check_confidence(request.confidence)
     check_bootstrap(request.bootstrap)
-    if options.method not in CLASS_FITS:
-        expected = f"method {' or '.join(CLASS_FITS)}"
+    if options.method is not None and options.method not in CLASS_FITS:
+        expected = f"method {', '.join(CLASS_FITS)}"
         raise UsageError(f"class probabilities with method {options.method}", expected=expected)
     if options.scale != Scale():
         raise UsageError("--logit or --undersampled beside --proba", expected="probabilities as they are")
@@ -177,11 +386,14 @@ def _weights(request: CalibrateRequest, read: _Read) -> list[float] | None:
     return weights
 
 
-def _tested(data: DataRequest, map_: ClassMap) -> _Measured:
-    """Compute the probabilities of the test set, before and after the map."""
-    read = _read(data)
-    before = read.probability(read.rows)
-    return _Measured(rows=read.rows, before=before, after=map_.probabilities(before))
+def _corrected(weights: Sequence[float], map_: ClassMap, request: CalibrateRequest) -> list[str]:
+    """Return the notes on the correction for target data, with the bound of [LS Theorem 4] for histograms."""
+    notes = [
+        "Afterwards each class's probability is multiplied by its weight in the target; labelled rows of the "
+        "source cannot measure that."
+    ]
+    assert request.shift is not None
+    return [*notes, *target_bound_notes(weights, load_shift(request.shift), map_.largest_error)]
 
 
 def _cross_validated(read: _Read, fit: ClassFit, options: CalibrationOptions) -> _Measured | None:

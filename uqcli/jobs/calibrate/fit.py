@@ -24,8 +24,10 @@ from uqcli.methods.calibrate.isotonic import fit_by_uncertainty, fit_isotonic
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.maps.base import Calibrated
 from uqcli.methods.calibrate.maps.identity import IdentityMap
+from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.parametric import FittedMap, fit_beta, fit_platt, fit_temperature
 from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.calibrate.spline import fit_spline
 from uqcli.methods.calibrate.tree import (
     LearnedTrees,
     TreeMatrix,
@@ -33,6 +35,7 @@ from uqcli.methods.calibrate.tree import (
     learn_trees,
     recoded,
 )
+from uqcli.methods.calibrate.venn_abers import fit_venn_abers
 from uqcli.rows import Rows
 
 
@@ -42,6 +45,8 @@ class CalibrationOptions:
 
     Attributes
     ----------
+    method
+        None for the simplest method that fits (see jobs/calibrate/choose.py).
     scale
         Whether scores are probabilities, and the undersampling factor of negatives.
     n_bins
@@ -60,7 +65,7 @@ class CalibrationOptions:
         Group of dependent rows, which halves and folds keep together; None if rows are independent.
     """
 
-    method: CalibrationMethod = defaults.CALIBRATION_METHOD
+    method: CalibrationMethod | None = None
     scale: Scale = field(default_factory=Scale)
     n_bins: int = defaults.SINGLE_SCORE_BINS
     uncertainty_bins: int = defaults.UNCERTAINTY_BINS
@@ -73,6 +78,17 @@ class CalibrationOptions:
     trees: bool = True
     seed: int = defaults.SEED
     cluster: str | None = None
+
+    def corrected(self, counts: ValueCounts) -> ValueCounts:
+        """Correct pooled scores for undersampling."""
+        value = self.scale.corrected(counts.value)
+        if (value[1:] > value[:-1]).all():
+            return replace(counts, value=value)
+        return merge([replace(counts, value=value)])  # rounding made scores equal
+
+    def histogram_edges(self, counts: ValueCounts) -> Floats:
+        """Return the edges of the bins of histogram calibration."""
+        return rule_of(Binning.QUANTILE).edges(counts, BinSizes(bins=self.n_bins))
 
     def check(self) -> None:
         """Refuse options out of range.
@@ -133,49 +149,58 @@ def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) 
         An option is out of range, or trees cannot be learned.
     """
     options.check()
-    if options.method in ROW_FITS:
+    if options.method is not None and options.method in ROW_FITS:
         fitted = ROW_FITS[options.method](rows, options, tree_rows)
         return FittedCalibration(map=fitted, scale=options.scale)
-    return _fit_scores(rows.counts(options.scale.corrected(rows.score)), options)
+    return _fitted(rows.counts(options.scale.corrected(rows.score)), options)
 
 
 def fit_counts(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
     """Fit a map of the score alone to counts of uncorrected scores."""
     options.check()
-    corrected = options.scale.corrected(counts.value)
-    if not (corrected[1:] > corrected[:-1]).all():  # scores made equal by rounding
-        return _fit_scores(merge([replace(counts, value=corrected)]), options)
-    return _fit_scores(replace(counts, value=corrected), options)
+    return _fitted(options.corrected(counts), options)
 
 
-def _fit_scores(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
-    fitted, notes = SCORE_FITS[options.method](counts, options)
+def _fitted(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
+    fitted, notes = fit_scores(counts, options)
     return FittedCalibration(map=fitted, scale=options.scale, notes=notes)
 
 
-ScoreFit = Callable[[ValueCounts, CalibrationOptions], tuple[CalibrationMap, tuple[str, ...]]]
+def fit_scores(counts: ValueCounts, options: CalibrationOptions) -> tuple[ScoreMap, tuple[str, ...]]:
+    """Fit a map of the score alone to counts of corrected scores; return it with notes on the fit."""
+    assert options.method is not None  # chosen before
+    return SCORE_FITS[options.method](counts, options)
+
+
+ScoreFit = Callable[[ValueCounts, CalibrationOptions], tuple[ScoreMap, tuple[str, ...]]]
 
 
 def _by_formula(fit_formula: Callable[[ValueCounts, Scale], FittedMap]) -> ScoreFit:
     """Adapt a fit that only needs the scale to the common signature."""
 
-    def fitted(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
+    def fitted(counts: ValueCounts, options: CalibrationOptions) -> tuple[ScoreMap, tuple[str, ...]]:
         formula = fit_formula(counts, options.scale)
         return formula.map, formula.notes
 
     return fitted
 
 
-def _histogram(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
-    edges = rule_of(Binning.QUANTILE).edges(counts, BinSizes(bins=options.n_bins))
-    return fit_histogram(counts, edges, options.confidence), ()
+def _spline(counts: ValueCounts, options: CalibrationOptions) -> tuple[ScoreMap, tuple[str, ...]]:
+    fitted = fit_spline(counts, options.scale, options.seed)
+    return fitted.map, fitted.notes
+
+
+def _histogram(counts: ValueCounts, options: CalibrationOptions) -> tuple[ScoreMap, tuple[str, ...]]:
+    return fit_histogram(counts, options.histogram_edges(counts), options.confidence), ()
 
 
 SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
     CalibrationMethod.PLATT: _by_formula(fit_platt),
     CalibrationMethod.TEMPERATURE: _by_formula(fit_temperature),
     CalibrationMethod.BETA: _by_formula(fit_beta),
+    CalibrationMethod.SPLINE: _spline,
     CalibrationMethod.ISOTONIC: lambda counts, _: (fit_isotonic(counts), ()),
+    CalibrationMethod.VENN_ABERS: lambda counts, _: (fit_venn_abers(counts), ()),
     CalibrationMethod.HISTOGRAM: _histogram,
     CalibrationMethod.PRIOR: lambda _, __: (IdentityMap(), ()),
 }

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from uqcli import defaults
 from uqcli.artifacts.calibrator import CalibrationCounts, CalibratorArtifact
 from uqcli.artifacts.saved import Source
+from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ArtifactKind, CalibrationMethod
 from uqcli.counts import Floats, ValueCounts
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import DataRequest, FeatureRequest, Inputs
 from uqcli.errors import UsageError
+from uqcli.jobs.calibrate.choose import chosen_for_counts, chosen_for_rows
 from uqcli.jobs.calibrate.fit import SCORE_FITS, CalibrationOptions, FittedCalibration, fit, fit_counts
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.sampled_rows import rows_of, sample_of
@@ -21,6 +24,7 @@ from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of
 from uqcli.jobs.memory import ISOTONIC_PAIRS, TREES, require_memory
 from uqcli.jobs.target_weights import SavedShift, TargetWeights, load_shift, target_weights_of
+from uqcli.methods.calibrate.choice import Choice
 from uqcli.methods.calibrate.few_scores import on_few_scores
 from uqcli.methods.calibrate.histogram import target_bound
 from uqcli.methods.calibrate.maps import CalibrationMap
@@ -61,6 +65,10 @@ class FittedCalibrator:
 
     Attributes
     ----------
+    options
+        Options with the method that was fitted.
+    choice
+        Choice of the method; None if it was given.
     data
         Data request.
     rows
@@ -72,6 +80,8 @@ class FittedCalibrator:
     """
 
     artifact: CalibratorArtifact
+    options: CalibrationOptions
+    choice: Choice | None
     fitted: FittedCalibration
     data: DataRequest
     rows: Rows
@@ -82,7 +92,8 @@ class FittedCalibrator:
     @property
     def notes(self) -> list[str]:
         """Notes on the fit."""
-        return [*self.fitted.notes, *shift_notes(self.target, self.fitted.map)]
+        chosen = [] if self.choice is None else [self.choice.reason()]
+        return [*chosen, *self.fitted.notes, *shift_notes(self.target, self.fitted.map)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +116,8 @@ class CalibrationSet:
 class _Fit:
     """A map and the rows of its fit (see FittedCalibrator)."""
 
+    options: CalibrationOptions
+    choice: Choice | None
     fitted: FittedCalibration
     calibration_set: CalibrationSet
     rows: Rows
@@ -125,10 +138,14 @@ def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     if request.shift is not None:
         target = target_weights_of(load_shift(request.shift), data.positive_value)
     _check(request, target)
-    on_counts = options.method in SCORE_FITS and options.cluster is None
+    is_of_score = options.method is None or options.method in SCORE_FITS
+    on_counts = is_of_score and options.cluster is None
     calibrator = (_fitted_on_counts if on_counts else _fitted_on_rows)(data, request)
+    fitted_request = replace(request, calibration=calibrator.options)
     return FittedCalibrator(
-        artifact=artifact_of(calibrator.fitted, calibrator.calibration_set, request, data, target),
+        artifact=artifact_of(calibrator.fitted, calibrator.calibration_set, fitted_request, data, target),
+        options=calibrator.options,
+        choice=calibrator.choice,
         fitted=calibrator.fitted,
         data=data,
         rows=calibrator.rows,
@@ -147,6 +164,7 @@ def artifact_of(
 ) -> CalibratorArtifact:
     """Build the rule file of a fitted map."""
     options = request.calibration
+    assert options.method is not None
     return CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=calibration_set.source,
@@ -189,7 +207,7 @@ def read_for_all(request: CalibrateRequest) -> ReadForAll:
         None if request.shift is None else target_weights_of(load_shift(request.shift), data.positive_value)
     )
     has_columns = bool(request.features or request.partition)
-    method = CalibrationMethod.HETEROGENEOUS if has_columns else defaults.CALIBRATION_METHOD
+    method = CalibrationMethod.HETEROGENEOUS if has_columns else None
     _check(replace(request, calibration=replace(request.calibration, method=method)), target)
     require_memory(data, TREES if request.features else ISOTONIC_PAIRS)
     rows, source = _read(data, request)
@@ -217,6 +235,8 @@ def _check(request: CalibrateRequest, target: TargetWeights | None) -> None:
     reserved = {roles.label, roles.weight} & {*request.features, *request.partition}
     if reserved:
         raise UsageError(f"column '{reserved.pop()}' is the label or the weight", expected="other features")
+    if options.method in (CalibrationMethod.VECTOR, CalibrationMethod.MATRIX):
+        raise UsageError(f"method {options.method} without --proba", expected="class probabilities")
     if options.method is CalibrationMethod.HETEROGENEOUS:
         if bool(request.features) == bool(request.partition):
             raise UsageError(
@@ -237,8 +257,14 @@ def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
     tree_rows = None
     if request.tree_data is not None:
         tree_rows = read_like(rows, data.on(request.tree_data), request)
-    fitted = fit(rows, request.calibration, tree_rows)
+    options, choice = request.calibration, None
+    if options.method is None:
+        choice = chosen_for_rows(rows, options)
+        options = replace(options, method=choice.method)
+    fitted = fit(rows, options, tree_rows)
     return _Fit(
+        options=options,
+        choice=choice,
         fitted=fitted,
         calibration_set=CalibrationSet(source=source, counts=rows.counts(rows.score)),
         rows=rows,
@@ -255,7 +281,13 @@ def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     source = source_of(table.summary)
     _require_scores(counts.value, request, source)
     rows = rows_of(sample_of(counts, options.seed))
+    choice = None
+    if options.method is None:
+        choice = chosen_for_counts(counts, options)
+        options = replace(options, method=choice.method)
     return _Fit(
+        options=options,
+        choice=choice,
         fitted=fit_counts(counts, options),
         calibration_set=CalibrationSet(source=source, counts=counts),
         rows=rows,
@@ -295,14 +327,25 @@ def shift_notes(target: TargetWeights | None, map_: CalibrationMap) -> list[str]
     notes = [
         f"The odds are then multiplied by {ratio} for the target's class priors; metrics are of the source."
     ]
-    if map_.largest_error is not None and shift.interval is not None:
-        weights_with_intervals = zip(shift.weights, shift.interval, strict=True)
-        weight_error = max(max(weight - low, high - weight) for weight, (low, high) in weights_with_intervals)
-        bound = target_bound(
-            [class_weights.negative, class_weights.positive], 2 * map_.largest_error, weight_error
-        )
-        notes.append(
-            f"In the target, each bin's probability is within {min(1.0, bound / 2):.3g} of the truth if the "
-            "weights are within their intervals (Theorem 4)."
-        )
-    return notes
+    norm = None if map_.largest_error is None else 2 * map_.largest_error
+    return [*notes, *target_bound_notes([class_weights.negative, class_weights.positive], shift, norm)]
+
+
+def target_bound_notes(weights: Sequence[float], shift: ShiftArtifact, norm: float | None) -> list[str]:
+    """Return the note on the error bound of a histogram in the target data [LS Theorem 4]; empty without one.
+
+    Parameters
+    ----------
+    norm
+        Bound on the 1-norm in the source; None for other maps.
+    """
+    if norm is None or shift.interval is None:
+        return []
+    weights_with_intervals = zip(shift.weights, shift.interval, strict=True)
+    weight_error = max(max(weight - low, high - weight) for weight, (low, high) in weights_with_intervals)
+    bound = target_bound(weights, norm, weight_error)
+    if len(weights) == 2:
+        within = f"each bin's probability is within {min(1.0, bound / 2):.3g} of the truth"
+    else:
+        within = f"the class probabilities of each bin are within {min(2.0, bound):.3g} of the truth (1-norm)"
+    return [f"In the target, {within} if the weights are within their intervals (Theorem 4)."]

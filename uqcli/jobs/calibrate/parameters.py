@@ -17,6 +17,7 @@ def parameters_of(
     columns
         Features, or columns of the partition.
     """
+    assert options.method is not None
     is_heterogeneous = options.method is CalibrationMethod.HETEROGENEOUS
     learns_trees = is_heterogeneous and options.trees
     return CalibratorParameters(

@@ -57,8 +57,8 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
     """
     if request.data.roles.class_columns is not None:
         return run_classes(request)
-    fitted, options = make_calibrator(request), request.calibration
-    measured = _measured(fitted, request)
+    fitted = make_calibrator(request)
+    options, measured = fitted.options, _measured(fitted, request)
     plan = plan_of(request, None if measured is None else measured.rows.size)
     report = CalibrateReport(
         artifact=fitted.artifact,
@@ -69,6 +69,7 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
         where=None if measured is None else measured.where,
         panels=() if measured is None else _panels(measured, fitted.fitted, options),
         errors=None if measured is None else _isotonic_errors(measured, fitted, request),
+        choice=fitted.choice,
         notes=(
             *fitted.fitted.notes,
             *_sample_note(fitted, request),
@@ -83,7 +84,7 @@ def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> _Measured 
     if request.test is not None:
         test = read_like(fitted.rows, fitted.data.on(request.test), request)
         return _Measured(rows=test, after=fitted.fitted.predict(test).probability, where="on the test set")
-    predicted = cross_validated(fitted.rows, request.calibration, fitted.tree_rows)
+    predicted = cross_validated(fitted.rows, fitted.options, fitted.tree_rows)
     if predicted is None:
         return None
     return _Measured(rows=predicted.rows, after=predicted.probability, where="(cross-validated)")
@@ -114,7 +115,7 @@ def _isotonic_errors(
     measured: _Measured, fitted: FittedCalibrator, request: CalibrateRequest
 ) -> IsotonicErrors | None:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
-    options = request.calibration
+    options = fitted.options
     uncertainty_bins = fitted.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
     if uncertainty_bins is None:
         return None

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.counts import ValueCounts
+from uqcli.counts import Ints, ValueCounts
 from uqcli.parts import indices_of_ranks, sums_from
 
 MAX_SCORES: Final = 500
@@ -35,9 +35,7 @@ def on_few_scores(counts: ValueCounts, most: int = MAX_SCORES) -> ValueCounts:
     """
     if len(counts.value) <= most:
         return counts
-    ranks = np.array([r * counts.rows // (most - 2) for r in range(1, most - 2)], dtype=np.int64)
-    begins = indices_of_ranks(counts.count, ranks)
-    starts = np.unique(np.concatenate([[0, 1], begins, [len(counts.value) - 1]])).astype(np.int64)
+    starts = starts_of_bins(counts, most)
     count = sums_from(counts.count, starts)
     middle = np.cumsum(count) - count + (count - 1) // 2
     return ValueCounts(
@@ -45,3 +43,12 @@ def on_few_scores(counts: ValueCounts, most: int = MAX_SCORES) -> ValueCounts:
         count=count,
         positives=sums_from(counts.positives, starts),
     )
+
+
+def starts_of_bins(counts: ValueCounts, most: int = MAX_SCORES) -> Ints:
+    """Return the position of the first score of each bin of ``on_few_scores``; int64, ascending."""
+    if len(counts.value) <= most:
+        return np.arange(len(counts.value))
+    ranks = np.array([r * counts.rows // (most - 2) for r in range(1, most - 2)], dtype=np.int64)
+    begins = indices_of_ranks(counts.count, ranks)
+    return np.unique(np.concatenate([[0, 1], begins, [len(counts.value) - 1]])).astype(np.int64)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uqcli.counts import Floats, ValueCounts, merge
+from uqcli.counts import Floats, Ints, ValueCounts, merge
 from uqcli.kernels.pava import isotonic_sums
 from uqcli.methods.calibrate.maps.by_uncertainty import UncertaintyMap
 from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
 
 
-def fit_isotonic(counts: ValueCounts) -> IsotonicMap:
+def fit_isotonic(counts: ValueCounts, *, certain: bool = True) -> IsotonicMap:
     """Fit least-squares isotonic regression: constant on blocks, linear between them, constant outside.
 
     Equal to scikit-learn's IsotonicRegression with ``out_of_bounds="clip"``.
@@ -21,13 +21,31 @@ def fit_isotonic(counts: ValueCounts) -> IsotonicMap:
     ----------
     counts
         Corrected scores, at least one.
+    certain
+        Whether rates may be 0 and 1. If not, such a block has the rate (k+1)/(n+2), or its neighbour's if
+        that is closer.
     """
     first, count, positives = isotonic_sums(counts.positives, counts.count)
     last = np.append(first[1:], len(counts.value)) - 1
     rate = positives / count
+    if not certain:
+        rate = _uncertain(rate, count)
     block_ends = np.stack([counts.value[first], counts.value[last]], axis=1)
     is_end = np.stack([np.ones(len(first), dtype=np.bool_), first < last], axis=1)
     return IsotonicMap(x=block_ends[is_end].tolist(), y=np.repeat(rate, is_end.sum(axis=1)).tolist())
+
+
+def _uncertain(rate: Floats, count: Ints) -> Floats:
+    """Replace rates of 0 and 1, which only the first and the last block can have."""
+    softened = rate.copy()
+    first, last = 1 / (count[0] + 2), (count[-1] + 1) / (count[-1] + 2)
+    if rate[0] == 0:
+        softened[0] = first if len(rate) == 1 else min(first, rate[1])
+    if rate[-1] == 1:
+        softened[-1] = last if len(rate) == 1 else max(last, rate[-2])
+    if len(rate) == 2 and rate[0] == 0 and rate[1] == 1:
+        softened[:] = first, last
+    return softened
 
 
 def fit_by_uncertainty(parts: Sequence[ValueCounts], uncertainty_edges: Floats) -> UncertaintyMap:

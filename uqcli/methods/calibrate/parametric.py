@@ -21,6 +21,7 @@ from uqcli.kernels.logistic import (
 )
 from uqcli.methods.calibrate.maps.beta import BetaMap
 from uqcli.methods.calibrate.maps.logistic import LogisticMap
+from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.scale import CLIP, Scale
 
 PENALTY = 1.0
@@ -32,7 +33,7 @@ _FLATTEST, _STEEPEST = 1e-3, 1e3
 class FittedMap:
     """A map and notes on its fit."""
 
-    map: LogisticMap | BetaMap
+    map: ScoreMap
     notes: tuple[str, ...] = ()
 
 
@@ -49,7 +50,7 @@ def fit_platt(counts: ValueCounts, scale: Scale) -> FittedMap:
     intercept, slope = logistic_fit(
         features, counts.count, counts.positives, ridge=PENALTY if penalised else 0.0
     )
-    notes = _penalty_note(counts) if penalised else ()
+    notes = penalty_note(counts) if penalised else ()
     if features[0, 0] == features[0, -1]:
         notes = (*notes, "All scores are equal: the calibrated probability is one number.")
     elif slope < 0:
@@ -122,11 +123,12 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
             if len(columns) == 2:
                 break  # the loss is convex, so a feasible interior optimum is the global one
     _, _, (c, a, b) = min(candidates)
-    notes = _penalty_note(counts) if penalised else ()
+    notes = penalty_note(counts) if penalised else ()
     return FittedMap(map=BetaMap(a=float(a), b=float(b), c=float(c)), notes=notes)
 
 
-def _penalty_note(counts: ValueCounts) -> tuple[str, ...]:
+def penalty_note(counts: ValueCounts) -> tuple[str, ...]:
+    """Note that a penalty keeps the coefficients finite, and why."""
     total = int(counts.positives.sum())
     why = "all labels are equal" if total in (0, counts.rows) else "a threshold separates the classes"
     return (f"No likelihood is highest ({why}): a weak penalty keeps the coefficients finite.",)

@@ -26,6 +26,7 @@ from uqcli.document import (
     share,
 )
 from uqcli.methods.bin.isotonic_error import BinError
+from uqcli.methods.calibrate.choice import Choice
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,
@@ -76,6 +77,8 @@ class CalibrateReport(OneResult):
         Why other methods do not apply.
     clusters
         Clusters of the measured rows; None if rows are independent.
+    choice
+        Why the method was chosen; None if it was given, or if all were tried.
     """
 
     artifact: CalibratorArtifact
@@ -89,6 +92,7 @@ class CalibrateReport(OneResult):
     methods: tuple[MethodResult, ...] = ()
     obstacles: Mapping[CalibrationMethod, str] = field(default_factory=dict)
     clusters: int | None = None
+    choice: Choice | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -113,6 +117,8 @@ class CalibrateReport(OneResult):
             "calibration": msgspec.to_builtins(self.artifact.calibration),
             "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
+        if self.choice is not None:
+            payload["choice"] = [{**vars(tried), "method": str(tried.method)} for tried in self.choice.tried]
         if self.methods or self.obstacles:
             payload["results"] = [
                 *({"method": str(e.method), "metrics": plain(e.compared.metrics())} for e in self.methods),
@@ -139,6 +145,8 @@ class CalibrateReport(OneResult):
             tables = [replace(table, detail=bool(self.methods)), *tables, meanings_table()]
         if self.methods:
             tables.insert(0, self._ranked())
+        if self.choice is not None and self.choice.tried:
+            tables.append(_choice_table(self.choice))
         if self.errors is not None:
             tables.append(_errors_table(self.errors, self.where or ""))
         return Document(
@@ -171,7 +179,10 @@ class CalibrateReport(OneResult):
 
     def _lead(self) -> list[str]:
         """State whether calibration helped; empty if not measured."""
-        return [] if self.compared is None or self.where is None else [self._verdict(self.compared)]
+        chosen = [] if self.choice is None else [self.choice.reason()]
+        if self.compared is None or self.where is None:
+            return chosen
+        return [self._verdict(self.compared), *chosen]
 
     def _cautions(self) -> list[str]:
         """Collect the cautions of this calibrator."""
@@ -235,6 +246,17 @@ class CalibrateReport(OneResult):
 
 def _numbers(values: Floats) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _choice_table(choice: Choice) -> Table:
+    rows = [
+        (str(tried.method), f"{tried.log_loss:.4f}", f"{tried.excess:.2g}", f"{tried.error:.2g}")
+        for tried in choice.tried
+    ]
+    header = ("method", "log loss", "above the lowest", "standard error")
+    return Table(
+        title="Cross-fitted log loss, from the simplest method", header=header, rows=rows, left=1, detail=True
+    )
 
 
 def _errors_table(errors: IsotonicErrors, where: str) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -23,11 +23,24 @@ Count = Annotated[int, Meta(ge=0)]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Interval:
+    """Lower and upper probability of each row; each of shape (n,), or (n, C) for class probabilities."""
+
+    low: Floats
+    high: Floats
+
+    def mapped(self, increasing: Callable[[Floats], Floats]) -> Interval:
+        """Map both ends by an increasing function."""
+        return Interval(low=increasing(self.low), high=increasing(self.high))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Calibrated:
-    """Calibrated probabilities, and leaf indices if the map has a single partition; each of shape (n,)."""
+    """Calibrated probabilities, with leaf indices or intervals if the map has them; each of shape (n,)."""
 
     probability: Floats
     leaf: Ints | None = None
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +81,11 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
     @property
     def has_leaves(self) -> bool:
         """Whether there is a single partition, with numbered leaves."""
+        return False
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether each probability has an interval."""
         return False
 
     @property
@@ -158,6 +176,14 @@ class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
         """Compute the probabilities of corrected scores, shape (n,)."""
         raise NotImplementedError
 
+    def interval(self, corrected: Floats) -> Interval:
+        """Compute the intervals of corrected scores, for maps that have them."""
+        raise NotImplementedError
+
+    def exported_interval(self, corrected: Expression) -> tuple[Expression, Expression]:
+        """Return the lower and the upper probability as expressions."""
+        raise NotImplementedError
+
     def formula(self) -> str:
         """Return the formula in one line."""
         raise NotImplementedError
@@ -171,7 +197,8 @@ class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
     ) -> Calibrated:
         """See BaseRowMap."""
         del uncertainty, features
-        return Calibrated(probability=self.probability(corrected, scale))
+        interval = self.interval(corrected) if self.has_interval else None
+        return Calibrated(probability=self.probability(corrected, scale), interval=interval)
 
     def tables(self, undersampled: float) -> list[Table]:
         """Tabulate its formula."""
@@ -190,6 +217,15 @@ class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
     def terms(self) -> tuple[float, float]:
         """See BaseRowMap."""
         return 0.0, 0.0
+
+    def contradicts(self, classes: int, method: CalibrationMethod) -> bool:
+        """Whether the map is for another number of classes, or of another method."""
+        del classes, method
+        return False
+
+    def intervals(self, probability: Matrix) -> Interval:
+        """Compute the interval of each class, for maps that have them."""
+        raise NotImplementedError
 
     def probabilities(self, probability: Matrix) -> Matrix:
         """Compute the calibrated probabilities of shape (n, C), each row summing to 1."""

@@ -41,21 +41,11 @@ class ClassTemperatureMap(BaseClassMap, frozen=True, kw_only=True, tag_field="ma
         return softmax(self.slope * class_logits(probability))
 
     def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
-        """See BaseClassMap: relative to each class, so that no largest logit is needed."""
+        """See BaseClassMap."""
         from uqcli.methods.calibrate.scale import CLIP
 
         logarithms = [Function("ln", clipped(value, CLIP, 1.0)) for value in probability]
-        shares: list[Expression] = []
-        for own, own_weight in zip(logarithms, weights, strict=True):
-            total: Expression = Constant(1.0)
-            for other, weight in zip(logarithms, weights, strict=True):
-                if other is not own:
-                    difference = Arithmetic("*", Constant(self.slope), minus(other, own))
-                    growth = Function("exp", clipped(difference, -LARGEST_EXPONENT, LARGEST_EXPONENT))
-                    ratio = Constant(weight / own_weight)
-                    total = Arithmetic("+", total, Arithmetic("*", ratio, growth))
-            shares.append(Arithmetic("/", Constant(1.0), total))
-        return shares
+        return shares_of_logits(logarithms, weights, self.slope)
 
     @property
     def terms(self) -> tuple[float, float]:
@@ -66,3 +56,24 @@ class ClassTemperatureMap(BaseClassMap, frozen=True, kw_only=True, tag_field="ma
         """See BaseMap."""
         del undersampled
         return [formula_table(f"softmax({self.slope:.6g} * ln p)")]
+
+
+def shares_of_logits(
+    logits: Sequence[Expression], weights: Sequence[float], slope: float = 1.0
+) -> Sequence[Expression]:
+    """Return the softmax of ``slope * logits``, times the weights, divided by the sum.
+
+    It is taken relative to each class, so that no largest logit is needed.
+    """
+    shares: list[Expression] = []
+    for own, own_weight in zip(logits, weights, strict=True):
+        total: Expression = Constant(1.0)
+        for other, weight in zip(logits, weights, strict=True):
+            if other is not own:
+                difference = minus(other, own)
+                if slope != 1:
+                    difference = Arithmetic("*", Constant(slope), difference)
+                growth = Function("exp", clipped(difference, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+                total = Arithmetic("+", total, Arithmetic("*", Constant(weight / own_weight), growth))
+        shares.append(Arithmetic("/", Constant(1.0), total))
+    return shares

@@ -1,0 +1,55 @@
+"""The choice of the simplest calibration method that is as good as the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from uqcli.choices import CalibrationMethod
+from uqcli.methods.calibrate.folds import CrossFittedLosses
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """Cross-fitted log loss of a method, its excess over the lowest, and the standard error of the excess."""
+
+    method: CalibrationMethod
+    log_loss: float
+    excess: float
+    error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A choice among methods.
+
+    Attributes
+    ----------
+    tried
+        Methods from the simplest; empty if there are too few rows to compare them.
+    """
+
+    method: CalibrationMethod
+    tried: tuple[Tried, ...]
+
+    @classmethod
+    def among(cls, losses: Mapping[CalibrationMethod, CrossFittedLosses]) -> Choice:
+        """Choose the first method whose loss exceeds the lowest by at most one standard error."""
+        best = min(losses.values(), key=lambda loss: loss.mean)
+        tried = []
+        for method, loss in losses.items():
+            excess, error = loss.excess(best)
+            tried.append(Tried(method=method, log_loss=loss.mean, excess=excess, error=error))
+        chosen = next(candidate for candidate in tried if candidate.excess <= candidate.error)
+        return cls(method=chosen.method, tried=tuple(tried))
+
+    def reason(self) -> str:
+        """State why the method was chosen."""
+        if not self.tried:
+            return f"Chose {self.method}: too few rows to compare methods."
+        lowest = min(self.tried, key=lambda candidate: candidate.log_loss)
+        if lowest.method is self.method:
+            return f"Chose {self.method}: it has the lowest log loss, by more than a standard error."
+        return (
+            f"Chose {self.method}: simpler than {lowest.method}, and within a standard error of its log loss."
+        )

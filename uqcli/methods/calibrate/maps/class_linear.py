@@ -1,0 +1,109 @@
+"""Vector and matrix scaling of class probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from uqcli.choices import CalibrationMethod
+from uqcli.document import Table, number
+from uqcli.expressions import Arithmetic, Constant, Expression, Function, clipped, minus
+from uqcli.methods.calibrate.maps.base import BaseClassMap
+from uqcli.methods.calibrate.maps.contradictions import finite
+
+if TYPE_CHECKING:
+    from uqcli.class_counts import Matrix
+
+
+class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag="class-linear"):
+    """``softmax(A z + b)``, where z are the logarithms of the probabilities less their mean.
+
+    ``coefficients`` has a row for each class: its own slope (a diagonal A) or the slopes of all classes, then
+    its intercept.
+    """
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset(
+        {CalibrationMethod.VECTOR, CalibrationMethod.MATRIX}
+    )
+
+    coefficients: Annotated[list[list[float]], Meta(min_length=2)]
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        classes = len(self.coefficients)
+        if {len(row) for row in self.coefficients} not in ({2}, {classes + 1}):
+            return "its coefficients are not one or all slopes and an intercept of each class"
+        return None if all(map(finite, self.coefficients)) else "its coefficients are not finite"
+
+    def contradicts(self, classes: int, method: CalibrationMethod) -> bool:
+        """See BaseClassMap."""
+        width = 2 if method is CalibrationMethod.VECTOR else classes + 1
+        return len(self.coefficients) != classes or len(self.coefficients[0]) != width
+
+    def probabilities(self, probability: Matrix) -> Matrix:
+        """See BaseClassMap."""
+        import numpy as np
+
+        from uqcli.methods.calibrate.scale import class_logits, softmax
+
+        coefficients = np.array(self.coefficients)
+        slopes, intercepts = coefficients[:, :-1], coefficients[:, -1]
+        logits = class_logits(probability)
+        if slopes.shape[1] == 1:
+            return softmax(slopes[:, 0] * logits + intercepts)
+        return softmax(np.einsum("rl,kl->rk", logits, slopes) + intercepts)
+
+    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+        """See BaseClassMap."""
+        from uqcli.methods.calibrate.maps.class_temperature import shares_of_logits
+        from uqcli.methods.calibrate.scale import CLIP
+
+        logarithms = [Function("ln", clipped(value, CLIP, 1.0)) for value in probability]
+        mean = _sum([Arithmetic("*", Constant(1 / len(logarithms)), value) for value in logarithms])
+        logits = []
+        for index, (*slopes, intercept) in enumerate(self.coefficients):
+            used = [logarithms[index]] if len(slopes) == 1 else logarithms
+            terms = [
+                Arithmetic("*", Constant(slope), value) for slope, value in zip(slopes, used, strict=True)
+            ]
+            shift = Arithmetic("*", Constant(sum(slopes)), mean)
+            logits.append(Arithmetic("+", minus(_sum(terms), shift), Constant(intercept)))
+        return shares_of_logits(logits, weights)
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """See BaseRowMap."""
+        constant = max(abs(row[-1]) for row in self.coefficients)
+        return 2 * constant, 4 * max(sum(map(abs, row[:-1])) for row in self.coefficients)
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """Tabulate the coefficients of at most 40 classes."""
+        del undersampled
+        shown = self.coefficients[:40]
+        if len(self.coefficients[0]) == 2:
+            header: tuple[str, ...] = ("class", "slope", "intercept")
+            rows: list[tuple[str, ...]] = [
+                (str(index), number(slope), number(intercept))
+                for index, (slope, intercept) in enumerate(shown)
+            ]
+        else:
+            header = ("class", "own slope", "largest other slope", "intercept")
+            rows = [
+                (
+                    str(index),
+                    number(row[index]),
+                    number(max((row[other] for other in range(len(row) - 1) if other != index), key=abs)),
+                    number(row[-1]),
+                )
+                for index, row in enumerate(shown)
+            ]
+        return [Table(title="softmax(A z + b), z = ln p less its mean", header=header, rows=rows, left=1)]
+
+
+def _sum(values: Sequence[Expression]) -> Expression:
+    total = values[0]
+    for value in values[1:]:
+        total = Arithmetic("+", total, value)
+    return total
