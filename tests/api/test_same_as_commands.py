@@ -12,6 +12,7 @@ import uqcli
 from uqcli.choices import Algorithm, ArtifactKind, Binning, CalibrationMethod
 from uqcli.cli.app import run
 from uqcli.cli.config import COMMANDS
+from uqcli.jobs.calibrate.fit import SCORE_FITS
 from uqcli.reports.render import to_json
 
 ABCD = list("abcd")
@@ -133,8 +134,7 @@ CASES = [
     *(boundary_case(f"--precision 0.6 --algorithm {name}", precision="0.6", algorithm=name)
       for name in Algorithm),
     *map(bin_case, Binning),
-    *(calibration_case(method) for method in CalibrationMethod
-      if method is not CalibrationMethod.HETEROGENEOUS),
+    *(calibration_case(method) for method in (*SCORE_FITS, "auto", CalibrationMethod.MIST)),
     calibration_case("heterogeneous", "--features age,city", features=("age", "city")),
     calibration_case("all"),
     calibration_case("all", "--features age,city", features=("age", "city")),

@@ -20,12 +20,13 @@ from uqcli.artifacts.saved import Saved
 from uqcli.choices import Algorithm, ArtifactKind, Binning
 from uqcli.cli.config import COMMANDS
 from uqcli.engines.open import ENGINES
+from uqcli.jobs.calibrate.classes import CLASS_FITS
 from uqcli.jobs.calibrate.fit import ROW_FITS, SCORE_FITS
 from uqcli.methods.bin.registry import BinningRule, rule_of
 from uqcli.methods.boundary.constraint import RULES
 from uqcli.methods.boundary.registry import AlgorithmEntry, entry_of
 from uqcli.methods.calibrate.heterogeneous import LEAF_FITS
-from uqcli.methods.calibrate.maps import CalibrationMap
+from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.methods.calibrate.tree import LEARNERS
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import THRESHOLDS
@@ -91,7 +92,7 @@ def test_every_kind_of_rule_has_a_module_of_its_name():
     [
         (ENGINES, choices.EngineName),
         (RULES, choices.ConstraintKind),
-        ({**SCORE_FITS, **ROW_FITS}, choices.CalibrationMethod),
+        ({**SCORE_FITS, **ROW_FITS, **CLASS_FITS}, choices.CalibrationMethod),
         (LEAF_FITS, choices.LeafMethod),
         (LEARNERS, choices.Partitioner),
         (in_words.BINNINGS, choices.Binning),
@@ -108,7 +109,7 @@ def test_registry_and_choices_are_the_same_set(registry, choices):
 
 
 def test_every_calibration_method_has_a_map_and_every_map_a_method():
-    maps = get_args(CalibrationMap)
+    maps = (*get_args(CalibrationMap), *get_args(ClassMap))
     assert set().union(*(map_class.methods for map_class in maps)) == set(choices.CalibrationMethod)
     assert all(map_class.methods for map_class in maps)
     assert len({map_class.__struct_config__.tag for map_class in maps}) == len(maps)
@@ -119,7 +120,7 @@ OFFERED = [
     ("tce", "--binning", [binning for binning in Binning if not binning.cuts_uncertainty]),
     ("boundary", "--binning", [binning for binning in Binning if binning.cuts_uncertainty]),
     ("boundary", "--algorithm", [*Algorithm, "all"]),
-    ("calibrate", "--method", [*choices.CalibrationMethod, "all"]),
+    ("calibrate", "--method", [*choices.CalibrationMethod, "auto", "all"]),
     ("calibrate", "--leaf-method", choices.LeafMethod),
     ("calibrate", "--partitioner", choices.Partitioner),
     ("calibrate", "--split", choices.SplitCriterion),

@@ -1,5 +1,7 @@
 """Oracle of calibration maps: general minimisers and loops over rows."""
 
+from fractions import Fraction
+
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
@@ -69,3 +71,57 @@ def class_temperature_slope(probability, label, weight):
         options={"xatol": 1e-10},
     )
     return np.exp(optimum.x)
+
+
+def isotonic_fit(count, positives):
+    """Return the isotonic fit of each atom as exact fractions."""
+    blocks = []
+    for rows, hits in zip(count, positives, strict=True):
+        blocks.append([Fraction(int(hits)), int(rows), 1])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
+            hits_above, rows_above, atoms = blocks.pop()
+            blocks[-1] = [blocks[-1][0] + hits_above, blocks[-1][1] + rows_above, blocks[-1][2] + atoms]
+    return [hits / rows for hits, rows, atoms in blocks for _ in range(atoms)]
+
+
+def venn_abers(score, label, new_score):
+    """Return the isotonic fits at a new score as a negative and as a positive row."""
+    fits = []
+    for new_label in (0, 1):
+        values = sorted({*score, new_score})
+        rows = [(*pair,) for pair in zip(score, label, strict=True)] + [(new_score, new_label)]
+        count = [sum(s == value for s, _ in rows) for value in values]
+        positives = [sum(y for s, y in rows if s == value) for value in values]
+        fits.append(float(isotonic_fit(count, positives)[values.index(new_score)]))
+    return fits
+
+
+def linear_loss(flat, probability, label, ridges, identity):
+    """Return the penalised mean log loss of softmax(A z + b), row by row."""
+    coefficients = flat.reshape(identity.shape)
+    total = 0.0
+    for row, y in zip(probability, label, strict=True):
+        z = np.log(np.clip(row, CLIP, 1))
+        z -= z.mean()
+        slopes = coefficients[:, :-1]
+        scores = (slopes[:, 0] * z if slopes.shape[1] == 1 else slopes @ z) + coefficients[:, -1]
+        total += np.logaddexp.reduce(scores) - scores[y]
+    return total / len(label) + (ridges * (coefficients - identity) ** 2).sum() / 2
+
+
+def class_histogram(probability, label, bins):
+    """Return the class frequencies of each row's bin, by predicted class and quantile of its probability."""
+    classes = probability.shape[1]
+    predicted = [row.tolist().index(max(row)) for row in probability]
+    frequencies = []
+    for row, own in zip(probability, predicted, strict=True):
+        ordered = sorted(max(other) for other, c in zip(probability, predicted, strict=True) if c == own)
+        edges = [ordered[b * len(ordered) // bins] for b in range(1, bins)]
+        own_bin = sum(edge <= max(row) for edge in edges)
+        labels = [
+            y
+            for other, c, y in zip(probability, predicted, label, strict=True)
+            if c == own and sum(edge <= max(other) for edge in edges) == own_bin
+        ]
+        frequencies.append([labels.count(c) / len(labels) for c in range(classes)])
+    return np.array(frequencies)

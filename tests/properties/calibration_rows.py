@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from uqcli.choices import CalibrationMethod
 from uqcli.counts import Feature
+from uqcli.jobs.calibrate.fit import SCORE_FITS
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.rows import Rows
 
@@ -18,11 +18,7 @@ ROWS = st.lists(
 )
 
 
-SCORE_ONLY_METHODS = [
-    method
-    for method in CalibrationMethod
-    if method not in (CalibrationMethod.HETEROGENEOUS, CalibrationMethod.MIST)
-]
+SCORE_ONLY_METHODS = list(SCORE_FITS)
 
 
 def arrays(rows):

@@ -358,4 +358,6 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     def tables(self) -> list[Table]:
         """Tabulate the map."""
-        return self.calibration.tables(self.undersampled)
+        if self.class_names:
+            return self.calibration_of_classes.tables_of(self.class_names)
+        return self.calibration_of_rows.tables(self.undersampled)

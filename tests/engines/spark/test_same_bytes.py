@@ -32,6 +32,9 @@ BINARY = (
     "bin --uncertainty-bins 3 --weight w",
     "calibrate --score p --method platt",
     "calibrate --score p --method isotonic --weight w",
+    "calibrate --score p --weight w",
+    "calibrate --score p --method spline",
+    "calibrate --score p --method venn-abers --weight w",
     "calibrate --score p --method histogram",
     "calibrate --score p --method mist",
 )
@@ -42,6 +45,10 @@ CLASSES = (
     "conformal --proba p_* --method aps --no-randomize",
     "shift --proba p_* --target {folder}/1.parquet",
     "calibrate --proba p_* --weight w",
+    "calibrate --proba p_* --method vector",
+    "calibrate --proba p_* --method isotonic --weight w",
+    "calibrate --proba p_* --method venn-abers",
+    "calibrate --proba p_* --method histogram --n-bins 3",
 )
 
 

@@ -368,11 +368,12 @@ def _check(request: CalibrateRequest) -> None:
     options.check()
     check_confidence(request.confidence)
     check_bootstrap(request.bootstrap)
-    if options.method is not None and options.method not in CLASS_FITS:
-        expected = f"method {', '.join(CLASS_FITS)}"
-        raise UsageError(f"class probabilities with method {options.method}", expected=expected)
     if options.scale != Scale():
         raise UsageError("--logit or --undersampled beside --proba", expected="probabilities as they are")
+    if options.method is not None and options.method not in CLASS_FITS:
+        raise UsageError(
+            f"class probabilities with method {options.method}", expected=f"one of {', '.join(CLASS_FITS)}"
+        )
     if request.features or request.partition:
         raise UsageError("--features or --partition beside --proba", expected="one score")
 

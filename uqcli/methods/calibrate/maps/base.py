@@ -101,6 +101,10 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
         """Find the first contradiction between its fields; None if there is none."""
         raise NotImplementedError
 
+
+class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
+    """Map from a row's score, and possibly other columns, to the probability of the positive label."""
+
     def tables(self, undersampled: float) -> list[Table]:
         """Tabulate the map.
 
@@ -110,10 +114,6 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
             As in ``Scale``: the odds are divided by it before the map is applied.
         """
         raise NotImplementedError
-
-
-class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
-    """Map from a row's score, and possibly other columns, to the probability of the positive label."""
 
     def predict(
         self,
@@ -222,6 +222,10 @@ class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         """Whether the map is for another number of classes, or of another method."""
         del classes, method
         return False
+
+    def tables_of(self, classes: Sequence[str]) -> list[Table]:
+        """Tabulate the map by class name."""
+        raise NotImplementedError
 
     def intervals(self, probability: Matrix) -> Interval:
         """Compute the interval of each class, for maps that have them."""

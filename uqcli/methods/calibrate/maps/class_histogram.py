@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
-from uqcli.document import Table, count, number, share
+from uqcli.document import Table, count, number, printable, share
 from uqcli.expressions import Case, Comparison, Constant, Expression, Maximum, Steps, let
 from uqcli.methods.calibrate.maps.base import BaseClassMap, Count
 from uqcli.methods.calibrate.maps.contradictions import first, not_ascending, not_probabilities
@@ -110,19 +110,26 @@ class ClassHistogramMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map"
         """See BaseMap."""
         return [rate for part in self.bins for rates in part.rate for rate in rates]
 
-    def tables(self, undersampled: float) -> list[Table]:
+    def tables_of(self, classes: Sequence[str]) -> list[Table]:
         """Tabulate at most 40 bins."""
-        del undersampled
         rows = []
-        for index, part in enumerate(self.bins):
+        for index, (name, part) in enumerate(zip(classes, self.bins, strict=True)):
             for low, rows_inside, rates, bound in zip(
                 [None, *part.edges], part.count, part.rate, part.error, strict=True
             ):
                 own = share(rates[index])
                 error = "-" if bound is None else f"{bound:.4f}"
-                rows.append((str(index), "-" if low is None else number(low), count(rows_inside), own, error))
+                rows.append(
+                    (printable(name), "-" if low is None else number(low), count(rows_inside), own, error)
+                )
         shown = rows[:_MAX_ROWS]
         if len(rows) > _MAX_ROWS:
             shown.append(("...", f"and {len(rows) - _MAX_ROWS} more", "", "", ""))
-        header = ("class", "from", "rows", "its frequency", f"error bound, {100 * self.confidence:g} %")
+        header = (
+            "predicted class",
+            "from",
+            "rows",
+            "its frequency",
+            f"error bound, {100 * self.confidence:g} %",
+        )
         return [Table(title="Bins by predicted class", header=header, rows=shown, left=1)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
-from uqcli.document import Table, number
+from uqcli.document import Table, number, printable
 from uqcli.expressions import Arithmetic, Constant, Expression, Function, clipped, minus
 from uqcli.methods.calibrate.maps.base import BaseClassMap
 from uqcli.methods.calibrate.maps.contradictions import finite
@@ -78,27 +78,18 @@ class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", t
         constant = max(abs(row[-1]) for row in self.coefficients)
         return 2 * constant, 4 * max(sum(map(abs, row[:-1])) for row in self.coefficients)
 
-    def tables(self, undersampled: float) -> list[Table]:
+    def tables_of(self, classes: Sequence[str]) -> list[Table]:
         """Tabulate the coefficients of at most 40 classes."""
-        del undersampled
-        shown = self.coefficients[:40]
-        if len(self.coefficients[0]) == 2:
-            header: tuple[str, ...] = ("class", "slope", "intercept")
-            rows: list[tuple[str, ...]] = [
-                (str(index), number(slope), number(intercept))
-                for index, (slope, intercept) in enumerate(shown)
-            ]
-        else:
-            header = ("class", "own slope", "largest other slope", "intercept")
-            rows = [
-                (
-                    str(index),
-                    number(row[index]),
-                    number(max((row[other] for other in range(len(row) - 1) if other != index), key=abs)),
-                    number(row[-1]),
-                )
-                for index, row in enumerate(shown)
-            ]
+        shown = list(zip(classes, self.coefficients, strict=True))[:40]
+        rows: list[tuple[str, ...]] = []
+        for index, (name, (*slopes, intercept)) in enumerate(shown):
+            if len(slopes) == 1:
+                rows.append((printable(name), number(slopes[0]), number(intercept)))
+            else:
+                other = max(slopes[:index] + slopes[index + 1 :], key=abs)
+                rows.append((printable(name), number(slopes[index]), number(other), number(intercept)))
+        slopes_header = ("slope",) if len(rows[0]) == 3 else ("own slope", "largest other slope")
+        header = ("class", *slopes_header, "intercept")
         return [Table(title="softmax(A z + b), z = ln p less its mean", header=header, rows=rows, left=1)]
 
 

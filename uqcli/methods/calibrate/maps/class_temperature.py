@@ -52,9 +52,9 @@ class ClassTemperatureMap(BaseClassMap, frozen=True, kw_only=True, tag_field="ma
         """See BaseRowMap."""
         return 0.0, 2 * self.slope
 
-    def tables(self, undersampled: float) -> list[Table]:
-        """See BaseMap."""
-        del undersampled
+    def tables_of(self, classes: Sequence[str]) -> list[Table]:
+        """See BaseClassMap."""
+        del classes
         return [formula_table(f"softmax({self.slope:.6g} * ln p)")]
 
 

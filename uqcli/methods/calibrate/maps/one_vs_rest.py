@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
-from uqcli.document import Table
+from uqcli.document import Table, printable
 from uqcli.expressions import Arithmetic, Constant, Expression
 from uqcli.methods.calibrate.maps.base import BaseClassMap, Interval
 from uqcli.methods.calibrate.maps.contradictions import first
@@ -79,8 +79,8 @@ class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag
             total = Arithmetic("+", total, value)
         return [Arithmetic("/", value, total) for value in mapped]
 
-    def tables(self, undersampled: float) -> list[Table]:
+    def tables_of(self, classes: Sequence[str]) -> list[Table]:
         """Tabulate the maps of at most 40 classes."""
-        del undersampled
-        rows = [(str(index), part.formula()) for index, part in enumerate(self.maps[:40])]
+        shown = list(zip(classes, self.maps, strict=True))[:40]
+        rows = [(printable(name), part.formula()) for name, part in shown]
         return [Table(title="Each class against the rest", header=("class", "map"), rows=rows, left=2)]
