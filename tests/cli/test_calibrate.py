@@ -87,10 +87,6 @@ def test_leaves_accept_unseen_and_missing_values(uqcli, rows):
     outcome = uqcli("apply", "c.json", "odd.csv")
     assert outcome.code == 0
     assert len(outcome.out.splitlines()) == 5
-    (rows / "text.csv").write_text("score,kind,age\n0.5,x,old\n")
-    refused = uqcli("apply", "c.json", "text.csv")
-    assert refused.code == 3
-    assert "'age' holds 'old' in data row 1" in refused.err
     (rows / "less.csv").write_text("score,kind\n0.5,x\n")
     refused = uqcli("apply", "c.json", "less.csv")
     assert refused.code == 3

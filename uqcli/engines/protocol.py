@@ -179,7 +179,8 @@ class StreamSummary:
 
     Rows are counted whether they are written or not (``StreamRequest.only``), except dropped ones. If an
     added number selects the rows to write, ``selected`` counts them. ``texts`` counts the rows of each added
-    text, and ``outside`` the usable rows outside ``StreamRequest.ranges``.
+    text, ``outside`` the usable rows outside ``StreamRequest.ranges``, and ``unknown`` those with a category
+    that the rule does not know.
     """
 
     rows: int
@@ -188,6 +189,7 @@ class StreamSummary:
     undecided: int
     texts: Mapping[str, int] = field(default_factory=dict)
     outside: int = 0
+    unknown: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

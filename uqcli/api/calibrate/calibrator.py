@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -45,6 +45,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         uncertainty: Column | None = None,
         features: Mapping[str, Column] | None = None,
         partition: Mapping[str, Column] | None = None,
+        categorical: Sequence[str] = (),
         weight: Column | None = None,
         cluster: Column | None = None,
         shift: Shift | None = None,
@@ -66,6 +67,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
         features, partition
             For method heterogeneous: features of the trees, or a column whose texts are the partition.
             Numbers (NaN is missing) or texts (None is missing).
+        categorical
+            Features whose numbers name categories.
         weight : non-negative integers, shape (n,), optional
             Multiplicity of each row.
         cluster : texts or integers, shape (n,), optional
@@ -76,8 +79,9 @@ class Calibrator(Fitted[CalibratorArtifact]):
             Undersampling factor of the model's training: negatives were kept with probability 1/undersampled.
         **fitted
             Attributes of ``CalibrationOptions``: method, n_bins, uncertainty_bins, leaf_method, min_leaf,
-            partitioner, max_depth, split, confidence, seed. ``method="all"`` tries every applicable method
-            and keeps the one with the lowest cross-validated log loss; ``notes`` name it.
+            partitioner, max_depth, split, confidence, seed. ``method="auto"``, the default, takes the
+            simplest map of the score that fits. ``method="all"`` tries every applicable method and keeps the
+            one with the lowest cross-validated log loss. ``notes`` name the method.
 
         Raises
         ------
@@ -113,6 +117,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
             calibration=replace(calibration, cluster=clusters),
             features=tuple(features),
             partition=tuple(partition),
+            categorical=tuple(categorical),
             shift=None if shift is None else shift_artifact(shift),
             bootstrap=0,
         )

@@ -66,13 +66,18 @@ class PartOptions:
     panel: ClassVar = "Heterogeneous calibration"
 
     features: str | None = option("COL,...", "Columns that trees split by.")
+    categorical: str | None = option("COL,...", "Features whose numbers name categories.")
     partition: str | None = option("COL,...", "Columns whose values name the parts.")
     partitioner: Partitioner | None = choice(
         f"One tree, a forest (mean), or boosted trees. (default: {defaults.PARTITIONER})"
     )
-    max_depth: str | None = option("D", f"Depth of the trees. (default: {defaults.MAX_DEPTH})")
+    max_depth: str | None = option(
+        "D", f"Depth of the trees. (default: chosen for one tree, else {defaults.MAX_DEPTH})"
+    )
     min_leaf: str | None = option(
-        "N", f"Minimum rows per part; smaller ones use a larger part's map. (default: {defaults.MIN_LEAF})"
+        "N",
+        "Minimum rows per part; smaller ones use a larger part's map. "
+        f"(default: chosen for one tree, else {defaults.MIN_LEAF})",
     )
     split: SplitCriterion | None = choice(
         f"Split trees by purity (gini) or by calibrated AUC. (default: {defaults.SPLIT})"
@@ -140,6 +145,7 @@ def calibrate(
         ),
         features=parse_names("--features", part_options.features),
         partition=parse_names("--partition", part_options.partition),
+        categorical=parse_names("--categorical", part_options.categorical),
         test=tuple(test) if test else None,
         tree_data=tuple(part_options.tree_data) if part_options.tree_data else None,
         shift=map_options.shift,
@@ -179,14 +185,18 @@ def _calibration(
             "--uncertainty-bins", map_options.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
         ),
         leaf_method=part_options.leaf_method or defaults.LEAF_METHOD,
-        min_leaf=size("--min-leaf", part_options.min_leaf or str(defaults.MIN_LEAF)),
+        min_leaf=_size_given("--min-leaf", part_options.min_leaf),
         partitioner=part_options.partitioner or defaults.PARTITIONER,
-        max_depth=size("--max-depth", part_options.max_depth or str(defaults.MAX_DEPTH)),
+        max_depth=_size_given("--max-depth", part_options.max_depth),
         split=part_options.split or defaults.SPLIT,
         trees=part_options.partition is None,
         confidence=resampling.confidence,
         seed=resampling.seed,
     )
+
+
+def _size_given(name: str, text: str | None) -> int | None:
+    return None if text is None else size(name, text)
 
 
 def _refuse_unused(method: CalibrationChoice, map_options: MapOptions, part_options: PartOptions) -> None:
@@ -196,6 +206,7 @@ def _refuse_unused(method: CalibrationChoice, map_options: MapOptions, part_opti
         "--max-depth": part_options.max_depth,
         "--split": part_options.split,
         "--tree-data": part_options.tree_data,
+        "--categorical": part_options.categorical,
     }
     partition_options = {"--features": part_options.features, "--partition": part_options.partition}
     partition_options |= {"--leaf-method": part_options.leaf_method, "--min-leaf": part_options.min_leaf}

@@ -290,6 +290,15 @@ class Check:
             beyond.append((value < F.lit(low)) | (value > F.lit(high)))
         return F.col("ok") & pairwise(or_, beyond) if beyond else F.lit(False)
 
+    def unknown(self) -> Column:
+        """Whether a usable row has a text that is no level of its feature."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        conditions = [
+            F.col(self.features[feature.name]) == len(feature.levels or ()) for feature in self.roles.features
+        ]
+        return F.col("ok") & pairwise(or_, conditions) if conditions else F.lit(False)
+
     def aggregations(self) -> list[Column]:
         """Return the aggregations over all rows."""
         from pyspark.sql import functions as F  # noqa: N812

@@ -56,7 +56,8 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     with spark_errors("check the rows"):
         frame = check.frame(inputs, kept_columns=columns)
         outside = F.sum(F.when(check.outside(request.ranges), 1).otherwise(0)).cast("long").alias("outside")
-        answers = frame.agg(*check.aggregations(), outside).toArrow().to_pylist()[0]
+        unknown = F.sum(F.when(check.unknown(), 1).otherwise(0)).cast("long").alias("unknown")
+        answers = frame.agg(*check.aggregations(), outside, unknown).toArrow().to_pylist()[0]
     check.refuse_values(answers)
     if not runs_functions(session):
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
@@ -80,6 +81,7 @@ def stream_through(request: StreamRequest) -> StreamSummary:
         undecided=unusable - dropped,
         texts=texts,
         outside=answers["outside"] or 0,
+        unknown=answers["unknown"] or 0,
     )
 
 

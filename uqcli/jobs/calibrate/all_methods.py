@@ -15,6 +15,7 @@ from uqcli.counts import Floats
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
 from uqcli.jobs.before_after import panels
+from uqcli.jobs.calibrate.choose import with_tree_sizes
 from uqcli.jobs.calibrate.classes import run_all_classes
 from uqcli.jobs.calibrate.fit import (
     ROW_FITS,
@@ -174,7 +175,10 @@ def _try(
     rows, tree_rows = _columns_used(read.rows, method), None
     if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
         tree_rows = _columns_used(read.tree_rows, method)
+    options, notes = with_tree_sizes(rows, options, tree_rows)
+    single = replace(single, calibration=options)
     fitted = fit(rows, options, tree_rows)
+    fitted = replace(fitted, notes=(*fitted.notes, *notes))
     if test is None:
         predicted = cross_validated(read.rows, options, tree_rows)
     else:
@@ -207,6 +211,7 @@ def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateReq
         calibration=replace(request.calibration, method=method),
         features=request.features if heterogeneous else (),
         partition=request.partition if heterogeneous else (),
+        categorical=request.categorical if heterogeneous else (),
         tree_data=request.tree_data if heterogeneous else None,
     )
 

@@ -1,20 +1,24 @@
-"""Choose the simplest calibration method whose cross-fitted log loss is as good as the lowest."""
+"""Choose the simplest method, or tree, whose cross-fitted log loss is as good as the lowest."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
+import numpy as np
+
 from uqcli import defaults
-from uqcli.choices import CalibrationMethod
-from uqcli.counts import ValueCounts
+from uqcli.choices import CalibrationMethod, Partitioner
+from uqcli.counts import Ints, ValueCounts
 from uqcli.draws import Purpose, generator
-from uqcli.jobs.calibrate.fit import CalibrationOptions, fit_scores
+from uqcli.jobs.calibrate.fit import CalibrationOptions, fit, fit_scores
 from uqcli.jobs.calibrate.sampled_rows import deal_rows, units_of
-from uqcli.methods.calibrate.choice import Choice
-from uqcli.methods.calibrate.folds import ScoreFolds, folds_from, thinned
+from uqcli.methods.calibrate.choice import Choice, first_within_error
+from uqcli.methods.calibrate.folds import CrossFittedLosses, ScoreFolds, folds_from, thinned
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
+from uqcli.methods.losses import log_losses
 from uqcli.rows import Rows
 
 SIMPLEST_FIRST: Final = (
@@ -61,3 +65,58 @@ def _chosen(folds: ScoreFolds, options: CalibrationOptions) -> Choice:
 
 def _map(counts: ValueCounts, options: CalibrationOptions) -> ScoreMap:
     return fit_scores(counts, options)[0]
+
+
+_DEPTHS: Final = (1, 2, 3, 4, 5)
+_LEAVES: Final = (2000, 500, 200)
+"""Sizes of a tree that are compared: its depth first, then the least rows of a leaf."""
+
+
+def with_tree_sizes(
+    rows: Rows, options: CalibrationOptions, tree_rows: Rows | None
+) -> tuple[CalibrationOptions, tuple[str, ...]]:
+    """Choose the depth and the least rows of a leaf of one tree, where they are not given.
+
+    Returns
+    -------
+    The options with both, and a note if something was chosen.
+    """
+    is_tree = options.method is CalibrationMethod.HETEROGENEOUS and options.trees
+    has_both = options.max_depth is not None and options.min_leaf is not None
+    if not is_tree or options.partitioner is not Partitioner.TREE or has_both:
+        return options, ()
+    if units_of(rows, options.cluster) < defaults.FOLDS:
+        return options, ()
+    random = generator(options.seed, Purpose.SPLIT, 1)
+    folds = deal_rows(rows, defaults.FOLDS, random, options.cluster)
+    if options.max_depth is None:
+        deeper = [replace(options, max_depth=depth) for depth in _DEPTHS]
+        options = _simplest(deeper, rows, folds, tree_rows)
+    if options.min_leaf is None:
+        smaller = [replace(options, min_leaf=leaf) for leaf in _LEAVES]
+        options = _simplest(smaller, rows, folds, tree_rows)
+    note = (
+        f"Tree of depth {options.depth} with at least {options.rows_of_leaf:,} rows a leaf, by cross-fitting."
+    )
+    return options, (note,)
+
+
+def _simplest(
+    candidates: Sequence[CalibrationOptions], rows: Rows, folds: Ints, tree_rows: Rows | None
+) -> CalibrationOptions:
+    """Return the first candidate within one standard error of the lowest cross-fitted log loss."""
+    losses = [_held_out_losses(candidate, rows, folds, tree_rows) for candidate in candidates]
+    return candidates[first_within_error(losses)]
+
+
+def _held_out_losses(
+    options: CalibrationOptions, rows: Rows, folds: Ints, tree_rows: Rows | None
+) -> CrossFittedLosses:
+    weight, losses, counts = rows.weights(), [], []
+    for fold in folds:
+        held_out = rows.reweighted(fold)
+        probability = fit(rows.reweighted(weight - fold), options, tree_rows).predict(held_out).probability
+        if_positive, if_negative = log_losses(probability)
+        losses.append(np.where(held_out.labels, if_positive, if_negative))
+        counts.append(held_out.weights())
+    return CrossFittedLosses(loss=np.concatenate(losses), count=np.concatenate(counts))

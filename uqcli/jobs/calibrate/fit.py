@@ -56,9 +56,10 @@ class CalibrationOptions:
     confidence
         Confidence of the error bound of histogram calibration.
     leaf_method, min_leaf
-        Heterogeneous: method in the leaves, and the rows below which a leaf uses a larger part's map.
+        Heterogeneous: method in the leaves, and the rows below which a leaf uses a larger part's map. None
+        for the default, or for a choice by cross-fitting (see jobs/calibrate/choose.py).
     partitioner, max_depth, split
-        Heterogeneous with trees: their options.
+        Heterogeneous with trees: their options; the depth None as above.
     trees
         Whether heterogeneous calibration learns trees; otherwise each combination of texts is a group.
     cluster
@@ -71,13 +72,23 @@ class CalibrationOptions:
     uncertainty_bins: int = defaults.UNCERTAINTY_BINS
     confidence: float = defaults.CONFIDENCE
     leaf_method: LeafMethod = defaults.LEAF_METHOD
-    min_leaf: int = defaults.MIN_LEAF
+    min_leaf: int | None = None
     partitioner: Partitioner = defaults.PARTITIONER
-    max_depth: int = defaults.MAX_DEPTH
+    max_depth: int | None = None
     split: SplitCriterion = defaults.SPLIT
     trees: bool = True
     seed: int = defaults.SEED
     cluster: str | None = None
+
+    @property
+    def rows_of_leaf(self) -> int:
+        """Rows below which a leaf uses a larger part's map."""
+        return defaults.MIN_LEAF if self.min_leaf is None else self.min_leaf
+
+    @property
+    def depth(self) -> int:
+        """Depth of the trees."""
+        return defaults.MAX_DEPTH if self.max_depth is None else self.max_depth
 
     def corrected(self, counts: ValueCounts) -> ValueCounts:
         """Correct pooled scores for undersampling."""
@@ -102,10 +113,10 @@ class CalibrationOptions:
             raise UsageError(f"undersampled {self.scale.undersampled:g}", expected="a number from 1 to 1e9")
         check_size("n_bins", self.n_bins)
         check_size("uncertainty_bins", self.uncertainty_bins, defaults.MAX_UNCERTAINTY_BINS)
-        check_size("min_leaf", self.min_leaf)
+        check_size("min_leaf", self.rows_of_leaf)
         check_seed(self.seed)
         check_confidence(self.confidence)
-        if not 1 <= self.max_depth <= 12:
+        if not 1 <= self.depth <= 12:
             raise UsageError(f"max_depth {self.max_depth}", expected="1 to 12")
         if self.cluster is not None and self.method is CalibrationMethod.HISTOGRAM:
             raise UsageError(
@@ -215,7 +226,7 @@ def _by_uncertainty(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
 
 
 def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CalibrationMap:
-    leaf_options = LeafOptions(method=options.leaf_method, scale=options.scale, min_leaf=options.min_leaf)
+    leaf_options = LeafOptions(method=options.leaf_method, scale=options.scale, min_leaf=options.rows_of_leaf)
     if not options.trees:
         return fit_groups(_corrected(rows, options), leaf_options)
     if tree_rows is None:
@@ -244,8 +255,8 @@ def _corrected(rows: Rows, options: CalibrationOptions) -> Rows:
 def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
     tree_options = TreeOptions(
         partitioner=options.partitioner,
-        max_depth=options.max_depth,
-        min_leaf=options.min_leaf,
+        max_depth=options.depth,
+        min_leaf=options.rows_of_leaf,
         seed=options.seed,
     )
     if options.split is SplitCriterion.GINI:

@@ -15,7 +15,7 @@ from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import DataRequest, FeatureRequest, Inputs
 from uqcli.errors import UsageError
-from uqcli.jobs.calibrate.choose import chosen_for_counts, chosen_for_rows
+from uqcli.jobs.calibrate.choose import chosen_for_counts, chosen_for_rows, with_tree_sizes
 from uqcli.jobs.calibrate.fit import SCORE_FITS, CalibrationOptions, FittedCalibration, fit, fit_counts
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.sampled_rows import rows_of, sample_of
@@ -40,6 +40,8 @@ class CalibrateRequest:
     ----------
     features, partition
         Columns of heterogeneous calibration: features of trees, or columns whose texts define the groups.
+    categorical
+        Features whose numbers name categories.
     test, tree_data
         Further rows: test set (None: cross-validate), rows to learn trees from (None: half of the rows).
     shift
@@ -52,6 +54,7 @@ class CalibrateRequest:
     calibration: CalibrationOptions
     features: tuple[str, ...] = ()
     partition: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
     test: Inputs | None = None
     tree_data: Inputs | None = None
     shift: SavedShift | None = None
@@ -223,7 +226,10 @@ def _with_roles(request: CalibrateRequest) -> DataRequest:
 
 
 def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
-    features = [FeatureRequest(name=name) for name in request.features]
+    categorical = set(request.categorical)
+    features = [
+        FeatureRequest(name=name, text=True if name in categorical else None) for name in request.features
+    ]
     features += [FeatureRequest(name=name, text=True) for name in request.partition]
     return replace(data, roles=replace(data.roles, features=tuple(features)))
 
@@ -235,6 +241,8 @@ def _check(request: CalibrateRequest, target: TargetWeights | None) -> None:
     reserved = {roles.label, roles.weight} & {*request.features, *request.partition}
     if reserved:
         raise UsageError(f"column '{reserved.pop()}' is the label or the weight", expected="other features")
+    if others := [name for name in request.categorical if name not in request.features]:
+        raise UsageError(f"--categorical {others[0]}", expected="columns of --features")
     if options.method in (CalibrationMethod.VECTOR, CalibrationMethod.MATRIX):
         raise UsageError(f"method {options.method} without --proba", expected="class probabilities")
     if options.method is CalibrationMethod.HETEROGENEOUS:
@@ -261,7 +269,9 @@ def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
     if options.method is None:
         choice = chosen_for_rows(rows, options)
         options = replace(options, method=choice.method)
+    options, notes = with_tree_sizes(rows, options, tree_rows)
     fitted = fit(rows, options, tree_rows)
+    fitted = replace(fitted, notes=(*fitted.notes, *notes))
     return _Fit(
         options=options,
         choice=choice,

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from uqcli.artifacts.boundary import REVIEWED, ZONES, BoundaryArtifact
+from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.codec import content_of, load_unedited
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.artifacts.saved import Saved
@@ -78,7 +79,9 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     added = replace(rule.adds(roles, form), made_by=content_of(rule)["digest"])
     has_zones = ZONES in added.texts.values()
     reviewed = 0 if has_zones else None
-    empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed, outside=None)
+    has_categories = isinstance(rule, CalibratorArtifact) and bool(roles.features)
+    unknown = 0 if has_categories else None
+    empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed, unknown=unknown)
     apply_checks(request.checks, {"": empty})
     only = f"{output.prefix}decision" if request.only_selected else None
     data, capacity = replace(request.data, roles=roles), None
@@ -107,6 +110,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
         reviewed=summary.texts.get(REVIEWED, 0) if has_zones else None,
         taken=None if capacity is None else tuple(capacity.cuts.taken.tolist()),
         likeness=_likeness(rule, summary, by_threshold=capacity is None),
+        unknown=summary.unknown if has_categories else None,
     )
     return Result(report=report, artifact=None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from uqcli.choices import CalibrationMethod
@@ -35,13 +35,12 @@ class Choice:
     @classmethod
     def among(cls, losses: Mapping[CalibrationMethod, CrossFittedLosses]) -> Choice:
         """Choose the first method whose loss exceeds the lowest by at most one standard error."""
-        best = min(losses.values(), key=lambda loss: loss.mean)
+        methods, best = list(losses), min(losses.values(), key=lambda loss: loss.mean)
         tried = []
         for method, loss in losses.items():
             excess, error = loss.excess(best)
             tried.append(Tried(method=method, log_loss=loss.mean, excess=excess, error=error))
-        chosen = next(candidate for candidate in tried if candidate.excess <= candidate.error)
-        return cls(method=chosen.method, tried=tuple(tried))
+        return cls(method=methods[first_within_error(list(losses.values()))], tried=tuple(tried))
 
     def reason(self) -> str:
         """State why the method was chosen."""
@@ -53,3 +52,10 @@ class Choice:
         return (
             f"Chose {self.method}: simpler than {lowest.method}, and within a standard error of its log loss."
         )
+
+
+def first_within_error(losses: Sequence[CrossFittedLosses]) -> int:
+    """Return the first position whose mean loss exceeds the lowest by at most one standard error."""
+    best = min(losses, key=lambda loss: loss.mean)
+    excesses = (loss.excess(best) for loss in losses)
+    return next(index for index, (excess, error) in enumerate(excesses) if excess <= error)

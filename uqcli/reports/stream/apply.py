@@ -66,6 +66,7 @@ def metrics_of(
     undecided: int,
     reviewed: int | None = None,
     outside: float | None = None,
+    unknown: int | None = None,
 ) -> Metrics:
     """Return the counts of the output by key.
 
@@ -75,9 +76,12 @@ def metrics_of(
         None if the rule makes no decisions, or has no review.
     outside
         Share of the rows outside the range of the calibration rows; None if unknown.
+    unknown
+        Rows with a category that the rule does not know; None if it reads no categories.
     """
     if selected is None:
-        return {"rows": rows, "undecided": undecided}
+        categories = {} if unknown is None else {"new_categories": unknown}
+        return {"rows": rows, "undecided": undecided, **categories}
     share = reviewed / rows if reviewed is not None and rows else None
     zones = {} if reviewed is None else {"reviewed": reviewed, "review_share": share}
     return {
@@ -104,6 +108,8 @@ class ApplyReport(OneResult):
         Rows flagged in each group within a capacity; None without one.
     likeness
         Comparison with the calibration rows; None if the rule flags nothing.
+    unknown
+        Rows with a category that the rule does not know; None if it reads no categories.
     """
 
     command: str = "apply"
@@ -117,6 +123,7 @@ class ApplyReport(OneResult):
     reviewed: int | None = None
     taken: tuple[int, ...] | None = None
     likeness: Likeness | None = None
+    unknown: int | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -127,6 +134,7 @@ class ApplyReport(OneResult):
             undecided=self.undecided,
             reviewed=self.reviewed,
             outside=None if self.likeness is None else self.likeness.share_outside,
+            unknown=self.unknown,
         )
 
     @property
@@ -156,6 +164,9 @@ class ApplyReport(OneResult):
         cautions = self.warnings
         if self.undecided:
             cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
+        if self.unknown:
+            has, a_category = ("has", "a new category") if self.unknown == 1 else ("have", "new categories")
+            cautions.append(f"{rows_of(self.unknown)} {has} {a_category}, which the rule does not know.")
         if self.source.dropped:
             cautions.append(f"{rows_of(self.source.dropped)} dropped.")
         added = f"Columns added: {', '.join(self.parameters.columns)}."

@@ -41,25 +41,34 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
     return text.zip_with(~truth, lower)  # as Boolean columns are formatted
 
 
-def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
+def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats, Bools]:
     """Encode a feature of known type or levels in one batch, as in ``Feature``.
+
+    Returns
+    -------
+    values : float64, shape (n,)
+        A text in a numeric feature is missing.
+    unknown : bool, shape (n,)
+        Whether a text is none of the levels, or no number.
 
     Raises
     ------
     DataError
-        A numeric feature holds a text.
+        A numeric feature holds an infinite number.
     """
     series = batch.column(request.name)
     if request.levels is not None:
-        return _level_codes(texts_of(series, request.name), request.levels)
+        codes = _level_codes(texts_of(series, request.name), request.levels)
+        return codes, codes == len(request.levels)
     values, wrong = _parsed_numbers(series, request.name)
-    if (wrong & valid).any():
-        row = int(np.argmax(wrong & valid))
+    infinite = wrong & np.isinf(values) & valid
+    if infinite.any():
+        row = int(np.argmax(infinite))
         raise DataError(
             f"feature '{request.name}' holds '{series[row]}' in {batch.location(row)}",
-            expected="finite numbers or empty values, as in the rows of the fit",
+            expected="finite numbers or empty values",
         )
-    return values
+    return values, wrong
 
 
 def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -> Feature:

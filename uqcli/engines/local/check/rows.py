@@ -58,6 +58,8 @@ class RowChecker:
         Group texts of each column, numbered by first occurrence.
     unnormalised
         max |sum p - 1| over rows.
+    unknown
+        Usable rows with a text that is no level of its feature, or no number.
     """
 
     roles: Roles
@@ -70,6 +72,7 @@ class RowChecker:
     invalid: int = 0
     levels: dict[str, dict[str, int]] = field(default_factory=dict)
     unnormalised: float = 0.0
+    unknown: int = 0
     _tallies: dict[tuple[str, str], _Tally] = field(default_factory=dict)
     _saw_positive: bool = False
     _cut: bool = False
@@ -111,11 +114,7 @@ class RowChecker:
             numbers |= {
                 role: np.clip(values, 0, 1) for role, values in numbers.items() if role.startswith(PROBA)
             }
-        features = {
-            feature.name: Feature(levels=feature.levels, value=encoded(batch, feature, valid))
-            for feature in roles.features
-            if feature.known
-        }
+        features = self._features(batch, valid)
         first_row = self.first_row + self.rows
         invalid = len(valid) - int(np.count_nonzero(valid))
         self._cut = self._cut or (batch.cut and not valid[-1:].all())
@@ -134,6 +133,17 @@ class RowChecker:
             raw={feature.name: batch.column(feature.name) for feature in roles.features if not feature.known},
             first_row=first_row,
         )
+
+    def _features(self, batch: Batch, valid: Bools) -> dict[str, Feature]:
+        """Encode the features of known type or levels, and count the rows with an unknown category."""
+        features, is_unknown = {}, np.zeros(len(valid), dtype=np.bool_)
+        for feature in self.roles.features:
+            if feature.known:
+                value, unknown = encoded(batch, feature, valid)
+                features[feature.name] = Feature(levels=feature.levels, value=value)
+                is_unknown |= unknown
+        self.unknown += int(np.count_nonzero(is_unknown & valid))
+        return features
 
     @property
     def unlabelled(self) -> int:

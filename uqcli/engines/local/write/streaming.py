@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -66,6 +66,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
                     _write(sink, source, block, computed, layout, overwrite=request.overwrite)
                 summary = _add(summary, computed)
                 report_reading(sources, input_index, first_row + row)
+            summary = replace(summary, unknown=summary.unknown + checker.unknown)
             rows_read(source.origin.name, row)
             first_row += row
     return summary
@@ -196,6 +197,7 @@ def _add(summary: StreamSummary, computed: _Computed) -> StreamSummary:
         undecided=summary.undecided + invalid - computed.dropped,
         texts=Counter(summary.texts) + _count_texts(computed.added),
         outside=summary.outside + computed.outside,
+        unknown=summary.unknown,
     )
 
 
