@@ -31,8 +31,23 @@ def _in_one_line(message: str) -> str:
     return visible(without_secrets(re.sub(r"\s*[\r\n]\s*", " ", message.strip())))
 
 
+_OPTION: Final = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
+_NO_KEYWORD: Final = " with --on-invalid drop"
+
+
+def as_keywords(message: str) -> str:
+    """Name the options of a message as Python does.
+
+    Examples
+    --------
+    >>> as_keywords("--uncertainty-bins 3; leave them out with --on-invalid drop")
+    'uncertainty_bins 3; leave them out'
+    """
+    return _OPTION.sub(lambda match: match[1].replace("-", "_"), message.replace(_NO_KEYWORD, ""))
+
+
 class UqcliError(Exception):
-    """A run that cannot continue.
+    """A run that cannot continue; as a text it names keywords, and its ``message`` names options.
 
     Parameters
     ----------
@@ -56,6 +71,14 @@ class UqcliError(Exception):
         parts = [found, f"expected {expected}" if expected else "", remedy]
         message = "; ".join(part for part in parts if part)
         super().__init__(_in_one_line(message))
+
+    @property
+    def message(self) -> str:
+        """The message of the command line, in one line."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        return as_keywords(self.message)
 
 
 class UsageError(UqcliError):

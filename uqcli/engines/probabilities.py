@@ -51,6 +51,8 @@ def require_probabilities(score: Floats, column: str, remedy: str = "calibrate t
     DataError
         A score is below 0 or above 1.
     """
+    if not len(score):
+        return
     low, high = float(score.min()), float(score.max())
     if low < 0 or high > 1:
         raise DataError(

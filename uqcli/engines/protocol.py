@@ -179,8 +179,8 @@ class StreamSummary:
 
     Rows are counted whether they are written or not (``StreamRequest.only``), except dropped ones. If an
     added number selects the rows to write, ``selected`` counts them. ``texts`` counts the rows of each added
-    text, ``outside`` the usable rows outside ``StreamRequest.ranges``, and ``unknown`` those with a category
-    that the rule does not know.
+    text. ``outside`` counts the usable rows outside ``StreamRequest.ranges``, and ``unknown`` those with a
+    category that the rule does not know.
     """
 
     rows: int

@@ -107,8 +107,8 @@ def fit_linear(
 ) -> ClassLinearMap:
     """Fit ``softmax(A z + b)`` with ridge penalties, where z are the centred logarithms of p.
 
-    Without ``penalty.other`` the matrix A is diagonal (vector scaling); otherwise it is full, with the
-    diagonal, the other weights and the intercepts penalised apart (structured matrix scaling).
+    Without ``penalty.other`` the matrix A is diagonal (vector scaling). Otherwise it is full, and the
+    diagonal, the other weights and the intercepts are penalised apart (structured matrix scaling).
 
     Parameters
     ----------

@@ -16,8 +16,8 @@ from uqcli.methods.calibrate.maps.venn_abers import VennAbersMap
 def fit_venn_abers(counts: ValueCounts) -> VennAbersMap:
     """Compute both fits for every score.
 
-    Between two calibration scores the fit with a negative row is that of the score below, and the fit with a
-    positive row that of the score above.
+    Between two calibration scores, a negative row has the fit of the score below. A positive row has that of
+    the score above.
 
     Parameters
     ----------

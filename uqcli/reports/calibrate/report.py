@@ -231,10 +231,7 @@ class CalibrateReport(OneResult):
         first = self.artifact.method
         if after >= before:
             return f"No method lowers the log loss: {first} is first with {after:.4f}, {before:.4f} before."
-        return (
-            f"{first} has the lowest log loss: {after:.4f} ({before:.4f} before). Its lead is not tested; "
-            "check it on a test set."
-        )
+        return f"{first} has the lowest log loss: {after:.4f} ({before:.4f} before). Its lead is not tested."
 
     def _certainty_cautions(self) -> list[str]:
         """Caution that a probability of exactly 0 or 1 is no certainty."""

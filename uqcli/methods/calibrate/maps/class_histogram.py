@@ -45,7 +45,7 @@ class ClassHistogramMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map"
     """Class frequencies of bins by the predicted class and its probability [LS sec. 3].
 
     The predicted class is the first of the most probable ones. An empty bin has the frequencies of the next
-    one above, or of the last non-empty one; a class that was never predicted has those of all rows. With the
+    one above, or of the last non-empty one. A class that was never predicted has those of all rows. With the
     stated confidence all frequencies are within ``error`` of the truth, in the 1-norm [LS Theorem 3].
     """
 
