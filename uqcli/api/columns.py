@@ -112,6 +112,11 @@ def is_by_class(values: Column | Classes) -> bool:
     return len(shape) > 1 and shape[1] > 1
 
 
+def is_frame(columns: Any) -> bool:
+    """Whether columns have names: a mapping, or a data frame of any library."""
+    return isinstance(columns, Mapping) or _frame_of(columns) is not None
+
+
 def by_name(columns: Mapping[Any, Column] | None) -> dict[str, Column]:
     """Return the columns of a mapping or a data frame, by name as text; names may be numbers.
 

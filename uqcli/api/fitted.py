@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import polars as pl
 
-from uqcli.api.columns import CLUSTER, WEIGHT, Column, by_name, table_of, unused
+from uqcli.api.columns import CLUSTER, WEIGHT, Column, by_name, is_frame, table_of, unused
 from uqcli.api.decimals import Decimal, decimal_text
+from uqcli.api.figures import save_figure
 from uqcli.api.options import choice
 from uqcli.artifacts.codec import encode, load_kind
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.artifacts.saved import Saved
 from uqcli.choices import ExportTarget, SqlDialect
 from uqcli.defaults import LABEL
-from uqcli.document import Metrics
+from uqcli.document import Metrics, Report
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
@@ -50,10 +51,13 @@ class Fitted(Generic[ModelT]):
         Content of the rule file that ``save`` writes and every command reads.
     notes
         Notes on the fit.
+    report
+        Report of the command that fits such rules; None if the rule was loaded, or fitted without a report.
     """
 
     artifact: ModelT
     notes: tuple[str, ...] = ()
+    report: Report | None = field(default=None, compare=False)
 
     _saved_as: ClassVar[type[Any]] = Saved
 
@@ -111,13 +115,32 @@ class Fitted(Generic[ModelT]):
         program = export(request).program
         return program if target is ExportTarget.ONNX else program.decode()
 
+    def plot(self, path: str) -> None:
+        """Write the figure of the fit, as ``--plot``.
+
+        Parameters
+        ----------
+        path
+            File with the suffix .png, .svg or .pdf.
+
+        Raises
+        ------
+        UsageError, DataError, MissingExtraError
+            There is no figure, the path is not writable, or matplotlib is not installed.
+        """
+        save_figure(self.report, path)
+
     def describe(self) -> str:
         """Describe the rule in words and tables, as ``uqcli show``; Markdown."""
         return to_markdown(ShowReport(rule=self.artifact).document())
 
-    def _input_columns(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
+    def _input_columns(
+        self, score: Column, uncertainty: Column | Mapping[str, Column] | None
+    ) -> dict[str, Column | None]:
         """Return the score and uncertainty by the names that the rule file uses."""
         columns = self.artifact.source.columns
+        if is_frame(uncertainty):
+            uncertainty = by_name(uncertainty).get(columns.get("uncertainty", ""))
         column_by_name: dict[str, Column | None] = {columns["score"]: score}
         if self.artifact.needs_uncertainty and columns["uncertainty"] != columns["score"]:
             column_by_name[columns["uncertainty"]] = uncertainty
@@ -307,6 +330,10 @@ class Evaluation:
     def segments(self) -> tuple[Segment, ...]:
         """Tests of all segments, the most significant first; empty without ``audit``."""
         return () if self.report.audit is None else self.report.audit.segments
+
+    def plot(self, path: str) -> None:
+        """Write the figure, as ``uqcli evaluate --plot``; see ``Fitted.plot``."""
+        save_figure(self.report, path)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -296,17 +296,10 @@ def _report_files(
         for name in options.report or []
     ]
     if plot is not None:
-        files.append((plot, _rendered_plot(report, plot)))
+        from uqcli.reports.figures import rendered
+
+        files.append((plot, rendered(report, plot)))
     return files
-
-
-def _rendered_plot(report: Report, plot: str) -> bytes:
-    from uqcli.reports.figures import check_plot_name, render
-
-    figures = report.document().figures
-    if not figures:
-        raise UsageError("--plot: this report has no figure", expected="no --plot for such rules")
-    return render(figures[0], check_plot_name(plot))
 
 
 def _next_step(

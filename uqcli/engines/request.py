@@ -349,6 +349,11 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         """Return a copy without a numeric role."""
         return replace(self, roles=self.roles.without(role))
 
+    def with_uncertainty(self, uncertainty: str) -> DataRequest:
+        """Return a copy with an uncertainty column, or another one."""
+        numbers = {**self.roles.numbers, "uncertainty": uncertainty}
+        return replace(self, roles=replace(self.roles, numbers=numbers))
+
     def as_predictions(self, uncertainty: str | None) -> DataRequest:
         """Return a copy in which rows become predictions of classes, with an uncertainty column or None."""
         numbers = {} if uncertainty is None else {"uncertainty": uncertainty}

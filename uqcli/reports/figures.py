@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from uqcli.document import Figure, HoverText, printable
+from uqcli.document import Figure, HoverText, Report, printable
 from uqcli.errors import MissingExtraError, UsageError
 from uqcli.visible import visible
 
@@ -129,6 +129,24 @@ def wrap_title(title: str) -> str:
     import textwrap
 
     return "\n".join(textwrap.wrap(printable(title, 120), 44)) or " "
+
+
+def rendered(report: Report, name: str) -> bytes:
+    """Render the figure of a report as the suffix of a name says.
+
+    Raises
+    ------
+    UsageError
+        The report has no figure, or the suffix is unknown.
+    MissingExtraError
+        matplotlib is not installed.
+    """
+    file_format = check_plot_name(name)
+    require_drawing()
+    figures = report.document().figures
+    if not figures:
+        raise UsageError("--plot: this report has no figure", expected="no --plot for such rules")
+    return render(figures[0], file_format)
 
 
 def render(figure: Figure, file_format: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -20,9 +20,11 @@ from uqcli.api.columns import (
     Classes,
     Column,
     Labelled,
+    by_name,
     class_rows,
     in_order,
     is_by_class,
+    is_frame,
     table_of,
     unused,
 )
@@ -53,10 +55,14 @@ class Boundary(Fitted[BoundaryArtifact]):
     Attributes
     ----------
     compared
-        Whether the uncertainty improves the decisions, if ``compare`` was set.
+        Whether the uncertainty improves the decisions, if ``compare`` was set; with several, that of the one
+        used.
+    comparisons
+        The same for each uncertainty, by name.
     """
 
     compared: UncertaintyComparison | None = None
+    comparisons: Mapping[str, UncertaintyComparison] = field(default_factory=dict)
 
     _saved_as: ClassVar[type[Any]] = BoundaryArtifact
 
@@ -137,6 +143,8 @@ class Boundary(Fitted[BoundaryArtifact]):
         assert frame is not None  # built from columns
         column_by_name = dict(zip(names, frame.iter_columns(), strict=True))
         if self.artifact.needs_uncertainty:
+            if is_frame(uncertainty):
+                uncertainty = by_name(uncertainty).get(columns["uncertainty"])
             column_by_name[columns["uncertainty"]] = uncertainty
         return column_by_name
 
@@ -363,11 +371,18 @@ def _given(**values: Decimal | Column | None) -> dict[str, Decimal | Column]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def _uncertainties(uncertainty: Column | Mapping[str, Column] | None) -> dict[str, Column]:
+    """Return the uncertainties by name; a single one has a name of its own."""
+    if uncertainty is None:
+        return {}
+    return by_name(uncertainty) if is_frame(uncertainty) else {UNCERTAINTY: uncertainty}
+
+
 def find_boundary(
     score: Column | Classes,
     label: Column,
     *,
-    uncertainty: Column | None = None,
+    uncertainty: Column | Mapping[str, Column] | None = None,
     weight: Column | None = None,
     group: Column | None = None,
     cluster: Column | None = None,
@@ -401,7 +416,8 @@ def find_boundary(
     ----------
     score, uncertainty : finite numbers, shape (n,)
         Without uncertainty there is a single uncertainty bin. With class probabilities as score, shape (n,
-        C), rows are predictions of the most probable class, and each predicted class is a group.
+        C), rows are predictions of the most probable class, and each predicted class is a group. Several
+        uncertainties, by name, are compared, and the best one is used.
     label : 0 and 1, or bool, shape (n,)
         With class probabilities, class names or class indices.
     weight : non-negative integers, shape (n,), optional
@@ -458,7 +474,8 @@ def find_boundary(
     }
     worth = GainAndCost.from_values((SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP, CLUSTER), gain=gain, cost=cost)
     bins = None if uncertainty_bins == "auto" else uncertainty_bins
-    uncertainties = {} if uncertainty is None else {UNCERTAINTY: uncertainty}
+    uncertainties = _uncertainties(uncertainty)
+    first_uncertainty = next(iter(uncertainties), None)
     groups = {} if group is None else {GROUP: group}
     more = {**groups, **worth.columns, **({} if cluster is None else {CLUSTER: cluster})}
     if not isinstance(min_group, int):
@@ -468,9 +485,11 @@ def find_boundary(
         if group is not None:
             raise UsageError("group with class probabilities", expected="one of them")
         data = class_rows(score, label, classes=classes, weight=weight, more={**uncertainties, **more})
-        data, by = data.as_predictions(None if uncertainty is None else UNCERTAINTY), PREDICTED
+        data, by = data.as_predictions(first_uncertainty), PREDICTED
     else:
-        data = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more).request()
+        data = Labelled(score=score, label=label, weight=weight, more={**uncertainties, **more}).request()
+        if first_uncertainty is not None:
+            data = data.with_uncertainty(first_uncertainty)
     result = run(
         BoundaryRequest(
             data=data.grouped_by(by).clustered_by(None if cluster is None else CLUSTER),
@@ -499,11 +518,17 @@ def find_boundary(
             ),
             shift=None if shift is None else shift_artifact(shift),
             certify=None if certify is None else decimal_text("certify", certify),
-            compare=("uncertainty",) if compare else (),
+            compare=tuple(uncertainties) if compare or len(uncertainties) > 1 else (),
             seed=seed,
         )
     )
     if result.artifact is None:
         raise result.failure or AssertionError("no boundary and no reason")
     notes, compared = tuple(result.report.payload()["notes"]), result.report.compared
-    return Boundary(artifact=result.artifact, notes=notes, compared=compared[0] if compared else None)
+    return Boundary(
+        artifact=result.artifact,
+        notes=notes,
+        report=result.report,
+        compared=compared[0] if compared else None,
+        comparisons={column.uncertainty: column for column in compared},
+    )

@@ -9,18 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uqcli import defaults
-from uqcli.api.columns import CLUSTER, Column, Labelled, by_name
+from uqcli.api.columns import CLUSTER, Classes, Column, Labelled, by_name, class_rows, in_order, is_by_class
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice, options_of
 from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationChoice, CalibrationMethod
 from uqcli.counts import Floats
+from uqcli.engines.request import PROBA, DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.calibrate.all_methods import run_all_methods
+from uqcli.jobs.calibrate.classes import run_classes
 from uqcli.jobs.calibrate.fit import CalibrationOptions
 from uqcli.jobs.calibrate.fitted import CalibrateRequest, make_calibrator
-from uqcli.methods.calibrate.maps import CalibrationMap
+from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.methods.calibrate.scale import Scale
 
 
@@ -31,16 +33,17 @@ class Calibrator(Fitted[CalibratorArtifact]):
     _saved_as: ClassVar[type[Any]] = CalibratorArtifact
 
     @property
-    def map(self) -> CalibrationMap:
+    def map(self) -> CalibrationMap | ClassMap:
         """Calibration map with its parameters."""
-        return self.artifact.calibration_of_rows
+        return self.artifact.calibration
 
     @classmethod
     def fit(
         cls,
-        score: Column,
+        score: Column | Classes,
         label: Column,
         *,
+        classes: Sequence[str] | None = None,
         options: CalibrationOptions | None = None,
         uncertainty: Column | None = None,
         features: Mapping[str, Column] | None = None,
@@ -57,9 +60,12 @@ class Calibrator(Fitted[CalibratorArtifact]):
 
         Parameters
         ----------
-        score : shape (n,)
+        score : shape (n,), or (n, C) for the probabilities of C classes
             Probabilities, or real scores such as logits with ``logit``.
-        label : 0 and 1, shape (n,)
+        label : shape (n,)
+            0 and 1; with class probabilities, class names or class indices.
+        classes
+            Class names in the order of the columns; None for the names of a frame's columns, or numbers.
         options
             Method and its options as one object, instead of ``logit``, ``undersampled`` and ``fitted``.
         uncertainty : shape (n,)
@@ -111,9 +117,16 @@ class Calibrator(Fitted[CalibratorArtifact]):
         features, partition = by_name(features), by_name(partition)
         clusters = None if cluster is None else CLUSTER
         more = {**features, **partition, **({} if cluster is None else {CLUSTER: cluster})}
-        rows = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more)
+        data: DataRequest
+        if is_by_class(score):
+            if uncertainty is not None or features or partition:
+                raise UsageError("other columns beside class probabilities", expected="no other columns")
+            data = class_rows(score, label, classes=classes, weight=weight, more=more)
+        else:
+            rows = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more)
+            data = rows.request()
         request = CalibrateRequest(
-            data=rows.request().clustered_by(clusters),
+            data=data.clustered_by(clusters),
             calibration=replace(calibration, cluster=clusters),
             features=tuple(features),
             partition=tuple(partition),
@@ -121,15 +134,18 @@ class Calibrator(Fitted[CalibratorArtifact]):
             shift=None if shift is None else shift_artifact(shift),
             bootstrap=0,
         )
-        if tries_all:
-            best = run_all_methods(request)
-            return cls(artifact=best.artifact, notes=tuple(best.report.document().notes))
+        if tries_all or data.roles.class_columns is not None:
+            fit = run_all_methods if tries_all else run_classes
+            best = fit(request)
+            assert best.artifact is not None  # always fitted
+            notes = tuple(best.report.document().notes)
+            return cls(artifact=best.artifact, notes=notes, report=best.report)
         fitted_calibrator = make_calibrator(request)
         return cls(artifact=fitted_calibrator.artifact, notes=tuple(fitted_calibrator.notes))
 
     def predict(
         self,
-        score: Column,
+        score: Column | Classes,
         *,
         uncertainty: Column | None = None,
         features: Mapping[str, Column] | None = None,
@@ -138,7 +154,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
 
         Parameters
         ----------
-        score : shape (n,)
+        score : shape (n,), or (n, C) for a calibrator of class probabilities
         uncertainty : shape (n,)
             Required if the map uses it.
         features
@@ -146,19 +162,80 @@ class Calibrator(Fitted[CalibratorArtifact]):
 
         Returns
         -------
-        float64, shape (n,)
+        float64, shape (n,) or (n, C)
 
         Raises
         ------
         DataError
             A value is invalid, or a required column is missing.
         """
-        columns = {**self._input_columns(score, uncertainty), **by_name(features)}
-        return self._added(columns)["calibrated"].astype(np.float64)
+        return self._probabilities("calibrated", score, uncertainty, features)
+
+    def interval(
+        self,
+        score: Column | Classes,
+        *,
+        uncertainty: Column | None = None,
+        features: Mapping[str, Column] | None = None,
+    ) -> tuple[Floats, Floats]:
+        """Return the lower and the upper probability of new data, with method venn-abers.
+
+        Parameters
+        ----------
+        score, uncertainty, features
+            As in ``predict``.
+
+        Returns
+        -------
+        float64, shape (n,) or (n, C) each
+
+        Raises
+        ------
+        UsageError
+            The map has no intervals.
+        """
+        if not self.artifact.calibration.has_interval:
+            raise UsageError(f"an interval of method {self.artifact.method}", expected="method venn-abers")
+        low, high = (
+            self._probabilities(end, score, uncertainty, features)
+            for end in (
+                ("low", "high") if self.artifact.class_names else ("calibrated_low", "calibrated_high")
+            )
+        )
+        return low, high
+
+    def _probabilities(
+        self,
+        kind: str,
+        score: Column | Classes,
+        uncertainty: Column | None,
+        features: Mapping[str, Column] | None,
+    ) -> Floats:
+        """Return an added column, or those of all classes."""
+        added = self._added(self._columns_read(score, uncertainty, features))
+        classes = self.artifact.class_names
+        if not classes:
+            return added[kind].astype(np.float64)
+        return np.stack([added[f"{kind}_{name}"] for name in classes], axis=1)
+
+    def _columns_read(
+        self,
+        score: Column | Classes,
+        uncertainty: Column | None,
+        features: Mapping[str, Column] | None,
+    ) -> dict[str, Column | None]:
+        """Return the columns by the names that the rule file uses."""
+        columns, classes = self.artifact.source.columns, self.artifact.class_names
+        if not classes:
+            return {**self._input_columns(score, uncertainty), **by_name(features)}
+        names = [columns[f"{PROBA}{name}"] for name in classes]
+        frame = class_rows(in_order(score, names, classes), classes=classes).frame
+        assert frame is not None  # built from columns
+        return dict(zip(names, frame.iter_columns(), strict=True))
 
     def evaluate(
         self,
-        score: Column,
+        score: Column | Classes,
         label: Column,
         *,
         uncertainty: Column | None = None,
@@ -196,6 +273,6 @@ class Calibrator(Fitted[CalibratorArtifact]):
         UsageError, DataError
             An option or a value is out of range.
         """
-        columns = {**self._input_columns(score, uncertainty), **by_name(features)}
+        columns = self._columns_read(score, uncertainty, features)
         options = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
         return self._measured(columns, label, weight, by, audit, cluster=cluster, **options)

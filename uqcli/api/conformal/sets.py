@@ -265,4 +265,5 @@ def conformal_sets(
     )
     if result.artifact is None:
         raise result.failure or AssertionError("no sets and no reason")
-    return ConformalSets(artifact=result.artifact, notes=tuple(result.report.payload()["notes"]))
+    notes = tuple(result.report.payload()["notes"])
+    return ConformalSets(artifact=result.artifact, notes=notes, report=result.report)

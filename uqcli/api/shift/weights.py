@@ -128,4 +128,5 @@ def shift_weights(
     )
     if result.artifact is None:
         raise result.failure or AssertionError("no class weights and no reason")
-    return ShiftWeights(artifact=result.artifact, notes=tuple(result.report.payload()["notes"]))
+    notes = tuple(result.report.payload()["notes"])
+    return ShiftWeights(artifact=result.artifact, notes=notes, report=result.report)

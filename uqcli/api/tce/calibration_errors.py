@@ -8,6 +8,7 @@ from typing import Any
 
 from uqcli import defaults
 from uqcli.api.columns import CLUSTER, Classes, Column, by_name, class_rows, unused
+from uqcli.api.figures import save_figure
 from uqcli.api.options import options_of
 from uqcli.document import Metrics
 from uqcli.errors import UsageError
@@ -68,6 +69,10 @@ class CalibrationErrors:
     def rejected(self) -> Rejected:
         """Rejected rows of each bin; see ``bins``."""
         return self._single.rejected
+
+    def plot(self, path: str) -> None:
+        """Write the reliability diagram, as ``uqcli tce --plot``; see ``Fitted.plot``."""
+        save_figure(self.report, path)
 
     @property
     def notes(self) -> tuple[str, ...]:

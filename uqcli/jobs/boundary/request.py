@@ -141,6 +141,4 @@ class BoundaryRequest:
 
     def with_uncertainty(self, uncertainty: str) -> Self:
         """Return a copy with another uncertainty column."""
-        roles = self.data.roles
-        numbers = {**roles.numbers, "uncertainty": uncertainty}
-        return replace(self, data=replace(self.data, roles=replace(roles, numbers=numbers)))
+        return replace(self, data=self.data.with_uncertainty(uncertainty))

@@ -1,0 +1,137 @@
+"""Tests of the estimators for scikit-learn."""
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import recall_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+import uqcli
+from tests.methods.calibrate.test_classes import draw_rows
+from uqcli.sklearn import BoundaryClassifier, CalibratedScores
+
+NOT_FOR_SCORES = {"check_classifiers_train": "it expects accuracy from features; X holds scores of the class"}
+NOT_CHECKED = {"check_array_api_input": "it needs SCIPY_ARRAY_API set before scipy is imported"}
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [CalibratedScores(logit=True), BoundaryClassifier(max_selected="50%"), BoundaryClassifier(precision=0.5)],
+    ids=repr,
+)
+def test_estimators_keep_the_rules_of_scikit_learn(estimator):
+    results = check_estimator(
+        estimator, on_fail=None, on_skip=None, expected_failed_checks=dict.fromkeys(NOT_FOR_SCORES, "scores")
+    )
+    assert len(results) > 50
+    by_status = {
+        status: {result["check_name"] for result in results if result["status"] == status}
+        for status in ("failed", "xfail", "skipped")
+    }
+    assert by_status["failed"] == set()
+    assert by_status["xfail"] == set(NOT_FOR_SCORES)
+    assert by_status["skipped"] <= set(NOT_CHECKED)
+
+
+@pytest.fixture
+def rows():
+    random = np.random.default_rng(3)
+    score = random.random(4000)
+    uncertainty = random.random(4000)
+    label = random.random(4000) < score ** (1 + uncertainty)
+    return np.column_stack([score, uncertainty]), np.where(label, "yes", "no")
+
+
+def test_decisions_and_probabilities_are_those_of_the_functions(rows):
+    table, label = rows
+    model = BoundaryClassifier(precision="0.8", uncertainty_column=1).fit(table, label)
+    found = uqcli.find_boundary(table[:, 0], label == "yes", uncertainty=table[:, 1], precision="0.8")
+    assert model.boundary_.artifact == found.artifact
+    flagged = model.predict(table) == "yes"
+    assert (flagged == found.decide(table[:, 0], table[:, 1])).all()
+    assert ((model.decision_function(table) > 0) == flagged).all()
+    calibrated = CalibratedScores().fit(table, label)
+    expected = uqcli.Calibrator.fit(table[:, 0], label == "yes").predict(table[:, 0])
+    np.testing.assert_array_equal(calibrated.predict_proba(table)[:, 1], expected)
+    np.testing.assert_array_equal(model.predict_proba(table)[:, 1], expected)
+    by_uncertainty = CalibratedScores("mist", uncertainty_column=1).fit(table, label)
+    assert by_uncertainty.predict_proba(table).shape == (4000, 2)
+
+
+def test_a_threshold_itself_is_flagged_and_no_threshold_is_minus_infinity(rows):
+    table, label = rows
+    model = BoundaryClassifier(precision="0.8", algorithm="gmt", uncertainty_column=1).fit(table, label)
+    thresholds, edges = model.boundary_.thresholds, model.boundary_.uncertainty_edges
+    inside = [edges[0] - 0.1, (edges[0] + edges[1]) / 2, edges[1] + 0.1]
+    at = [(1.0 if value is None else value, u) for value, u in zip(thresholds, inside, strict=True)]
+    decided = model.decision_function(at)
+    assert ((decided > 0) == [value is not None for value in thresholds]).all()
+    assert ((decided == -np.inf) == [value is None for value in thresholds]).all()
+
+
+def test_columns_have_names_in_data_frames(rows):
+    table, label = rows
+    frame = pl.DataFrame({"u": table[:, 1], "p": table[:, 0]})
+    model = BoundaryClassifier(precision=0.8, score_column="p", uncertainty_column="u").fit(frame, label)
+    plain = BoundaryClassifier(precision=0.8, uncertainty_column=1).fit(table, label)
+    assert (model.predict(frame) == plain.predict(table)).all()
+    with pytest.raises(ValueError, match="no column 'q' in X; expected one of u, p"):
+        CalibratedScores(score_column="q").fit(frame, label)
+    with pytest.raises(ValueError, match="column 2 of X; expected one of its 2 columns"):
+        CalibratedScores(score_column=2).fit(table, label)
+
+
+def test_many_classes_have_a_column_each():
+    probability, index, _ = draw_rows(11, 3000, 3, power=2.0)
+    label = np.array(["cat", "dog", "emu"])[index]
+    model = CalibratedScores("vector").fit(probability, label)
+    calibrated = model.predict_proba(probability)
+    assert calibrated.sum(axis=1) == pytest.approx(1)
+    assert (model.predict(probability) == np.array(["cat", "dog", "emu"])[calibrated.argmax(axis=1)]).all()
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        BoundaryClassifier(precision=0.8).fit(probability, label)
+
+
+def test_estimators_work_in_pipelines_searches_and_cross_validation(rows):
+    table, label = rows
+    scores = cross_val_score(CalibratedScores(), table[:, :1], label, scoring="neg_log_loss")
+    assert (scores > -0.7).all()
+    model = BoundaryClassifier(precision=0.7, uncertainty_column=1)
+    assert (cross_val_score(model, table, label, scoring="roc_auc") > 0.5).all()
+    grid = GridSearchCV(model, {"precision": [0.6, 0.9]}, scoring="accuracy").fit(table, label)
+    assert grid.best_params_["precision"] in {0.6, 0.9}
+    pipeline = make_pipeline(FunctionTransformer(lambda values: values[:, ::-1]), clone(model))
+    pipeline.set_params(boundaryclassifier__score_column=1, boundaryclassifier__uncertainty_column=0)
+    assert (pipeline.fit(table, label).predict(table) == clone(model).fit(table, label).predict(table)).all()
+
+
+def test_a_model_and_its_boundary_are_one_pipeline():
+    random = np.random.default_rng(8)
+    features = random.normal(size=(3000, 2))
+    label = (random.random(3000) < 1 / (1 + np.exp(-2 * features[:, 0]))).astype(int)
+    scores = cross_val_predict(LogisticRegression(), features, label, method="predict_proba")[:, 1:]
+    decided = BoundaryClassifier(precision="0.8").fit(scores, label)
+    assert 0.1 < recall_score(label, decided.predict(scores)) < 0.9
+    union = Pipeline([("same", FeatureUnion([("p", "passthrough")])), ("calibrated", CalibratedScores())])
+    assert union.fit(scores, label).predict_proba(scores).shape == (3000, 2)
+
+
+def test_weights_are_copies_and_bad_values_are_value_errors(rows):
+    table, label = rows
+    weight = np.arange(len(label)) % 3
+    weighted = CalibratedScores("platt").fit(table, label, sample_weight=weight)
+    copied = CalibratedScores("platt").fit(np.repeat(table, weight, axis=0), np.repeat(label, weight))
+    np.testing.assert_array_equal(weighted.predict_proba(table), copied.predict_proba(table))
+    with pytest.raises(ValueError, match="expected whole numbers"):
+        CalibratedScores().fit(table, label, sample_weight=weight + 0.5)
+    with pytest.raises(ValueError, match="method 'none'"):
+        CalibratedScores("none").fit(table, label)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        CalibratedScores().fit(table * 3, label)
+    with pytest.raises(uqcli.InfeasibleError):
+        BoundaryClassifier(precision=1.0).fit(np.zeros((4, 1)), [0, 1, 0, 1])

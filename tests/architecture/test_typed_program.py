@@ -1,0 +1,25 @@
+"""A program that uses the library is accepted by mypy and by pyright, in their strict modes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parent.parent / "api" / "typed_program.py"
+
+
+@pytest.mark.parametrize(
+    "checker",
+    [
+        ["mypy", "--strict", "--config-file=", "--follow-imports=silent", "--cache-dir={folder}"],
+        ["pyright", f"--pythonpath={sys.executable}"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_typed_program_is_accepted(checker, tmp_path):
+    command = [word.format(folder=tmp_path) for word in checker]
+    run = subprocess.run(
+        [sys.executable, "-m", *command, str(PROGRAM)], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
