@@ -272,3 +272,19 @@ def test_maps_of_other_classes_or_methods_are_refused(uqcli, rows, method):
         broken = {name: value for name, value in (content | change).items() if name != "digest"}
         (rows / "broken.json").write_text(json.dumps(broken))
         assert uqcli("apply", rows / "broken.json", rows / "rows.csv", "-o", rows / "o.csv").code == 5
+
+
+def test_each_class_is_measured_before_and_after(uqcli, rows):
+    outcome = calibrate(
+        uqcli, rows, "rows.csv", "--test", rows / "rows.parquet", "--json", "-o", rows / "c.json"
+    )
+    by_class = {part["class"]: part for part in outcome.json["by_class"]}
+    assert list(by_class) == list(NAMES)
+    for side in ("before", "after"):
+        mean = np.mean([part[side]["ece"] for part in by_class.values()])
+        assert outcome.json["metrics"][side]["ece"] == pytest.approx(mean)
+    after = applied(uqcli, rows)
+    error = after["calibrated_dog"] - (after["label"] == "dog").cast(float)
+    assert by_class["dog"]["after"]["brier"] == pytest.approx((error**2).mean())
+    shown = calibrate(uqcli, rows, "rows.csv", "--verbose").out.decode()
+    assert "Each class against the rest, before and after" in shown

@@ -101,7 +101,7 @@ def test_the_size_of_a_tree_is_chosen_unless_given(uqcli):
     outcome = uqcli("calibrate", "rows.csv", *HETEROGENEOUS, *features, *given, "--json")
     parameters = outcome.json["parameters"]
     assert (parameters["max_depth"], parameters["min_leaf"]) == (2, 300)
-    assert not any("by cross-fitting" in note for note in outcome.json["notes"])
+    assert not any("by cross-validation" in note for note in outcome.json["notes"])
     forest = ("--partitioner", "forest")
     parameters = uqcli("calibrate", "rows.csv", *HETEROGENEOUS, *features, *forest, "--json").json[
         "parameters"

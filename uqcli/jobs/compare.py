@@ -51,17 +51,25 @@ def compare(
     clusters
         The same rows by cluster of dependent rows, to resample; None if rows are independent.
     """
+    by_class: list[tuple[Values, Values]] = []
     if isinstance(paired_counts, PairedClassCounts):
-        before, after = _metrics_of_classes(paired_counts)
+        (before, before_by_class), (after, after_by_class) = _metrics_of_classes(paired_counts)
+        by_class = list(zip(before_by_class, after_by_class, strict=True))
     else:
         before, after = map(metrics_of, paired_counts.counts())
     if clusters is not None:  # the test of the TCE assumes independent rows
         before, after = ({**side, "tce": None} for side in (before, after))
+        by_class = [({**first, "tce": None}, {**second, "tce": None}) for first, second in by_class]
     difference = {name: minus(after[name], before[name]) for name in before}
     values = dict(zip(SIDES, (before, after, difference), strict=True))
     intervals = _intervals(clusters or paired_counts, plan) if plan.replicates else {}
     metrics = {side: _with_intervals(side, values[side], intervals) for side in SIDES}
-    return Comparison(before=metrics["before"], after=metrics["after"], difference=metrics["difference"])
+    return Comparison(
+        before=metrics["before"],
+        after=metrics["after"],
+        difference=metrics["difference"],
+        by_class=[(dict(first), dict(second)) for first, second in by_class],
+    )
 
 
 def minus(first: float | None, second: float | None) -> float | None:
@@ -115,9 +123,14 @@ def _in_range(
     return max(0.0, interval[0]), min(upper_limit, interval[1])
 
 
-def _metrics_of_classes(paired_counts: PairedClassCounts) -> list[Values]:
-    """Compute the losses over all classes jointly, and class means of one-vs-rest calibration errors."""
-    metrics: list[Values] = []
+def _metrics_of_classes(paired_counts: PairedClassCounts) -> list[tuple[Values, list[Values]]]:
+    """Compute the losses over all classes jointly, with class means of one-vs-rest calibration errors.
+
+    Returns
+    -------
+    Before and after, each with the metrics of each class against the rest.
+    """
+    metrics: list[tuple[Values, list[Values]]] = []
     for counts, losses in zip(paired_counts.sides, paired_counts.losses().values(), strict=True):
         labels = counts.observed_labels()
         by_class = [
@@ -125,7 +138,7 @@ def _metrics_of_classes(paired_counts: PairedClassCounts) -> list[Values]:
             for class_index in range(counts.probability.shape[1])
         ]
         means = mean_metrics(by_class)
-        metrics.append({**losses, **{name: means[name] for name in _CALIBRATION_METRICS}})
+        metrics.append(({**losses, **{name: means[name] for name in _CALIBRATION_METRICS}}, by_class))
     return metrics
 
 

@@ -19,6 +19,7 @@ from uqcli.document import (
     count,
     ends_of,
     meaning_rows,
+    printable,
     share,
 )
 from uqcli.methods.survey import FEW_CLUSTERS
@@ -43,11 +44,15 @@ _MEANINGS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Metrics before, after, and after minus before; paired intervals if the rows were resampled."""
+    """Metrics before, after, and after minus before; paired intervals if the rows were resampled.
+
+    ``by_class`` has the metrics of each class against the rest, before and after; empty for one score.
+    """
 
     before: Metrics
     after: Metrics
     difference: Metrics
+    by_class: Sequence[tuple[Metrics, Metrics]] = ()
 
     def metrics(self) -> Metrics:
         """Return the metrics by key."""
@@ -76,6 +81,17 @@ def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BE
         if name in compared.before
     ]
     return Table(title=title, header=("metric", *sides), rows=rows)
+
+
+def class_table(classes: Sequence[str], compared: Comparison) -> Table:
+    """Build a table with one line per class, each against the rest, before and after."""
+    names = ("brier", "ece", "tce")
+    rows = [
+        (printable(label), *(_format(side[name], name) for name in names for side in (before, after)))
+        for label, (before, after) in zip(classes, compared.by_class, strict=True)
+    ]
+    header = ("class", *(part for name in names for part in (name, "after")))
+    return Table(title="Each class against the rest, before and after", header=header, rows=rows, detail=True)
 
 
 def meanings_table() -> Table:

@@ -95,9 +95,7 @@ def with_tree_sizes(
     if options.min_leaf is None:
         smaller = [replace(options, min_leaf=leaf) for leaf in _LEAVES]
         options = _simplest(smaller, rows, folds, tree_rows)
-    note = (
-        f"Tree of depth {options.depth} with at least {options.rows_of_leaf:,} rows a leaf, by cross-fitting."
-    )
+    note = f"Tree of depth {options.depth} with at least {options.rows_of_leaf:,} rows a leaf, by cross-validation."
     return options, (note,)
 
 

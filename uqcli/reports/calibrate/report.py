@@ -30,6 +30,7 @@ from uqcli.methods.calibrate.choice import Choice
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,
+    class_table,
     comparison_card,
     comparison_table,
     losses_without_interval,
@@ -117,6 +118,12 @@ class CalibrateReport(OneResult):
             "calibration": msgspec.to_builtins(self.artifact.calibration),
             "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
+        if self.compared is not None and self.compared.by_class:
+            by_class = zip(self.artifact.class_names, self.compared.by_class, strict=True)
+            payload["by_class"] = [
+                {"class": name, "before": plain(before), "after": plain(after)}
+                for name, (before, after) in by_class
+            ]
         if self.choice is not None:
             payload["choice"] = [{**vars(tried), "method": str(tried.method)} for tried in self.choice.tried]
         if self.methods or self.obstacles:
@@ -142,7 +149,10 @@ class CalibrateReport(OneResult):
         tables = [replace(table, detail=True) for table in self.artifact.tables()]
         if self.compared is not None:
             table = comparison_table(str(method) if self.methods else "", self.compared)
-            tables = [replace(table, detail=bool(self.methods)), *tables, meanings_table()]
+            by_class = (
+                [class_table(self.artifact.class_names, self.compared)] if self.compared.by_class else []
+            )
+            tables = [replace(table, detail=bool(self.methods)), *by_class, *tables, meanings_table()]
         if self.methods:
             tables.insert(0, self._ranked())
         if self.choice is not None and self.choice.tried:
@@ -252,7 +262,11 @@ def _choice_table(choice: Choice) -> Table:
     ]
     header = ("method", "log loss", "above the lowest", "standard error")
     return Table(
-        title="Cross-fitted log loss, from the simplest method", header=header, rows=rows, left=1, detail=True
+        title="Cross-validated log loss, from the simplest method",
+        header=header,
+        rows=rows,
+        left=1,
+        detail=True,
     )
 
 

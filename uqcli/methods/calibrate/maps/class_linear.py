@@ -90,7 +90,14 @@ class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", t
                 rows.append((printable(name), number(slopes[index]), number(other), number(intercept)))
         slopes_header = ("slope",) if len(rows[0]) == 3 else ("own slope", "largest other slope")
         header = ("class", *slopes_header, "intercept")
-        return [Table(title="softmax(A z + b), z = ln p less its mean", header=header, rows=rows, left=1)]
+        return [
+            Table(
+                title="Slope and intercept of each class, on ln p less its mean",
+                header=header,
+                rows=rows,
+                left=1,
+            )
+        ]
 
 
 def _sum(values: Sequence[Expression]) -> Expression:
