@@ -10,7 +10,18 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 import polars as pl
 
-from uqcli.api.columns import CLUSTER, WEIGHT, Column, by_name, is_frame, table_of, unused
+from uqcli.api.columns import (
+    CLUSTER,
+    WEIGHT,
+    Classes,
+    Column,
+    by_name,
+    class_rows,
+    in_order,
+    is_frame,
+    table_of,
+    unused,
+)
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.figures import save_figure
 from uqcli.api.options import choice
@@ -21,7 +32,7 @@ from uqcli.choices import ExportTarget, SqlDialect
 from uqcli.defaults import LABEL
 from uqcli.document import Metrics, Report
 from uqcli.engines.open import open_engine
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import PROBA, DataRequest
 from uqcli.errors import DataError
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
@@ -147,6 +158,14 @@ class Fitted(Generic[ModelT]):
         elif self.artifact.needs_uncertainty and uncertainty is not None and uncertainty is not score:
             raise DataError("two columns for one", expected="the score alone, which is also the uncertainty")
         return column_by_name
+
+    def _class_columns(self, probability: Classes) -> dict[str, Column | None]:
+        """Return the class probabilities by the names that the rule file uses."""
+        columns, classes = self.artifact.source.columns, self.artifact.class_names
+        names = [columns[f"{PROBA}{name}"] for name in classes]
+        frame = class_rows(in_order(probability, names, classes), classes=classes).frame
+        assert frame is not None  # built from columns
+        return dict(zip(names, frame.iter_columns(), strict=True))
 
     def _added(self, columns: Mapping[str, Column | None], **form: Any) -> dict[str, np.ndarray]:
         """Compute the columns that the rule adds.

@@ -22,7 +22,6 @@ from uqcli.api.columns import (
     Labelled,
     by_name,
     class_rows,
-    in_order,
     is_by_class,
     is_frame,
     table_of,
@@ -37,7 +36,7 @@ from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, Sampl
 from uqcli.counts import Bools, Floats
 from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
 from uqcli.engines.open import open_engine
-from uqcli.engines.request import PREDICTED, PROBA, DataRequest
+from uqcli.engines.request import PREDICTED, DataRequest
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
@@ -138,10 +137,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         if not classes:
             column_by_name = self._input_columns(score, uncertainty)
             return column_by_name if self.artifact.by is None else {**column_by_name, self.artifact.by: group}
-        names = [columns[f"{PROBA}{name}"] for name in classes]
-        frame = class_rows(in_order(score, names, classes), classes=classes).frame
-        assert frame is not None  # built from columns
-        column_by_name = dict(zip(names, frame.iter_columns(), strict=True))
+        column_by_name = self._class_columns(score)
         if self.artifact.needs_uncertainty:
             if is_frame(uncertainty):
                 uncertainty = by_name(uncertainty).get(columns["uncertainty"])

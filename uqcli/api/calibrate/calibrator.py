@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uqcli import defaults
-from uqcli.api.columns import CLUSTER, Classes, Column, Labelled, by_name, class_rows, in_order, is_by_class
+from uqcli.api.columns import CLUSTER, Classes, Column, Labelled, by_name, class_rows, is_by_class
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice, options_of
 from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationChoice, CalibrationMethod
 from uqcli.counts import Floats
-from uqcli.engines.request import PROBA, DataRequest
+from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.calibrate.all_methods import run_all_methods
 from uqcli.jobs.calibrate.classes import run_classes
@@ -225,13 +225,9 @@ class Calibrator(Fitted[CalibratorArtifact]):
         features: Mapping[str, Column] | None,
     ) -> dict[str, Column | None]:
         """Return the columns by the names that the rule file uses."""
-        columns, classes = self.artifact.source.columns, self.artifact.class_names
-        if not classes:
-            return {**self._input_columns(score, uncertainty), **by_name(features)}
-        names = [columns[f"{PROBA}{name}"] for name in classes]
-        frame = class_rows(in_order(score, names, classes), classes=classes).frame
-        assert frame is not None  # built from columns
-        return dict(zip(names, frame.iter_columns(), strict=True))
+        if self.artifact.class_names:
+            return self._class_columns(score)
+        return {**self._input_columns(score, uncertainty), **by_name(features)}
 
     def evaluate(
         self,

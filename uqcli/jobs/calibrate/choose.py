@@ -95,8 +95,8 @@ def with_tree_sizes(
     if options.min_leaf is None:
         smaller = [replace(options, min_leaf=leaf) for leaf in _LEAVES]
         options = _simplest(smaller, rows, folds, tree_rows)
-    note = f"Tree of depth {options.depth} with at least {options.rows_of_leaf:,} rows a leaf, by cross-validation."
-    return options, (note,)
+    sizes = f"depth {options.depth} with at least {options.rows_of_leaf:,} rows a leaf"
+    return options, (f"Tree of {sizes}, by cross-validation.",)
 
 
 def _simplest(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -133,14 +133,18 @@ def _folds(read: _Read, options: CalibrationOptions) -> tuple[ClassFold, ...]:
     rows = _sample(read.rows, options.seed)
     if units_of(rows, options.cluster) < defaults.FOLDS:
         return ()
-    weight = rows.weights()
-    folds = deal_rows(rows, defaults.FOLDS, generator(options.seed, Purpose.SPLIT, 1), options.cluster)
     return tuple(
-        ClassFold(
-            training=read.counts(rows.reweighted(weight - fold)), held_out=read.counts(rows.reweighted(fold))
-        )
-        for fold in folds
+        ClassFold(training=read.counts(training), held_out=read.counts(held_out))
+        for training, held_out in _dealt(rows, options)
     )
+
+
+def _dealt(rows: Rows, options: CalibrationOptions) -> Iterator[tuple[Rows, Rows]]:
+    """Deal rows to at most five folds; yield the rows outside each, and its own."""
+    weight, random = rows.weights(), generator(options.seed, Purpose.SPLIT, 1)
+    parts = min(defaults.FOLDS, units_of(rows, options.cluster))
+    for fold in deal_rows(rows, parts, random, options.cluster):
+        yield rows.reweighted(weight - fold), rows.reweighted(fold)
 
 
 def _sample(rows: Rows, seed: int) -> Rows:
@@ -399,17 +403,11 @@ def _corrected(weights: Sequence[float], map_: ClassMap, request: CalibrateReque
 
 def _cross_validated(read: _Read, fit: ClassFit, options: CalibrationOptions) -> _Measured | None:
     """Compute the cross-validated probabilities; None with a single row or cluster."""
-    rows = read.rows
-    units = units_of(rows, options.cluster)
-    if units < 2:
+    if units_of(read.rows, options.cluster) < 2:
         return None
-    weight = rows.weights()
-    random = generator(options.seed, Purpose.SPLIT, 1)
-    folds = deal_rows(rows, min(defaults.FOLDS, units), random, options.cluster)
     predictions = []
-    for fold in folds:
-        held_out = rows.reweighted(fold)
-        calibration, _ = fit(read.counts(rows.reweighted(weight - fold)))
+    for training, held_out in _dealt(read.rows, options):
+        calibration, _ = fit(read.counts(training))
         before = read.probability(held_out)
         predictions.append((held_out, before, calibration.probabilities(before)))
     joined = Rows.joined([fold_rows for fold_rows, _, _ in predictions])
