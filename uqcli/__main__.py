@@ -34,6 +34,7 @@ def main() -> NoReturn:
 
     open_missing_streams()
     from uqcli.cli.process.environment import set_environment
+    from uqcli.cli.process.imports import import_less
     from uqcli.cli.process.resources import keep_freed_memory
     from uqcli.cli.process.signals import ignore_signals, install_handlers, mark_ended
 
@@ -41,6 +42,7 @@ def main() -> NoReturn:
     find_reports(sys.argv[1:])
     install_handlers()
     keep_freed_memory()
+    import_less()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # warnings are for developers, and errors in the tests
     from uqcli.cli.app import run
