@@ -35,13 +35,15 @@ def main() -> NoReturn:
     open_missing_streams()
     from uqcli.cli.process.environment import set_environment
     from uqcli.cli.process.imports import import_less
-    from uqcli.cli.process.resources import keep_freed_memory
+    from uqcli.cli.process.leave import end_at_once
+    from uqcli.cli.process.resources import collect_seldom, keep_freed_memory
     from uqcli.cli.process.signals import ignore_signals, install_handlers, mark_ended
 
     set_environment()
     find_reports(sys.argv[1:])
     install_handlers()
     keep_freed_memory()
+    collect_seldom()
     import_less()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # warnings are for developers, and errors in the tests
@@ -56,7 +58,7 @@ def main() -> NoReturn:
         os.dup2(null, sys.stdout.fileno())
     mark_ended()
     ignore_signals()
-    sys.exit(code)
+    end_at_once(code)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from uqcli.kernels.logistic import logistic_fit, sigmoid
+from uqcli.kernels.logistic import POOLED_VALUES, fit_in_parts, logistic_fit, pooled_values, sigmoid
 
 
 def loss(beta, features, count, positives, ridge, offset):
@@ -49,3 +49,22 @@ def test_separated_classes_with_a_ridge_have_finite_slopes():
 @pytest.mark.parametrize("value", [-1e308, -800.0, 0.0, 800.0, 1e308])
 def test_sigmoid_does_not_overflow(value):
     assert sigmoid(np.array([value]))[0] == pytest.approx(0.5 * (1 + np.tanh(value / 2)), abs=1e-300)
+
+
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_many_values_are_fitted_in_parts_as_at_once(n_features):
+    random = np.random.default_rng(n_features)
+    x = np.sort(random.normal(0, 2, 3 * POOLED_VALUES // 2))
+    features = np.stack([x, np.minimum(x, 0.3)])[:n_features]
+    count = random.integers(1, 4, len(x))
+    positives = random.binomial(count, sigmoid(0.7 * x - 1))
+    in_parts = fit_in_parts(features, count, positives)
+    np.testing.assert_allclose(in_parts, logistic_fit(features, count, positives), rtol=1e-9)
+
+
+def test_pooled_values_keep_rows_and_means():
+    x = np.sort(np.random.default_rng(3).normal(size=POOLED_VALUES + 1000))
+    count = np.arange(len(x)) % 3 + 1
+    means, rows, positives = pooled_values(x[None, :], count, count // 2)
+    assert (len(rows), rows.sum(), positives.sum()) == (POOLED_VALUES, count.sum(), (count // 2).sum())
+    assert (means[0] * rows).sum() == pytest.approx((x * count).sum())

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from uqcli.counts import Floats, Ints
-from uqcli.kernels.linear import least_solution
+from uqcli.kernels.linear import least_solution, solved
 from uqcli.parts import parts
 
+POOLED_VALUES = 1 << 16
+"""Values up to which a model is fitted to all of them at once."""
+
+_MAX_PART_STEP, _LAST_STEP = 1.0, 1e-8
 _MAX_STEPS = 200
 _MAX_HALVINGS = 60
 
@@ -57,6 +61,63 @@ def logistic_fit(
     coefficients[0] = standardised[0] - (coefficients[1 + used] * mean[used]).sum()
     coefficients[1:] /= divisors
     return coefficients
+
+
+def fit_in_parts(features: Floats, count: Ints, positives: Ints) -> Floats:
+    """Fit as ``logistic_fit`` without ridge, for any number of values.
+
+    Adjacent values are first pooled to ``POOLED_VALUES``. Newton steps on all values follow, part by part, so
+    that memory does not grow. The last step is so small that the error left is of the order of rounding.
+
+    Parameters
+    ----------
+    features : float64, shape (d, m)
+        Each ascends along the values, or descends.
+    count, positives : int64, shape (m,)
+        A maximum must exist.
+    """
+    if len(count) <= POOLED_VALUES:
+        return logistic_fit(features, count, positives)
+    coefficients = logistic_fit(*pooled_values(features, count, positives))
+    for _ in range(_MAX_STEPS):
+        step = _step_in_parts(coefficients, features, count, positives)
+        if not np.isfinite(step).all() or np.abs(step).max() > _MAX_PART_STEP:
+            return logistic_fit(features, count, positives)  # the pooled fit is no good start
+        coefficients = coefficients - step
+        if np.abs(step).max() <= _LAST_STEP * max(1.0, float(np.abs(coefficients).max())):
+            break
+    return coefficients
+
+
+def pooled_values(features: Floats, count: Ints, positives: Ints) -> tuple[Floats, Ints, Ints]:
+    """Pool adjacent values to at most ``POOLED_VALUES``, each at the mean of its features."""
+    size = len(count)
+    if size <= POOLED_VALUES:
+        return features, count, positives
+    starts = np.arange(POOLED_VALUES) * size // POOLED_VALUES
+    total = np.add.reduceat(count, starts, dtype=np.int64)
+    means = np.stack([np.add.reduceat(feature * count, starts) / total for feature in features])
+    return means, total, np.add.reduceat(positives, starts, dtype=np.int64)
+
+
+def _step_in_parts(coefficients: Floats, features: Floats, count: Ints, positives: Ints) -> Floats:
+    """Return the Newton step, from sums over parts in order."""
+    size = len(coefficients)
+    gradient, hessian = np.zeros(size), np.zeros((size, size))
+    for part in parts(len(count)):
+        regressors = [np.ones(part.stop - part.start), *features[:, part]]
+        log_odds = sum(b * x for b, x in zip(coefficients, regressors, strict=True))
+        probability = sigmoid(np.asarray(log_odds))
+        weight = count[part]
+        residual = weight * probability - positives[part]
+        curvature = weight * probability * (1 - probability)
+        for i, x in enumerate(regressors):
+            gradient[i] += (residual * x).sum()
+            curved = curvature * x
+            for j in range(i + 1):
+                hessian[i, j] += (curved * regressors[j]).sum()
+    lower = np.tril(hessian, -1)
+    return solved(hessian + lower.T, gradient)
 
 
 def negative_log_likelihood(coefficients: Floats, features: Floats, count: Ints, positives: Ints) -> float:

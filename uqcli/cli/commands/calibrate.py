@@ -30,7 +30,11 @@ from uqcli.errors import UsageError
 from uqcli.exact import size
 
 if TYPE_CHECKING:
+    from uqcli.artifacts.calibrator import CalibratorArtifact
     from uqcli.jobs.calibrate.fit import CalibrationOptions
+    from uqcli.jobs.calibrate.fitted import CalibrateRequest
+    from uqcli.jobs.result import Result
+    from uqcli.reports.calibrate.report import CalibrateReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,9 +131,7 @@ def calibrate(
         plot=plotting.plot,
         has_figures=True,
     )
-    from uqcli.jobs.calibrate.all_methods import run_all_methods
     from uqcli.jobs.calibrate.fitted import CalibrateRequest
-    from uqcli.jobs.calibrate.run import run
 
     method = _method(map_options)
     _refuse_unused(method, map_options, part_options)
@@ -152,8 +154,19 @@ def calibrate(
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
     )
-    result = run_all_methods(request) if method == CalibrationChoice.ALL else run(request)
-    deliver(result, reporting, provenance=provenance, output=written.output, plot=plotting.plot)
+    deliver(
+        _run(method, request), reporting, provenance=provenance, output=written.output, plot=plotting.plot
+    )
+
+
+def _run(method: CalibrationChoice, request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
+    if method is CalibrationChoice.ALL:
+        from uqcli.jobs.calibrate.all_methods import run_all_methods
+
+        return run_all_methods(request)
+    from uqcli.jobs.calibrate.run import run
+
+    return run(request)
 
 
 def _method(map_options: MapOptions) -> CalibrationChoice:

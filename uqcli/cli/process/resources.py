@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import resource
 import sys
@@ -32,6 +33,11 @@ def keep_freed_memory() -> None:
     if mallopt is not None:  # other C libraries do not have it
         for name, value in ((_TRIM_THRESHOLD, _TRIM_BYTES), (_MMAP_THRESHOLD, _MMAP_BYTES), (_ARENA_MAX, 1)):
             mallopt(name, value)
+
+
+def collect_seldom() -> None:
+    """Let Python look for cycles seldom; while libraries are loaded it would look fifty times in vain."""
+    gc.set_threshold(50_000, 20, 20)
 
 
 def check_limits() -> None:

@@ -9,7 +9,6 @@ from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.jobs.before_after import panels
-from uqcli.jobs.calibrate.classes import run_classes
 from uqcli.jobs.calibrate.fit import (
     CalibrationOptions,
     FittedCalibration,
@@ -56,6 +55,8 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
         An option is invalid, a score is not a probability, or rows or class weights cannot be read.
     """
     if request.data.roles.class_columns is not None:
+        from uqcli.jobs.calibrate.classes import run_classes  # its methods are not needed for one score
+
         return run_classes(request)
     fitted = make_calibrator(request)
     options, measured = fitted.options, _measured(fitted, request)

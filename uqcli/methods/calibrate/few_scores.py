@@ -49,6 +49,7 @@ def starts_of_bins(counts: ValueCounts, most: int = MAX_SCORES) -> Ints:
     """Return the position of the first score of each bin of ``on_few_scores``; int64, ascending."""
     if len(counts.value) <= most:
         return np.arange(len(counts.value))
-    ranks = np.array([r * counts.rows // (most - 2) for r in range(1, most - 2)], dtype=np.int64)
+    rows = counts.rows
+    ranks = np.array([r * rows // (most - 2) for r in range(1, most - 2)], dtype=np.int64)
     begins = indices_of_ranks(counts.count, ranks)
     return np.unique(np.concatenate([[0, 1], begins, [len(counts.value) - 1]])).astype(np.int64)

@@ -14,6 +14,7 @@ import numpy as np
 
 from uqcli.counts import Floats, ValueCounts
 from uqcli.kernels.logistic import (
+    fit_in_parts,
     likelihood_has_maximum,
     logistic_fit,
     negative_log_likelihood,
@@ -23,6 +24,7 @@ from uqcli.methods.calibrate.maps.beta import BetaMap
 from uqcli.methods.calibrate.maps.logistic import LogisticMap
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.scale import CLIP, Scale
+from uqcli.parts import each_part
 
 PENALTY = 1.0
 _FLATTEST, _STEEPEST = 1e-3, 1e3
@@ -47,9 +49,7 @@ def fit_platt(counts: ValueCounts, scale: Scale) -> FittedMap:
     """
     features = scale.log_odds(counts.value)[None, :]
     penalised = not likelihood_has_maximum(features[0], counts.count, counts.positives, falling=True)
-    intercept, slope = logistic_fit(
-        features, counts.count, counts.positives, ridge=PENALTY if penalised else 0.0
-    )
+    intercept, slope = _fitted(features, counts, penalised=penalised)
     notes = penalty_note(counts) if penalised else ()
     if features[0, 0] == features[0, -1]:
         notes = (*notes, "All scores are equal: the calibrated probability is one number.")
@@ -58,14 +58,26 @@ def fit_platt(counts: ValueCounts, scale: Scale) -> FittedMap:
     return FittedMap(map=LogisticMap(intercept=float(intercept), slope=float(slope)), notes=notes)
 
 
+def _fitted(features: Floats, counts: ValueCounts, *, penalised: bool) -> Floats:
+    """Fit the coefficients, with the weak penalty if there is no maximum."""
+    if penalised:
+        return logistic_fit(features, counts.count, counts.positives, ridge=PENALTY)
+    return fit_in_parts(features, counts.count, counts.positives)
+
+
 def fit_temperature(counts: ValueCounts, scale: Scale) -> FittedMap:
     """Fit ``sigmoid(log-odds / T)`` with 1/T between 1e-3 and 1e3."""
     log_odds = scale.log_odds(counts.value)
 
     def derivative(slope: float) -> tuple[float, float]:
-        probability = sigmoid(slope * log_odds)
-        first = float(((counts.count * probability - counts.positives) * log_odds).sum())
-        return first, float((counts.count * probability * (1 - probability) * log_odds**2).sum())
+        def part_derivative(part: slice) -> tuple[float, float]:
+            x, count = log_odds[part], counts.count[part]
+            probability = sigmoid(slope * x)
+            first = float(((count * probability - counts.positives[part]) * x).sum())
+            return first, float((count * probability * (1 - probability) * x**2).sum())
+
+        first, second = zip(*each_part(part_derivative, len(log_odds)), strict=True)
+        return sum(first), sum(second)
 
     slope = best_slope(derivative)
     return FittedMap(map=LogisticMap(intercept=0.0, slope=slope), notes=at_bound(slope))
@@ -111,10 +123,9 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
     penalised = not likelihood_has_maximum(
         features[0] + features[1], counts.count, counts.positives, falling=False
     )
-    ridge = PENALTY if penalised else 0.0
     candidates: list[tuple[float, int, Floats]] = []
     for columns in ([0, 1], [0], [1], []):
-        fitted = logistic_fit(features[columns], counts.count, counts.positives, ridge=ridge)
+        fitted = _fitted(features[columns], counts, penalised=penalised)
         if (fitted[1:] >= 0).all() and np.isfinite(fitted).all():
             coefficients = np.zeros(3)
             coefficients[[0, *(1 + index for index in columns)]] = fitted

@@ -9,7 +9,7 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.kernels.linear import least_solution, solved
-from uqcli.kernels.logistic import likelihood_has_maximum, sigmoid
+from uqcli.kernels.logistic import likelihood_has_maximum, pooled_values, sigmoid
 from uqcli.kernels.splines import Matrix, cubic_pieces, spline
 from uqcli.methods.calibrate.folds import thinned
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
@@ -53,15 +53,18 @@ def with_ridge(counts: ValueCounts, scale: Scale, ridge: float) -> FittedMap:
 
     The log-odds are ``a + sum_j b_j I_j(x)`` with ``b_j >= 0``, where x are the log-odds of the score and
     I_j are I-splines of degree 3. Interior knots are sextiles of x, and outer ones its first and last
-    percentile. The penalty is ``ridge/2`` times the sum of squared differences of neighbouring b_j.
+    percentile. The penalty is ``ridge/2`` times the sum of squared differences of neighbouring b_j. More than
+    65,536 scores are pooled.
     """
-    x = scale.log_odds(counts.value)
-    knots = _knots(x, counts.count)
+    (x,), count, positives = pooled_values(
+        scale.log_odds(counts.value)[None, :], counts.count, counts.positives
+    )
+    knots = _knots(x, count)
     basis_levels = np.tril(np.ones((len(knots) + 2, len(knots) + 2)))
     basis = spline(x, knots, cubic_pieces(knots, basis_levels))
-    penalised = not likelihood_has_maximum(x, counts.count, counts.positives, falling=False)
+    penalised = not likelihood_has_maximum(x, count, positives, falling=False)
     penalty = _penalty(len(basis), ridge, PENALTY if penalised else 0.0)
-    coefficients = _minimised(basis, counts.count, counts.positives, penalty)
+    coefficients = _minimised(basis, count, positives, penalty)
     fitted = SplineMap(knots=knots.tolist(), levels=np.cumsum(coefficients).tolist())
     return FittedMap(map=fitted, notes=penalty_note(counts) if penalised else ())
 
