@@ -8,6 +8,7 @@ it at all scores beyond the block too.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.special import betainc, betaincinv, ndtri
 
 from uqcli.counts import Bools, Floats, Ints, ValueCounts
 from uqcli.methods.proportion import POWER
+from uqcli.parts import indices_of_ranks
 
 _MAX_CELLS: Final = 200
 """Cells of the scores: their 20,100 blocks take a tenth of a second."""
@@ -116,9 +118,11 @@ def calibration_band(counts: ValueCounts, confidence: float) -> Band:
 
 def _cells(counts: ValueCounts) -> Ints:
     """Return the first atom of each cell: at most ``_MAX_CELLS`` of whole atoms, equal in rows."""
-    before = np.cumsum(counts.count, dtype=np.int64) - counts.count
-    cell = before * _MAX_CELLS // counts.rows
-    return np.flatnonzero(np.diff(cell, prepend=-1))
+    rows = counts.rows
+    # a cell begins with the first atom that has so many rows before it
+    least_before = np.unique([-(-cell * rows // _MAX_CELLS) for cell in range(1, _MAX_CELLS)])
+    begins = indices_of_ranks(counts.count, least_before - 1) + 1
+    return np.unique(np.concatenate([[0], begins[begins < len(counts.value)]]))
 
 
 def _blocks(counts: ValueCounts, cells: Ints, confidence: float) -> _Blocks:
@@ -156,12 +160,16 @@ def _limits(positives: Ints, count: Ints, tail: float) -> tuple[Floats, Floats]:
 
 def _distances(counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats) -> Floats:
     """Return how far the curve may be from each atom."""
-    sizes = np.diff(np.append(cells, len(counts.value)))
-    below = np.repeat(np.concatenate([[0.0], lower[:-1]]), sizes)  # inside a cell, the cells before it count
-    above = np.repeat(np.concatenate([upper[1:], [1.0]]), sizes)
-    below[np.append(cells[1:], len(counts.value)) - 1] = lower
-    above[cells] = upper
-    distance: Floats = np.maximum(above - counts.value, counts.value - below)
+    below, above = np.concatenate([[0.0], lower]), np.concatenate([upper, [1.0]])
+    distance = np.empty(len(counts.value))
+    for cell, (start, stop) in enumerate(pairwise([*cells.tolist(), len(counts.value)])):
+        value = counts.value[start:stop]
+        # inside a cell the cells around it count, at its ends the cell itself
+        distance[start:stop] = np.maximum(above[cell + 1] - value, value - below[cell])
+        for atom in {start, stop - 1}:
+            high = above[cell if atom == start else cell + 1]
+            low = below[cell + 1 if atom == stop - 1 else cell]
+            distance[atom] = max(high - counts.value[atom], counts.value[atom] - low)
     return distance
 
 
