@@ -21,7 +21,7 @@ NOT_CHECKED = {"check_array_api_input": "it needs SCIPY_ARRAY_API set before sci
 
 @pytest.mark.parametrize(
     "estimator",
-    [CalibratedScores(logit=True), BoundaryClassifier(max_selected="50%"), BoundaryClassifier(precision=0.5)],
+    [CalibratedScores(logit=True), BoundaryClassifier(precision=0.5)],
     ids=repr,
 )
 def test_estimators_keep_the_rules_of_scikit_learn(estimator):
