@@ -170,6 +170,7 @@ def test_results_are_byte_identical_on_every_kind_of_cpu(data, classes):
         [*line.format(data=data).split(), "--json"]
         for line in (
             "calibrate {data} --method all --bootstrap 20",
+            "calibrate source.csv --proba p_* --method all --bootstrap 20",
             "tce {data} --bootstrap 20",
             "shift source.csv --target target.csv --proba p_* --bootstrap 20",
             "shift source.csv --target target.csv --proba p_* --estimator em --bootstrap 20",
