@@ -1,0 +1,36 @@
+"""Simulations of the verdict on a chosen calibration method: true probabilities are seldom improved."""
+
+import os
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from uqcli.api.columns import Labelled, class_rows
+from uqcli.jobs.calibrate.fit import CalibrationOptions
+from uqcli.jobs.calibrate.fitted import CalibrateRequest
+from uqcli.jobs.calibrate.run import run
+
+REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "40"))
+
+
+def true_scores(random, rows):
+    score = random.beta(0.7, 1.8, rows)
+    return Labelled(score=score, label=(random.random(rows) < score).astype(int)).request()
+
+
+def true_classes(random, rows):
+    probability = random.dirichlet([0.5] * 4, rows)
+    label = (random.random((rows, 1)) > probability.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return class_rows(probability, label)
+
+
+@pytest.mark.parametrize("rows", [200, 1000])
+@pytest.mark.parametrize("draw", [true_scores, true_classes])
+def test_a_chosen_map_seldom_helps_true_probabilities(draw, rows):
+    helped = 0
+    for seed in range(REPETITIONS):
+        data = draw(np.random.default_rng(seed), rows)
+        request = CalibrateRequest(data=data, calibration=CalibrationOptions(seed=seed), bootstrap=200)
+        helped += "Calibration helped" in run(request).report.payload()["notes"][0]
+    assert stats.binomtest(helped, REPETITIONS, 0.05, alternative="greater").pvalue > 1e-3, helped
