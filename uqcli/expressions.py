@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import reduce
 from itertools import count
 from typing import Any, Final, Literal, TypeAlias
 
@@ -278,6 +279,11 @@ def let(value: Expression, body: Callable[[Name], Expression]) -> Expression:
 def minus(left: Expression, right: Expression) -> Expression:
     """Subtract."""
     return Arithmetic("-", left, right)
+
+
+def total(values: Sequence[Expression]) -> Expression:
+    """Add up values in order; at least one."""
+    return reduce(lambda left, right: Arithmetic("+", left, right), values)
 
 
 def clipped(value: Expression, low: float, high: float) -> Expression:

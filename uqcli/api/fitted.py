@@ -149,15 +149,19 @@ class Fitted(Generic[ModelT]):
         self, score: Column, uncertainty: Column | Mapping[str, Column] | None
     ) -> dict[str, Column | None]:
         """Return the score and uncertainty by the names that the rule file uses."""
-        columns = self.artifact.source.columns
-        if is_frame(uncertainty):
-            uncertainty = by_name(uncertainty).get(columns.get("uncertainty", ""))
+        columns, uncertainty = self.artifact.source.columns, self._own_uncertainty(uncertainty)
         column_by_name: dict[str, Column | None] = {columns["score"]: score}
         if self.artifact.needs_uncertainty and columns["uncertainty"] != columns["score"]:
             column_by_name[columns["uncertainty"]] = uncertainty
         elif self.artifact.needs_uncertainty and uncertainty is not None and uncertainty is not score:
             raise DataError("two columns for one", expected="the score alone, which is also the uncertainty")
         return column_by_name
+
+    def _own_uncertainty(self, uncertainty: Column | Mapping[str, Column] | None) -> Column | None:
+        """Return the uncertainty that the rule uses, from several by name."""
+        if not is_frame(uncertainty):
+            return uncertainty
+        return by_name(uncertainty).get(self.artifact.source.columns.get("uncertainty", ""))
 
     def _class_columns(self, probability: Classes) -> dict[str, Column | None]:
         """Return the class probabilities by the names that the rule file uses."""

@@ -168,9 +168,8 @@ def _report(error: UqcliError, *, debug: bool) -> None:
             traceback.print_exc()
         if write_failure(error):
             sys.stderr.write("".join(f"caution: {caution}\n" for caution in cautions()))
-        sys.stderr.write(
-            f"{error.message}\n" if isinstance(error, GateError) else f"error: {error.message}\n"
-        )
+        start = "" if isinstance(error, GateError) else "error: "
+        sys.stderr.write(f"{start}{error.message}\n")
         sys.stderr.flush()
         mark_ended()
 

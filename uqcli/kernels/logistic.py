@@ -126,6 +126,12 @@ def negative_log_likelihood(coefficients: Floats, features: Floats, count: Ints,
     return _loss(coefficients, regressors, count, positives, np.zeros(len(regressors)), 0.0)[0]
 
 
+def loss_at(log_odds: Floats, count: Floats | Ints, positives: Floats | Ints) -> float:
+    """Compute the negative log likelihood of log-odds; shape (m,) each."""
+    softplus = np.maximum(log_odds, 0) + np.log1p(np.exp(-np.abs(log_odds)))
+    return float((count * softplus - positives * log_odds).sum())
+
+
 def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: bool) -> bool:
     """Whether the likelihood of a logistic model of one feature has a maximum.
 
@@ -233,5 +239,4 @@ def _loss(
 ) -> tuple[float, Floats]:
     """Compute the penalised negative log likelihood, and the log-odds."""
     log_odds: Floats = np.asarray(offset + sum(b * x for b, x in zip(beta, regressors, strict=True)))
-    softplus = np.maximum(log_odds, 0) + np.log1p(np.exp(-np.abs(log_odds)))
-    return float((count * softplus - positives * log_odds).sum() + (penalty * beta**2).sum() / 2), log_odds
+    return loss_at(log_odds, count, positives) + float((penalty * beta**2).sum()) / 2, log_odds

@@ -61,12 +61,6 @@ def _at_left_ends(knots: Floats, coefficients: Matrix, degree: int, distinct: in
     return np.array(values)
 
 
-def piece_of(x: Floats, knots: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Return the piece of each number, and its distance from the left end of the piece."""
-    piece = np.searchsorted(knots, x, side="right").astype(np.int64)
-    return piece, x - knots[np.maximum(piece - 1, 0)]
-
-
 def spline(x: Floats, knots: Floats, pieces: Matrix) -> Matrix:
     """Evaluate splines given by their pieces.
 
@@ -74,7 +68,8 @@ def spline(x: Floats, knots: Floats, pieces: Matrix) -> Matrix:
     -------
     float64, shape (splines, n)
     """
-    piece, distance = piece_of(x, knots)
+    piece = np.searchsorted(knots, x, side="right")
+    distance = x - knots[np.maximum(piece - 1, 0)]
     value = np.zeros((pieces.shape[2], len(x)))
     for power in reversed(range(DEGREE + 1)):
         value *= distance

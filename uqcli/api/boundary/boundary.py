@@ -133,15 +133,13 @@ class Boundary(Fitted[BoundaryArtifact]):
         self, score: Column | Classes, uncertainty: Column | None, group: Column | None
     ) -> dict[str, Column | None]:
         """Return the columns by the names that the rule file uses."""
-        columns, classes = self.artifact.source.columns, self.artifact.class_names
-        if not classes:
+        if not self.artifact.class_names:
             column_by_name = self._input_columns(score, uncertainty)
             return column_by_name if self.artifact.by is None else {**column_by_name, self.artifact.by: group}
         column_by_name = self._class_columns(score)
         if self.artifact.needs_uncertainty:
-            if is_frame(uncertainty):
-                uncertainty = by_name(uncertainty).get(columns["uncertainty"])
-            column_by_name[columns["uncertainty"]] = uncertainty
+            own = self.artifact.source.columns["uncertainty"]
+            column_by_name[own] = self._own_uncertainty(uncertainty)
         return column_by_name
 
     @property

@@ -11,11 +11,10 @@ import numpy as np
 
 from uqcli import defaults
 from uqcli.choices import CalibrationMethod, Partitioner
-from uqcli.counts import Ints, ValueCounts
-from uqcli.draws import Purpose, generator
-from uqcli.jobs.calibrate.fit import CalibrationOptions, fit, fit_scores
-from uqcli.jobs.calibrate.sampled_rows import deal_rows, units_of
-from uqcli.methods.calibrate.choice import Choice, first_within_error
+from uqcli.counts import ValueCounts
+from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated, fit_scores
+from uqcli.jobs.calibrate.sampled_rows import folds_of, units_of
+from uqcli.methods.calibrate.choice import Choice, excesses, first_within_error
 from uqcli.methods.calibrate.folds import CrossFittedLosses, ScoreFolds, folds_from, thinned
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.losses import log_losses
@@ -44,12 +43,9 @@ def chosen_for_counts(counts: ValueCounts, options: CalibrationOptions) -> Choic
 
 def chosen_for_rows(rows: Rows, options: CalibrationOptions) -> Choice:
     """Choose a method for rows, some of which depend on each other; the folds keep clusters together."""
-    units = units_of(rows, options.cluster)
-    if units < defaults.FOLDS:
+    if units_of(rows, options.cluster) < defaults.FOLDS:
         return Choice(method=SIMPLEST_FIRST[0], tried=())
-    random = generator(options.seed, Purpose.SPLIT, 1)
-    folds = deal_rows(rows, defaults.FOLDS, random, options.cluster)
-    parts = [rows.reweighted(fold) for fold in folds]
+    parts = [held_out for _, held_out in folds_of(rows, options.seed, options.cluster)]
     return _chosen(folds_from([options.corrected(part.counts(part.score)) for part in parts]), options)
 
 
@@ -87,34 +83,26 @@ def with_tree_sizes(
         return options, ()
     if units_of(rows, options.cluster) < defaults.FOLDS:
         return options, ()
-    random = generator(options.seed, Purpose.SPLIT, 1)
-    folds = deal_rows(rows, defaults.FOLDS, random, options.cluster)
     if options.max_depth is None:
-        deeper = [replace(options, max_depth=depth) for depth in _DEPTHS]
-        options = _simplest(deeper, rows, folds, tree_rows)
+        options = _simplest([replace(options, max_depth=depth) for depth in _DEPTHS], rows, tree_rows)
     if options.min_leaf is None:
-        smaller = [replace(options, min_leaf=leaf) for leaf in _LEAVES]
-        options = _simplest(smaller, rows, folds, tree_rows)
+        options = _simplest([replace(options, min_leaf=leaf) for leaf in _LEAVES], rows, tree_rows)
     sizes = f"depth {options.depth} with at least {options.rows_of_leaf:,} rows a leaf"
     return options, (f"Tree of {sizes}, by cross-validation.",)
 
 
 def _simplest(
-    candidates: Sequence[CalibrationOptions], rows: Rows, folds: Ints, tree_rows: Rows | None
+    candidates: Sequence[CalibrationOptions], rows: Rows, tree_rows: Rows | None
 ) -> CalibrationOptions:
     """Return the first candidate within one standard error of the lowest cross-fitted log loss."""
-    losses = [_held_out_losses(candidate, rows, folds, tree_rows) for candidate in candidates]
-    return candidates[first_within_error(losses)]
+    losses = [_held_out_losses(candidate, rows, tree_rows) for candidate in candidates]
+    return candidates[first_within_error(excesses(losses))]
 
 
-def _held_out_losses(
-    options: CalibrationOptions, rows: Rows, folds: Ints, tree_rows: Rows | None
-) -> CrossFittedLosses:
-    weight, losses, counts = rows.weights(), [], []
-    for fold in folds:
-        held_out = rows.reweighted(fold)
-        probability = fit(rows.reweighted(weight - fold), options, tree_rows).predict(held_out).probability
-        if_positive, if_negative = log_losses(probability)
-        losses.append(np.where(held_out.labels, if_positive, if_negative))
-        counts.append(held_out.weights())
-    return CrossFittedLosses(loss=np.concatenate(losses), count=np.concatenate(counts))
+def _held_out_losses(options: CalibrationOptions, rows: Rows, tree_rows: Rows | None) -> CrossFittedLosses:
+    predicted = cross_validated(rows, options, tree_rows)
+    assert predicted is not None  # there are rows for all folds
+    if_positive, if_negative = log_losses(predicted.probability)
+    return CrossFittedLosses(
+        loss=np.where(predicted.rows.labels, if_positive, if_negative), count=predicted.rows.weights()
+    )

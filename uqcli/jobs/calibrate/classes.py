@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -14,7 +14,6 @@ from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ArtifactKind, CalibrationMethod
 from uqcli.class_counts import ClassCounts, Matrix
-from uqcli.draws import Purpose, generator
 from uqcli.engines.probabilities import label_indices, probabilities
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.errors import UsageError
@@ -23,7 +22,7 @@ from uqcli.jobs.calibrate.fit import CalibrationOptions
 from uqcli.jobs.calibrate.fitted import CalibrateRequest, target_bound_notes
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
-from uqcli.jobs.calibrate.sampled_rows import deal_rows, units_of
+from uqcli.jobs.calibrate.sampled_rows import folds_of, sample_of_rows, units_of
 from uqcli.jobs.clusters import clustered_pairs, clusters_in, keyed_by_cluster
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
@@ -46,7 +45,6 @@ from uqcli.methods.calibrate.maps import ClassMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
-from uqcli.parts import indices_of_ranks
 from uqcli.reports.calibrate.report import CalibrateReport, MethodResult
 from uqcli.reports.comparison import Comparison
 from uqcli.rows import Rows
@@ -65,11 +63,11 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     if method is None:
         choice = _chosen(problem)
         method = choice.method
-    elif method is CalibrationMethod.MATRIX and (obstacle := _obstacles(problem).get(method)):
+    elif obstacle := _obstacles(problem).get(method):
         raise UsageError(f"method {method} with these rows: it {obstacle}", expected="method vector")
     tried = _try(problem, method)
-    plan = plan_of(request, None if tried.measured is None else tried.measured.rows.size)
-    return _result(problem, tried, plan, choice=choice)
+    plan = plan_of(request, tried.size)
+    return _result(problem, tried, plan, _compared(tried, plan, request), choice=choice)
 
 
 def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
@@ -83,14 +81,15 @@ def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     problem = _Problem.from_request(request)
     obstacles = _obstacles(problem)
     tried = [_try(problem, method) for method in CLASS_FITS if method not in obstacles]
-    plan = plan_of(request, None if tried[0].measured is None else tried[0].measured.rows.size)
+    plan = plan_of(request, tried[0].size)
     tried.sort(key=lambda candidate: candidate.log_loss)
+    compared = [_compared(candidate, plan, request) for candidate in tried]
     methods = tuple(
-        MethodResult(method=candidate.method, compared=_compared(candidate.measured, plan, request))
-        for candidate in tried
-        if candidate.measured is not None
+        MethodResult(method=candidate.method, compared=measured)
+        for candidate, measured in zip(tried, compared, strict=True)
+        if measured is not None
     )
-    return _result(problem, tried[0], plan, methods=methods, obstacles=obstacles)
+    return _result(problem, tried[0], plan, compared[0], methods=methods, obstacles=obstacles)
 
 
 ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
@@ -130,63 +129,32 @@ class _Problem:
 
 def _folds(read: _Read, options: CalibrationOptions) -> tuple[ClassFold, ...]:
     """Return the folds by which methods and penalties are chosen; empty if there are too few rows."""
-    rows = _sample(read.rows, options.seed)
+    rows = sample_of_rows(read.rows, _CHOICE_ROWS, options.seed)
     if units_of(rows, options.cluster) < defaults.FOLDS:
         return ()
     return tuple(
         ClassFold(training=read.counts(training), held_out=read.counts(held_out))
-        for training, held_out in _dealt(rows, options)
+        for training, held_out in folds_of(rows, options.seed, options.cluster)
     )
 
 
-def _dealt(rows: Rows, options: CalibrationOptions) -> Iterator[tuple[Rows, Rows]]:
-    """Deal rows to at most five folds; yield the rows outside each, and its own."""
-    weight, random = rows.weights(), generator(options.seed, Purpose.SPLIT, 1)
-    parts = min(defaults.FOLDS, units_of(rows, options.cluster))
-    for fold in deal_rows(rows, parts, random, options.cluster):
-        yield rows.reweighted(weight - fold), rows.reweighted(fold)
-
-
-def _sample(rows: Rows, seed: int) -> Rows:
-    """Draw ``_CHOICE_ROWS`` rows without replacement; return all rows if there are no more."""
-    if rows.size <= _CHOICE_ROWS:
-        return rows
-    weight = rows.weights()
-    ranks = generator(seed, Purpose.SPLIT, 2).choice(rows.size, _CHOICE_ROWS, replace=False, shuffle=False)
-    return rows.reweighted(np.bincount(indices_of_ranks(weight, ranks), minlength=len(weight)))
-
-
-def _temperature(folds: Sequence[ClassFold], options: CalibrationOptions) -> ClassFit:
-    del folds, options
-    return fit_class_temperature
-
-
 def _linear(folds: Sequence[ClassFold], *, is_full: bool) -> ClassFit:
-    penalty = tuned_penalty(folds, is_full=is_full)
-    return lambda counts: (fit_linear(counts, penalty), ())
+    return _without_notes(partial(fit_linear, penalty=tuned_penalty(folds, is_full=is_full)))
+
+
+def _without_notes(fit: Callable[[ClassCounts], ClassMap]) -> ClassFit:
+    """Adapt a fit that never has a note."""
+    return lambda counts: (fit(counts), ())
 
 
 CLASS_FITS: Mapping[CalibrationMethod, Callable[[Sequence[ClassFold], CalibrationOptions], ClassFit]] = {
-    CalibrationMethod.TEMPERATURE: _temperature,
+    CalibrationMethod.TEMPERATURE: lambda _, __: fit_class_temperature,
     CalibrationMethod.VECTOR: lambda folds, _: _linear(folds, is_full=False),
     CalibrationMethod.MATRIX: lambda folds, _: _linear(folds, is_full=True),
-    CalibrationMethod.ISOTONIC: lambda _, __: (
-        lambda counts: (
-            fit_one_vs_rest(counts, with_intervals=False),
-            (),
-        )
-    ),
-    CalibrationMethod.VENN_ABERS: lambda _, __: (
-        lambda counts: (
-            fit_one_vs_rest(counts, with_intervals=True),
-            (),
-        )
-    ),
-    CalibrationMethod.HISTOGRAM: lambda _, options: (
-        lambda counts: (
-            fit_class_histogram(counts, options.histogram_edges, options.confidence),
-            (),
-        )
+    CalibrationMethod.ISOTONIC: lambda _, __: _without_notes(partial(fit_one_vs_rest, with_intervals=False)),
+    CalibrationMethod.VENN_ABERS: lambda _, __: _without_notes(partial(fit_one_vs_rest, with_intervals=True)),
+    CalibrationMethod.HISTOGRAM: lambda _, options: _without_notes(
+        partial(fit_class_histogram, edges_of=options.histogram_edges, confidence=options.confidence)
     ),
 }
 """Methods that calibrate all classes: each chooses its penalties by folds, then fits."""
@@ -245,6 +213,11 @@ class _Tried:
     measured: _Measured | None
 
     @property
+    def size(self) -> int | None:
+        """Number of measured rows."""
+        return None if self.measured is None else self.measured.rows.size
+
+    @property
     def log_loss(self) -> float:
         """Log loss, by which methods are ranked; infinite if unknown."""
         return np.inf if self.measured is None else self.measured.paired.losses()["after"]["log_loss"]
@@ -261,7 +234,10 @@ def _try(problem: _Problem, method: CalibrationMethod) -> _Tried:
     return _Tried(method=method, map=calibration, notes=notes, measured=measured)
 
 
-def _compared(measured: _Measured, plan: ResamplingPlan, request: CalibrateRequest) -> Comparison:
+def _compared(tried: _Tried, plan: ResamplingPlan, request: CalibrateRequest) -> Comparison | None:
+    measured = tried.measured
+    if measured is None:
+        return None
     return compare(measured.paired, plan, measured.by_cluster(request.calibration.cluster))
 
 
@@ -269,6 +245,7 @@ def _result(
     problem: _Problem,
     tried: _Tried,
     plan: ResamplingPlan,
+    compared: Comparison | None,
     *,
     choice: Choice | None = None,
     methods: tuple[MethodResult, ...] = (),
@@ -294,7 +271,7 @@ def _result(
         choice=choice,
         resampling=(plan.replicates, plan.confidence),
         tested=is_tested,
-        compared=None if measured is None else _compared(measured, plan, request),
+        compared=compared,
         clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
         where=None if measured is None else "on the test set" if is_tested else "(cross-validated)",
         panels=() if measured is None else (panel_of_classes(measured.paired),),
@@ -406,7 +383,7 @@ def _cross_validated(read: _Read, fit: ClassFit, options: CalibrationOptions) ->
     if units_of(read.rows, options.cluster) < 2:
         return None
     predictions = []
-    for training, held_out in _dealt(read.rows, options):
+    for training, held_out in folds_of(read.rows, options.seed, options.cluster):
         calibration, _ = fit(read.counts(training))
         before = read.probability(held_out)
         predictions.append((held_out, before, calibration.probabilities(before)))

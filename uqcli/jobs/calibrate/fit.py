@@ -13,7 +13,7 @@ from uqcli.counts import Floats, ValueCounts, merge
 from uqcli.draws import Purpose, check_seed, generator
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
-from uqcli.jobs.calibrate.sampled_rows import deal_rows, units_of
+from uqcli.jobs.calibrate.sampled_rows import deal_rows, folds_of, units_of
 from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.bin.grid import GridSpec, pool_by, uncertainty_edges_of
 from uqcli.methods.bin.registry import BinSizes, rule_of
@@ -290,16 +290,11 @@ def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
     rows
         Pooled and sorted; split into at most five folds after a random permutation.
     """
-    units = units_of(rows, options.cluster)
-    if units < 2:
+    if units_of(rows, options.cluster) < 2:
         return None
-    weight = rows.weights()
-    random = generator(options.seed, Purpose.SPLIT, 1)
-    folds = deal_rows(rows, min(defaults.FOLDS, units), random, options.cluster)
     predictions = []
-    for fold in folds:
-        held_out = rows.reweighted(fold)
-        fitted = fit(rows.reweighted(weight - fold), options, tree_rows)
+    for training, held_out in folds_of(rows, options.seed, options.cluster):
+        fitted = fit(training, options, tree_rows)
         predictions.append((held_out, fitted.predict(held_out).probability))
     return CrossValidated(
         rows=Rows.joined([fold_rows for fold_rows, _ in predictions]),

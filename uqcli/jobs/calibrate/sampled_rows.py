@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from uqcli.counts import Ints, ValueCounts
-from uqcli.defaults import MEASURED_ROWS
+from uqcli.defaults import FOLDS, MEASURED_ROWS
 from uqcli.draws import Purpose, dealt, generator
 from uqcli.parts import indices_of_ranks, sums_before
 from uqcli.repeats import are_copies
@@ -38,6 +40,28 @@ def sample_of(counts: ValueCounts, seed: int) -> ValueCounts:
     count = np.diff(first, append=len(rank))
     negatives = np.add.reduceat(negative, first, dtype=np.int64)
     return ValueCounts(value=counts.value[indices], count=count, positives=count - negatives)
+
+
+def sample_of_rows(rows: Rows, most: int, seed: int) -> Rows:
+    """Sample rows without replacement; return all rows if there are no more than ``most``."""
+    if rows.size <= most:
+        return rows
+    weight = rows.weights()
+    ranks = generator(seed, Purpose.SPLIT, 2).choice(rows.size, most, replace=False, shuffle=False)
+    return rows.reweighted(np.bincount(indices_of_ranks(weight, ranks), minlength=len(weight)))
+
+
+def folds_of(rows: Rows, seed: int, cluster: str | None) -> Iterator[tuple[Rows, Rows]]:
+    """Deal rows, or whole clusters, to at most five folds; yield the rows outside each, and its own.
+
+    Parameters
+    ----------
+    rows
+        At least two, or of two clusters.
+    """
+    weight, random = rows.weights(), generator(seed, Purpose.SPLIT, 1)
+    for fold in deal_rows(rows, min(FOLDS, units_of(rows, cluster)), random, cluster):
+        yield rows.reweighted(weight - fold), rows.reweighted(fold)
 
 
 def units_of(rows: Rows, cluster: str | None) -> int:

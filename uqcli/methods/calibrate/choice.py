@@ -35,12 +35,12 @@ class Choice:
     @classmethod
     def among(cls, losses: Mapping[CalibrationMethod, CrossFittedLosses]) -> Choice:
         """Choose the first method whose loss exceeds the lowest by at most one standard error."""
-        methods, best = list(losses), min(losses.values(), key=lambda loss: loss.mean)
-        tried = []
-        for method, loss in losses.items():
-            excess, error = loss.excess(best)
-            tried.append(Tried(method=method, log_loss=loss.mean, excess=excess, error=error))
-        return cls(method=methods[first_within_error(list(losses.values()))], tried=tuple(tried))
+        above = excesses(list(losses.values()))
+        tried = tuple(
+            Tried(method=method, log_loss=loss.mean, excess=excess, error=error)
+            for (method, loss), (excess, error) in zip(losses.items(), above, strict=True)
+        )
+        return cls(method=tried[first_within_error(above)].method, tried=tried)
 
     def reason(self) -> str:
         """State why the method was chosen."""
@@ -54,8 +54,12 @@ class Choice:
         )
 
 
-def first_within_error(losses: Sequence[CrossFittedLosses]) -> int:
-    """Return the first position whose mean loss exceeds the lowest by at most one standard error."""
+def excesses(losses: Sequence[CrossFittedLosses]) -> list[tuple[float, float]]:
+    """Return by how much each mean loss exceeds the lowest, with the standard error of the excess."""
     best = min(losses, key=lambda loss: loss.mean)
-    excesses = (loss.excess(best) for loss in losses)
-    return next(index for index, (excess, error) in enumerate(excesses) if excess <= error)
+    return [loss.excess(best) for loss in losses]
+
+
+def first_within_error(above: Sequence[tuple[float, float]]) -> int:
+    """Return the first position whose excess is at most its standard error (see ``excesses``)."""
+    return next(index for index, (excess, error) in enumerate(above) if excess <= error)

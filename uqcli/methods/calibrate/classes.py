@@ -6,7 +6,7 @@ Sums are over distinct rows in sorted order, so the result does not depend on ro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -87,19 +87,17 @@ class Penalty:
     other: float | None = None
     rows: int = 0
 
-    def with_ridge(self, name: str, ridge: float) -> Penalty:
-        """Replace one penalty."""
-        ridges = {"diagonal": self.diagonal, "intercept": self.intercept, "other": self.other, name: ridge}
-        return Penalty(
-            diagonal=ridges["diagonal"] or 0.0,
-            intercept=ridges["intercept"] or 0.0,
-            other=ridges["other"],
-            rows=self.rows,
-        )
-
     def scaled(self, rows: int) -> float:
         """Return the factor of the penalties for a number of rows."""
         return self.rows / rows if self.rows else 1.0
+
+
+_WITH_RIDGE: Final[Sequence[Callable[[Penalty, float], Penalty]]] = (
+    lambda penalty, ridge: replace(penalty, other=ridge),
+    lambda penalty, ridge: replace(penalty, intercept=ridge),
+    lambda penalty, ridge: replace(penalty, diagonal=ridge),
+)
+"""Replacements of one ridge, in the order in which they are chosen."""
 
 
 def fit_linear(
@@ -205,10 +203,10 @@ def tuned_penalty(folds: Sequence[ClassFold], *, is_full: bool) -> Penalty:
         return total / count
 
     lowest = loss(penalty)
-    for name in ("other", "intercept", "diagonal")[0 if is_full else 1 :]:
+    for with_ridge in _WITH_RIDGE[0 if is_full else 1 :]:
         for direction in (RIDGES[_MIDDLE + 1 :], RIDGES[_MIDDLE - 1 :: -1]):
             for ridge in direction:
-                candidate = penalty.with_ridge(name, ridge)
+                candidate = with_ridge(penalty, ridge)
                 candidate_loss = loss(candidate)
                 if candidate_loss >= lowest:
                     break

@@ -38,13 +38,11 @@ def fit_isotonic(counts: ValueCounts, *, certain: bool = True) -> IsotonicMap:
 def _uncertain(rate: Floats, count: Ints) -> Floats:
     """Replace rates of 0 and 1, which only the first and the last block can have."""
     softened = rate.copy()
-    first, last = 1 / (count[0] + 2), (count[-1] + 1) / (count[-1] + 2)
+    below, above = np.concatenate([[0.0], rate])[-2], np.concatenate([rate, [1.0]])[1]
     if rate[0] == 0:
-        softened[0] = first if len(rate) == 1 else min(first, rate[1])
+        softened[0] = min(1 / (count[0] + 2), above)
     if rate[-1] == 1:
-        softened[-1] = last if len(rate) == 1 else max(last, rate[-2])
-    if len(rate) == 2 and rate[0] == 0 and rate[1] == 1:
-        softened[:] = first, last
+        softened[-1] = max((count[-1] + 1) / (count[-1] + 2), below)
     return softened
 
 

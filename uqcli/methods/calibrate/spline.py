@@ -9,7 +9,7 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.kernels.linear import least_solution, solved
-from uqcli.kernels.logistic import likelihood_has_maximum, pooled_values, sigmoid
+from uqcli.kernels.logistic import likelihood_has_maximum, loss_at, pooled_values, sigmoid
 from uqcli.kernels.splines import Matrix, cubic_pieces, spline
 from uqcli.methods.calibrate.folds import thinned
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
@@ -122,6 +122,5 @@ def _minimised(basis: Matrix, count: Ints, positives: Ints, penalty: Matrix) -> 
 
 def _loss(beta: Floats, basis: Matrix, count: Ints, positives: Ints, penalty: Matrix) -> tuple[float, Floats]:
     log_odds: Floats = np.einsum("i,im->m", beta, basis)
-    softplus = np.maximum(log_odds, 0) + np.log1p(np.exp(-np.abs(log_odds)))
     form = float(np.einsum("i,ij,j->", beta, penalty, beta))
-    return float((count * softplus - positives * log_odds).sum()) + form / 2, log_odds
+    return loss_at(log_odds, count, positives) + form / 2, log_odds

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table, number, printable
-from uqcli.expressions import Arithmetic, Constant, Expression, Function, clipped, minus
+from uqcli.expressions import Arithmetic, Constant, Expression, Function, clipped, minus, total
 from uqcli.methods.calibrate.maps.base import BaseClassMap
 from uqcli.methods.calibrate.maps.contradictions import finite
 
@@ -61,7 +61,7 @@ class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", t
         from uqcli.methods.calibrate.scale import CLIP
 
         logarithms = [Function("ln", clipped(value, CLIP, 1.0)) for value in probability]
-        mean = _sum([Arithmetic("*", Constant(1 / len(logarithms)), value) for value in logarithms])
+        mean = total([Arithmetic("*", Constant(1 / len(logarithms)), value) for value in logarithms])
         logits = []
         for index, (*slopes, intercept) in enumerate(self.coefficients):
             used = [logarithms[index]] if len(slopes) == 1 else logarithms
@@ -69,7 +69,7 @@ class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", t
                 Arithmetic("*", Constant(slope), value) for slope, value in zip(slopes, used, strict=True)
             ]
             shift = Arithmetic("*", Constant(sum(slopes)), mean)
-            logits.append(Arithmetic("+", minus(_sum(terms), shift), Constant(intercept)))
+            logits.append(Arithmetic("+", minus(total(terms), shift), Constant(intercept)))
         return shares_of_logits(logits, weights)
 
     @property
@@ -98,10 +98,3 @@ class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", t
                 left=1,
             )
         ]
-
-
-def _sum(values: Sequence[Expression]) -> Expression:
-    total = values[0]
-    for value in values[1:]:
-        total = Arithmetic("+", total, value)
-    return total

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table, printable
-from uqcli.expressions import Arithmetic, Constant, Expression
+from uqcli.expressions import Arithmetic, Constant, Expression, total
 from uqcli.methods.calibrate.maps.base import BaseClassMap, Interval
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
@@ -52,8 +52,8 @@ class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag
 
         columns = zip(self.maps, probability.T, strict=True)
         mapped = np.stack([part.probability(column, Scale()) for part, column in columns], axis=1)
-        total = mapped.sum(axis=1, keepdims=True)
-        shares: Matrix = np.where(total > 0, mapped / np.where(total > 0, total, 1.0), probability)
+        sums = mapped.sum(axis=1, keepdims=True)
+        shares: Matrix = np.where(sums > 0, mapped / np.where(sums > 0, sums, 1.0), probability)
         return shares
 
     def intervals(self, probability: Matrix) -> Interval:
@@ -74,10 +74,8 @@ class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag
             Arithmetic("*", Constant(weight), part.exported(column, Scale()))
             for part, column, weight in zip(self.maps, probability, weights, strict=True)
         ]
-        total: Expression = mapped[0]
-        for value in mapped[1:]:
-            total = Arithmetic("+", total, value)
-        return [Arithmetic("/", value, total) for value in mapped]
+        sums = total(mapped)
+        return [Arithmetic("/", value, sums) for value in mapped]
 
     def tables_of(self, classes: Sequence[str]) -> list[Table]:
         """Tabulate the maps of at most 40 classes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -68,8 +69,6 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
 
     def exported_interval(self, corrected: Expression) -> tuple[Expression, Expression]:
         """See BaseScoreMap."""
-        import math
-
         above = [math.nextafter(score, math.inf) for score in self.high_to]
         low = Steps(corrected, tuple(self.low_from), tuple(map(Constant, [0.0, *self.low])))
         high = Steps(corrected, tuple(above), tuple(map(Constant, [*self.high, 1.0])))
