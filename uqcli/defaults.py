@@ -133,5 +133,8 @@ COLLECTED_ROWS: Final = 3 << 19
 KEPT_BYTES: Final = 832_000_000
 """Maximum bytes of counted columns kept in memory between two passes."""
 
-SMALL_WORK: Final = 2_000_000
-"""Loop steps of a kernel before it is compiled: below, Python is faster than loading the compiler."""
+SMALL_WORK: Final = 150_000
+"""Loop steps of a kernel before its machine code is loaded: below, Python is faster."""
+
+UNCOMPILED_WORK: Final = 2_000_000
+"""Loop steps of a kernel before it is compiled if the cache lacks its machine code."""

@@ -19,7 +19,7 @@ HEAVY = {
     "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "sklearn", "sqlglot",
 }  # fmt: skip
 READS = {"numpy", "polars", "pyarrow"}
-TESTS = READS | {"scipy.special"}
+TESTS = READS | {"llvmlite", "scipy.special"}
 MAY_LOAD = {
     "nothing": (set(), ["--version", "schema boundary"]),
     "what shows tables": ({"rich"}, ["--help", "boundary --help"]),
@@ -58,7 +58,7 @@ MAY_LOAD = {
         ],
     ),
 }
-"""Allowed heavy packages, and command lines, which together do too little work for numba to compile."""
+"""Allowed heavy packages, and command lines, which together do too little work to compile."""
 
 SCRIPT = """
 import json, sys

@@ -13,7 +13,7 @@ from sklearn.metrics import precision_recall_curve
 from uqcli import calibration_error
 from uqcli.choices import Algorithm, ConformalMethod, ConstraintKind, LeafMethod
 from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Feature, distinct_cells, pool
-from uqcli.defaults import SMALL_WORK
+from uqcli.defaults import UNCOMPILED_WORK
 from uqcli.kernels.nonconformity import true_label_scores
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.optimum import optimise
@@ -133,7 +133,7 @@ def conformal_ratio(rows, classes=100):
     part_rows = min(rows, 50_000)
     seconds = [0.0, 0.0]
     scores = [[], []]
-    warm_up_rows = SMALL_WORK  # loads the compiled code before the clock starts
+    warm_up_rows = UNCOMPILED_WORK  # loads the compiled code before the clock starts
     true_label_scores(
         np.full((warm_up_rows, 2), 0.5), np.zeros(warm_up_rows, dtype=np.int64), np.ones(warm_up_rows)
     )

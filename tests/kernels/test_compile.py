@@ -1,16 +1,21 @@
 """Tests of compiled kernels: they work without a usable cache, and report every other error."""
 
 import importlib.util
-import pickle
 import resource
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 
-from uqcli.defaults import SMALL_WORK
-from uqcli.kernels.compile import CACHE_ERRORS, Kernel, cache_directory
+from uqcli.defaults import SMALL_WORK, UNCOMPILED_WORK
+from uqcli.kernels import compile as compile_module
+from uqcli.kernels.cache import cache_directory
+from uqcli.kernels.compile import Kernel
+from uqcli.kernels.machine_code import UnexpectedCodeError, object_code, types_of
 
 SOURCE = """
 def sums(values, running):
@@ -22,16 +27,6 @@ def sums(values, running):
 """
 
 
-class CallOnUnpickling:
-    """An object whose unpickling calls a function."""
-
-    def __init__(self, *call):
-        self.call = call
-
-    def __reduce__(self):
-        return self.call[0], self.call[1:]
-
-
 def function_of(folder, source=SOURCE, name="sums"):
     path = folder / "summing.py"
     path.write_text(source)
@@ -41,133 +36,172 @@ def function_of(folder, source=SOURCE, name="sums"):
     return getattr(module, name)
 
 
-def use_cache(monkeypatch, folder):
-    """Let the compiler use another cache, also when it reads its environment anew."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", folder)
-    monkeypatch.setattr(numba.core.config, "CACHE_DIR", folder)
-
-
 @pytest.fixture
 def cached(tmp_path, monkeypatch):
-    """Return a function whose compiled form is in a cache, and the files of the cache."""
-    use_cache(monkeypatch, str(tmp_path / "cache"))
+    """Return a function whose machine code is in a cache, and the file of the cache."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     function = function_of(tmp_path)
     assert checked_total(Kernel(function)) == 45
-    files = {path.suffix: path for path in (tmp_path / "cache").rglob("*") if path.is_file()}
-    assert set(files) == {".nbi", ".nbc"}
-    return function, files
+    (path,) = (tmp_path / "cache").iterdir()
+    assert path.suffix == ".kernel"
+    return function, path
 
 
-def checked_total(kernel):
-    values = np.arange(10)
+def checked_total(kernel, work=UNCOMPILED_WORK + 1, dtype=np.int64):
+    values = np.arange(10, dtype=dtype)
     running = np.zeros_like(values)
-    total = kernel.run(SMALL_WORK + 1, values, running)
+    total = kernel.run(work, values, running)
     assert running.tolist() == np.cumsum(values).tolist()
     return total
 
 
-def load(kernel):
-    kernel.cached.compile((numba.typeof(np.arange(10)),) * 2)
+def must_not_compile(*_):
+    raise AssertionError("compiled")
 
 
-def write(content):
-    return lambda path: path.write_bytes(content)
+def test_code_in_the_cache_is_loaded_without_compiling(cached, monkeypatch):
+    function, _ = cached
+    monkeypatch.setattr(compile_module, "object_code", must_not_compile)
+    kernel = Kernel(function)
+    assert [checked_total(kernel, SMALL_WORK + 1), checked_total(kernel)] == [45, 45]
+    assert list(kernel._loaded.values()) != [None]
 
 
-def make_folder(path):
-    path.unlink()
-    path.mkdir()
+def test_code_that_is_not_in_the_cache_is_compiled_for_much_work_only(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    kernel = Kernel(function_of(tmp_path))
+    assert checked_total(kernel, SMALL_WORK + 1) == 45
+    assert list((tmp_path / "cache").iterdir()) == []
+    assert checked_total(kernel) == 45
+    assert len(list((tmp_path / "cache").iterdir())) == 1
 
 
-def break_code(path):
-    """Replace the compiled code, and nothing else, by bytes that are no code."""
-    content = list(pickle.loads(path.read_bytes()))
-    name, kind, _ = content[0]
-    assert kind == "object"
-    content[0] = (name, "bitcode", b"no code")
-    path.write_bytes(pickle.dumps(tuple(content)))
+def test_each_type_and_source_has_its_own_code(cached):
+    function, path = cached
+    assert checked_total(Kernel(function), dtype=np.int32) == 45
+    other = function_of(path.parent.parent, SOURCE.replace("total += values", "total = total + values"))
+    assert checked_total(Kernel(other)) == 45
+    assert len(list(path.parent.iterdir())) == 3
 
 
-TROUBLES = {
-    "an empty index": (".nbi", write(b""), EOFError),
-    "an index of noise": (".nbi", write(b"\xff" * 64), pickle.UnpicklingError),
-    "an index of text that is none": (".nbi", write(b"X\x02\x00\x00\x00\xff\xff."), UnicodeDecodeError),
-    "an index of something else": (".nbi", write(pickle.dumps(7) + pickle.dumps(7)), None),
-    "an index of a module that is gone": (".nbi", write(b"cnowhere\nthing\n."), ImportError),
-    "an index of a name that is gone": (".nbi", write(b"cos\nno_such_thing\n."), AttributeError),
-    "an index that calls wrongly": (".nbi", write(pickle.dumps(CallOnUnpickling(len, 1, 2))), TypeError),
-    "a folder for an index": (".nbi", make_folder, IsADirectoryError),
-    "empty code": (".nbc", write(b""), EOFError),
-    "code of noise": (".nbc", write(b"\xff" * 64), pickle.UnpicklingError),
-    "code that is none": (".nbc", break_code, RuntimeError),
+DAMAGES = {
+    "empty": lambda content: b"",
+    "noise": lambda content: b"\xff" * 64,
+    "one changed byte": lambda content: content[:-9] + bytes([content[-9] ^ 1]) + content[-8:],
+    "code of nothing": lambda content: content[:32],
 }
 
 
-@pytest.mark.parametrize("trouble", TROUBLES)
-def test_a_damaged_cache_is_ignored(cached, trouble):
-    function, files = cached
-    suffix, damage, expected = TROUBLES[trouble]
-    damage(files[suffix])
-    if expected is not None:
-        assert issubclass(expected, CACHE_ERRORS)
-        with pytest.raises(expected):
-            load(Kernel(function))
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_cache_is_replaced(cached, damage):
+    function, path = cached
+    whole = path.read_bytes()
+    path.write_bytes(DAMAGES[damage](whole))
     kernel = Kernel(function)
     assert [checked_total(kernel), checked_total(kernel)] == [45, 45]
+    assert len(path.read_bytes()) == len(whole)
 
 
-def test_a_truncated_cache_is_ignored(cached):
-    function, files = cached
-    content = files[".nbi"].read_bytes()
+def test_a_truncated_cache_is_replaced(cached, monkeypatch):
+    function, path = cached
+    content = path.read_bytes()
+    compiled = []
+    monkeypatch.setattr(compile_module, "object_code", lambda *_: compiled.append(1) or content[32:])
     for length in (*range(0, len(content), 61), len(content) - 1):
-        files[".nbi"].write_bytes(content[:length])
+        path.write_bytes(content[:length])
         assert checked_total(Kernel(function)) == 45
+        assert path.read_bytes() == content
+    assert len(compiled) > 20
+
+
+def test_a_folder_in_place_of_the_cache_is_ignored(cached):
+    function, path = cached
+    path.unlink()
+    path.mkdir()
+    assert checked_total(Kernel(function)) == 45
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
 def test_kernels_run_on_a_full_disk(tmp_path, monkeypatch):
-    use_cache(monkeypatch, str(tmp_path / "cache"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     function = function_of(tmp_path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (512, limits[1]))
     try:
-        with pytest.raises(OSError, match="too large"):
-            load(Kernel(function))
         assert checked_total(Kernel(function)) == 45
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_kernels_run_where_no_cache_can_be():
+def test_kernels_run_where_no_source_file_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
     names = {}
     exec(compile(SOURCE, "<nowhere>", "exec"), names)
-    with pytest.raises(RuntimeError, match="no locator"):
-        load(Kernel(names["sums"]))
     assert checked_total(Kernel(names["sums"])) == 45
+
+
+def test_threads_share_a_kernel(cached):
+    function, _ = cached
+    kernel, totals = Kernel(function), []
+    threads = [threading.Thread(target=lambda: totals.append(checked_total(kernel))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert totals == [45] * 8
+
+
+def test_loading_code_imports_no_compiler(cached):
+    function, path = cached
+    script = (
+        "import sys, numpy as np; from summing import sums; from uqcli.kernels.compile import Kernel; "
+        f"print(Kernel(sums).run({SMALL_WORK + 1}, np.arange(10), np.zeros(10, dtype=np.int64)), "
+        "'numba' in sys.modules)"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", script], cwd=path.parent.parent, capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "45 False\n"
+    assert function.__name__ == "sums"
 
 
 RAISING = """
 def raising(values):
     if values[0] > 0:
-        raise {error}("from the kernel")
+        raise ValueError("from the kernel")
     return 0
 """
 
 
-@pytest.mark.parametrize("error", ["ValueError", "RuntimeError", "ZeroDivisionError"])
-def test_errors_of_a_kernel_are_raised_once(tmp_path, monkeypatch, error):
-    use_cache(monkeypatch, str(tmp_path / "cache"))
-    kernel = Kernel(function_of(tmp_path, RAISING.format(error=error), "raising"))
-    with pytest.raises(Exception, match="from the kernel") as raised:
-        kernel.run(SMALL_WORK + 1, np.ones(3))
-    assert type(raised.value).__name__ == error
-    assert "compiled" not in kernel.__dict__  # the cache was not taken for the cause
+def test_errors_of_a_kernel_are_raised(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    kernel = Kernel(function_of(tmp_path, RAISING, "raising"))
+    with pytest.raises(ValueError, match="from the kernel"):
+        kernel.compiled(np.ones(3))
+
+
+def test_arrays_that_are_not_contiguous_are_refused(cached):
+    function, _ = cached
+    with pytest.raises(ValueError, match="contiguous"):
+        Kernel(function).compiled(np.arange(10)[::2], np.zeros(5, dtype=np.int64))
+
+
+def test_code_that_needs_more_than_itself_runs_in_numba(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    function = function_of(tmp_path, "def product(a, b):\n    return a[0] ** b[0]\n", "product")
+    args = np.array([2.0]), np.array([10.0])
+    with pytest.raises(UnexpectedCodeError):
+        object_code(function, types_of(args))
+    assert Kernel(function).compiled(*args) == 1024
+    assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_compile_errors_are_raised(tmp_path, monkeypatch):
-    use_cache(monkeypatch, str(tmp_path / "cache"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     kernel = Kernel(function_of(tmp_path, "def wrong(values):\n    return values.nonsense\n", "wrong"))
     with pytest.raises(numba.core.errors.TypingError):
-        kernel.run(SMALL_WORK + 1, np.ones(3))
+        kernel.compiled(np.ones(3))
 
 
 @pytest.mark.parametrize("home", [None, "", "relative", "~"])
@@ -190,10 +224,10 @@ def test_a_cache_that_others_can_write_is_not_used(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    own = str(tmp_path / "home" / ".cache" / "uqcli" / "kernels")
+    own = tmp_path / "home" / ".cache" / "uqcli" / "kernels"
     shared_folder = tmp_path / "beside"
     shared_folder.mkdir(mode=0o755)
-    assert cache_directory(shared_folder) == ""
+    assert cache_directory(shared_folder) == shared_folder
     for mode in (0o777, 0o775, 0o757):
         shared_folder.chmod(mode)
         assert cache_directory(shared_folder) == own
@@ -204,13 +238,13 @@ def test_a_cache_that_others_can_write_is_not_used(tmp_path, monkeypatch):
         monkeypatch.delenv("NUMBA_CACHE_DIR")
     shared_folder.chmod(0o1777)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(shared_folder / "made"))
-    assert cache_directory(shared_folder) == str(shared_folder / "made")
+    assert cache_directory(shared_folder) == shared_folder / "made"
     monkeypatch.setattr("os.geteuid", lambda: 4242)
     assert cache_directory(shared_folder) is None
 
 
 def test_kernels_run_without_a_cache(tmp_path, monkeypatch):
-    use_cache(monkeypatch, "relative")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "relative")
     monkeypatch.chdir(tmp_path)
     assert checked_total(Kernel(function_of(tmp_path))) == 45
     assert not (tmp_path / "relative").exists()

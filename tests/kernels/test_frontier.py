@@ -33,6 +33,6 @@ def test_compiled_equals_python():
     results = []
     for run in (frontier.max_plus_convolution.compiled, frontier.max_plus_convolution.python):
         total, taken = np.zeros(61, dtype=np.int64), np.zeros((3, 61), dtype=np.int32)
-        run(gains, total, taken)
+        run(gains, total, np.empty_like(total), taken)
         results.append((total.tolist(), taken.tolist()))
     assert results[0] == results[1]

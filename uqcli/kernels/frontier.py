@@ -27,7 +27,7 @@ def bin_frontier(gains: Ints) -> Ints:
     total = np.zeros(rows * bins + 1, dtype=np.int64)
     choices = np.zeros((rows, rows * bins + 1), dtype=np.int32)
     work = width * (rows * (rows - 1) // 2 * bins + rows)  # iterations of the inner loop
-    max_plus_convolution.run(work, np.ascontiguousarray(gains), total, choices)
+    max_plus_convolution.run(work, np.ascontiguousarray(gains), total, np.empty_like(total), choices)
     chosen = np.empty((rows, rows * bins + 1), dtype=np.int32)
     remaining = np.arange(rows * bins + 1)
     for row in range(rows - 1, -1, -1):
@@ -38,12 +38,11 @@ def bin_frontier(gains: Ints) -> Ints:
 
 @kernel
 def max_plus_convolution(
-    gains: Ints, total: Ints, choices: np.ndarray[tuple[int, int], np.dtype[np.int32]]
+    gains: Ints, total: Ints, previous: Ints, choices: np.ndarray[tuple[int, int], np.dtype[np.int32]]
 ) -> None:
     """Fill, row by row, the best total for every number of bins and the bins that the row takes for it."""
     rows, width = gains.shape
     bins = width - 1
-    previous = np.empty_like(total)
     reach = 0
     for row in range(rows):
         for m in range(reach + 1):

@@ -10,10 +10,7 @@ from uqcli.kernels.compile import kernel
 
 Matrix = NDArray[np.float64]
 
-FEW_CLASSES = 16
-"""Number of classes up to which insertion sort is faster than calling sort."""
-
-_SCORE_STEPS, _SET_STEPS, _SORTED_SET_STEPS = 5, 16, 5
+_SCORE_STEPS, _SET_STEPS = 5, 16
 """Estimated cost per probability in Python, in steps of ``Kernel.run``: matrices are slow to index."""
 
 
@@ -33,32 +30,39 @@ def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floa
     """
     result = np.empty(len(label))
     fill_true_label_scores.run(
-        _SCORE_STEPS * probability.size, np.ascontiguousarray(probability), label, uniform, result
+        _SCORE_STEPS * probability.size,
+        np.ascontiguousarray(probability),
+        label,
+        uniform,
+        result,
+        np.empty(probability.shape[1]),
     )
     return result
 
 
 @kernel
-def fill_true_label_scores(probability: Matrix, label: Ints, uniform: Floats, result: Floats) -> None:
-    """Fill the scores; the masses of more probable classes are added in descending order."""
+def fill_true_label_scores(
+    probability: Matrix, label: Ints, uniform: Floats, result: Floats, likelier: Floats
+) -> None:
+    """Fill the scores; the masses of more probable classes are added in descending order (Shell's sort)."""
     rows, classes = probability.shape
-    likelier = np.empty(classes)
     for i in range(rows):
         own = probability[i, label[i]]
         count = 0
         for j in range(classes):
-            value = probability[i, j]
-            if value <= own:
-                continue
-            position = count
-            if classes <= FEW_CLASSES:
-                while position > 0 and likelier[position - 1] > value:
-                    likelier[position] = likelier[position - 1]
-                    position -= 1
-            likelier[position] = value
-            count += 1
-        if classes > FEW_CLASSES:
-            likelier[:count].sort()
+            if probability[i, j] > own:
+                likelier[count] = probability[i, j]
+                count += 1
+        gap = count
+        while gap > 1:
+            gap = 1 if gap < 16 else gap * 4 // 9
+            for j in range(gap, count):
+                value = likelier[j]
+                position = j
+                while position >= gap and likelier[position - gap] > value:
+                    likelier[position] = likelier[position - gap]
+                    position -= gap
+                likelier[position] = value
         mass = 0.0
         for position in range(count - 1, -1, -1):
             mass += likelier[position]
@@ -81,22 +85,23 @@ def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> NDArr
     bool, shape (n, C)
     """
     inside = np.zeros(probability.shape, dtype=np.bool_)
-    steps = _SET_STEPS if probability.shape[1] <= FEW_CLASSES else _SORTED_SET_STEPS
     fill_sets.run(
-        steps * probability.size,
+        _SET_STEPS * probability.size,
         np.ascontiguousarray(probability),
         np.ascontiguousarray(threshold),
         uniform,
         inside,
+        np.empty(probability.shape[1], dtype=np.int64),
     )
     return inside
 
 
 @kernel
-def fill_sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: Bools) -> None:
-    """Fill the sets, class by class in descending order of probability."""
+def fill_sets(
+    probability: Matrix, threshold: Matrix, uniform: Floats, inside: Bools, descending: Ints
+) -> None:
+    """Fill the sets, class by class in descending order of probability (Shell's sort); ties share a score."""
     rows, classes = probability.shape
-    descending = np.empty(classes, dtype=np.int64)
     threshold_rows = len(threshold)
     for i in range(rows):
         threshold_row = i if threshold_rows == rows else 0
@@ -106,15 +111,18 @@ def fill_sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: B
                 inside[i, j] = True
             elif threshold[threshold_row, j] > top:
                 top = threshold[threshold_row, j]
-        if classes > FEW_CLASSES:
-            descending[:] = np.argsort(-probability[i])  # ties share a score, so their order does not matter
-        else:
-            for j in range(classes):
+        for j in range(classes):
+            descending[j] = j
+        gap = classes
+        while gap > 1:
+            gap = 1 if gap < 16 else gap * 4 // 9
+            for j in range(gap, classes):
+                label = descending[j]
                 position = j
-                while position > 0 and probability[i, descending[position - 1]] < probability[i, j]:
-                    descending[position] = descending[position - 1]
-                    position -= 1
-                descending[position] = j
+                while position >= gap and probability[i, descending[position - gap]] < probability[i, label]:
+                    descending[position] = descending[position - gap]
+                    position -= gap
+                descending[position] = label
         mass = 0.0
         position = 0
         while position < classes and min(mass, 1.0) <= top:

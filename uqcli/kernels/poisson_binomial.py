@@ -29,12 +29,12 @@ def distribution(probability: Floats, weight: Ints, cap: int) -> Floats:
     mass[0] = 1.0
     halvings = cap * cap * 2 * np.log2(np.maximum(weight, 2))
     work = int(np.minimum(weight * cap, halvings).sum()) + len(weight)
-    add_indicators.run(work, probability, weight, mass)
+    add_indicators.run(work, probability, weight, mass, *(np.empty(cap + 1) for _ in range(2)))
     return mass
 
 
 @kernel
-def add_indicators(probability: Floats, weight: Ints, mass: Floats) -> None:
+def add_indicators(probability: Floats, weight: Ints, mass: Floats, power: Floats, convolved: Floats) -> None:
     """Add indicators one by one, or equal ones by repeated doubling if that takes fewer steps."""
     cap = len(mass) - 1
     for row in range(len(probability)):
@@ -50,19 +50,18 @@ def add_indicators(probability: Floats, weight: Ints, mass: Floats) -> None:
                     mass[j] = mass[j] * failure + mass[j - 1] * success
                 mass[0] *= failure
             continue
-        power = [0.0 for _ in range(cap + 1)]
-        power[0] = failure
-        power[1] = success
-        for bit in range(bits):
-            if copies >> bit & 1:
-                convolved = [0.0 for _ in range(cap + 1)]
-                for i in range(cap + 1):
-                    for j in range(cap + 1):
-                        convolved[min(i + j, cap)] += mass[i] * power[j]
-                for i in range(cap + 1):
-                    mass[i] = convolved[i]
-            squared = [0.0 for _ in range(cap + 1)]
+        for i in range(cap + 1):
+            power[i] = failure if i == 0 else success if i == 1 else 0.0
+        for step in range(2 * bits):
+            squares = step % 2 == 1  # else the indicators of a bit are added
+            if not squares and not copies >> step // 2 & 1:
+                continue
             for i in range(cap + 1):
+                convolved[i] = 0.0
+            for i in range(cap + 1):
+                factor = power[i] if squares else mass[i]
                 for j in range(cap + 1):
-                    squared[min(i + j, cap)] += power[i] * power[j]
-            power = squared
+                    convolved[min(i + j, cap)] += factor * power[j]
+            for i in range(cap + 1):
+                power[i] = convolved[i] if squares else power[i]
+                mass[i] = mass[i] if squares else convolved[i]
