@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import glob
 import os
-import secrets
 import select
 import stat
 import sys
@@ -186,7 +185,7 @@ def _replace(path: str, content: bytes) -> None:
     if old is not None and not stat.S_ISREG(old.st_mode):
         return  # a device or a FIFO has no old report
     target = Path(path)
-    temporary = os.path.join(target.parent, f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")  # noqa: PTH118
+    temporary = os.path.join(target.parent, f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")  # noqa: PTH118
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with os.fdopen(descriptor, "wb") as stream:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -65,6 +64,8 @@ def name_of(function: Callable[..., Any], types: Types) -> str:
 
 @cache
 def _machine() -> tuple[str, ...]:
+    from importlib.metadata import version  # faster than numba's own
+
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features().flatten()

@@ -10,7 +10,6 @@ from uqcli.errors import DataError
 from uqcli.stores.address import KNOWN_LOCATIONS, is_foreign, is_stored, is_web
 from uqcli.stores.content import LocalFile
 from uqcli.stores.folders import Entry, Tree
-from uqcli.stores.web import WebFile
 
 
 class LocalTree:
@@ -52,34 +51,11 @@ def _local(path: Path) -> Entry:
     return Entry(name=str(path), basename=path.name, is_folder=path.is_dir(), is_file=is_file)
 
 
-class WebTree:
-    """Files of web servers, by name only: there are no listings."""
-
-    def entry(self, name: str) -> Entry | None:
-        """Assume that the file exists; only reading it shows whether it does."""
-        return Entry(name=name, basename=WebFile(url=name).basename, is_folder=False, is_file=True)
-
-    def inside(self, folder: Entry) -> list[Entry]:
-        """Return nothing: no listing exists."""
-        del folder
-        return []
-
-    def prefetch(self, folders: Iterable[Entry]) -> None:
-        """Do nothing."""
-
-    def matches(self, pattern: str) -> list[Entry]:
-        """Return nothing: pattern characters are part of a web address."""
-        del pattern
-        return []
-
-    def content(self, name: str) -> WebFile:
-        """Find the file of an address."""
-        return WebFile(url=name)
-
-
 def tree_of(name: str) -> Tree:
     """Select the tree of a name."""
     if is_web(name):
+        from uqcli.stores.web import WebTree
+
         return WebTree()
     if is_stored(name):
         from uqcli.stores.bucket import StoreTree

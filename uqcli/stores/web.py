@@ -10,7 +10,7 @@ import socket
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -20,6 +20,32 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from uqcli.errors import DataError
 from uqcli.stores import limits
 from uqcli.stores.address import is_web, refuse_user, safe_address
+from uqcli.stores.folders import Entry
+
+
+class WebTree:
+    """Files of web servers, by name only: there are no listings."""
+
+    def entry(self, name: str) -> Entry | None:
+        """Assume that the file exists; only reading it shows whether it does."""
+        return Entry(name=name, basename=WebFile(url=name).basename, is_folder=False, is_file=True)
+
+    def inside(self, folder: Entry) -> list[Entry]:
+        """Return nothing: no listing exists."""
+        del folder
+        return []
+
+    def prefetch(self, folders: Iterable[Entry]) -> None:
+        """Do nothing."""
+
+    def matches(self, pattern: str) -> list[Entry]:
+        """Return nothing: pattern characters are part of a web address."""
+        del pattern
+        return []
+
+    def content(self, name: str) -> WebFile:
+        """Find the file of an address."""
+        return WebFile(url=name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from uqcli.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
+from uqcli.engines.local.ahead import parallel_map
 from uqcli.engines.local.count.keys import Keys, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
@@ -15,6 +17,9 @@ from uqcli.engines.protocol import Partition
 
 _KEYS_PER_STEP = 1 << 17
 """Keys per step, to stay in the cache."""
+
+_MAX_SLICES, _MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 8, 1 << 19, 1 << 12
+"""Ranges of keys sorted in parallel, the rows that each needs, and the keys that cut them."""
 
 _MIN_INT32_VALUES = 1 << 20
 """Number of distinct values from which counts are 32-bit if they fit."""
@@ -38,6 +43,27 @@ class KeyRows:
     positive: Keys
     weight: tuple[Ints, Ints] | None = None
     amounts: tuple[Ints, Ints] | None = None
+
+    def between(self, low: int | None, high: int | None) -> KeyRows:
+        """Select the rows with keys from ``low`` to below ``high``; None is no limit."""
+        negative, positive = (_between(keys, low, high) for keys in (self.negative, self.positive))
+
+        def select(sides: tuple[Ints, Ints] | None) -> tuple[Ints, Ints] | None:
+            return None if sides is None else (sides[0][..., negative], sides[1][..., positive])
+
+        return KeyRows(
+            negative=self.negative[negative],
+            positive=self.positive[positive],
+            weight=select(self.weight),
+            amounts=select(self.amounts),
+        )
+
+
+def _between(keys: Keys, low: int | None, high: int | None) -> Bools:
+    inside = np.ones(len(keys), dtype=np.bool_) if low is None else keys >= low
+    if high is not None:
+        inside &= keys < high
+    return inside
 
 
 NO_ROWS = KeyRows(negative=np.empty(0, dtype=np.int32), positive=np.empty(0, dtype=np.int32))
@@ -97,6 +123,36 @@ def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts,
 
 def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
     """Pool rows with equal keys; all keys have the same width."""
+    return joined(by_slices(parts, lambda rows: _pooled(rows, width)))
+
+
+def by_slices(parts: Sequence[KeyRows], work: Callable[[Sequence[KeyRows]], KeyCounts]) -> list[KeyCounts]:
+    """Apply a function to the rows of each of a few ranges of keys, ascending, in parallel."""
+    rows = sum(len(part.negative) + len(part.positive) for part in parts)
+    slices = min(_MAX_SLICES, rows // _MIN_ROWS_PER_SLICE)
+    if slices < 2:
+        return [work(parts)]
+    step = max(1, rows // _SAMPLED_KEYS)
+    sample = np.concatenate([keys[::step] for part in parts for keys in (part.negative, part.positive)])
+    sample.sort()
+    edges = np.unique(sample[np.arange(1, slices) * len(sample) // slices]).tolist()
+    bounds = pairwise([None, *edges, None])
+    return list(parallel_map(lambda ends: work([part.between(*ends) for part in parts]), bounds))
+
+
+def joined(slices: Sequence[KeyCounts]) -> KeyCounts:
+    """Concatenate counts of ascending ranges of keys."""
+    if len(slices) == 1:
+        return slices[0]
+    return KeyCounts(
+        key=np.concatenate([part.key for part in slices]),
+        count=np.concatenate([part.count for part in slices]),
+        positives=np.concatenate([part.positives for part in slices]),
+        sums=joined_sums([part.sums for part in slices]),
+    )
+
+
+def _pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
     if any(part.weight is not None or part.amounts is not None for part in parts):
         return _weighted(parts)
     ordered, positive = in_order(parts, width)
@@ -133,21 +189,17 @@ def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tup
 
 def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
     """Merge counts of unsorted, possibly repeated keys."""
-    key = np.concatenate([part.key for part in parts])
-    count = np.concatenate([part.count for part in parts]).astype(np.int64, copy=False)
-    positives = np.concatenate([part.positives for part in parts]).astype(np.int64, copy=False)
-    sums = joined_sums([part.sums for part in parts])
-    if len(key) == 0:
-        return KeyCounts(key=key, count=count, positives=positives, sums=sums)
-    order = np.argsort(key, kind="stable")
-    ordered = key[order]
+    counts = joined(parts)
+    if len(counts.key) == 0:
+        return counts
+    order = np.argsort(counts.key, kind="stable")
+    ordered = counts.key[order]
     starts = run_starts(ordered)
-    return KeyCounts(
-        key=ordered[starts],
-        count=np.add.reduceat(count[order], starts),
-        positives=np.add.reduceat(positives[order], starts),
-        sums=None if sums is None else np.add.reduceat(sums[..., order], starts, axis=-1),
+    count, positives = (
+        np.add.reduceat(amount[order], starts, dtype=np.int64) for amount in (counts.count, counts.positives)
     )
+    sums = None if counts.sums is None else np.add.reduceat(counts.sums[..., order], starts, axis=-1)
+    return KeyCounts(key=ordered[starts], count=count, positives=positives, sums=sums)
 
 
 def _new_keys(ordered: Keys) -> Iterator[tuple[int, Bools]]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.arrow import arrow_of, bytes_of
@@ -82,6 +81,8 @@ def block_with_keys(block: CsvBlock, dialect: CsvDialect, keys: Keys) -> CsvBloc
     dialect
         Dialect with the partition columns.
     """
+    import pyarrow.compute as pc
+
     missing = len(block.dialect.columns) - block.fields
     fillings = [
         dialect.delimiter.encode() * missing_fields

@@ -17,7 +17,6 @@ import msgspec
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from uqcli.choices import FileFormat
@@ -88,6 +87,8 @@ class CsvSink:
         kept_rows : bool, shape (rows,), or None
             Records to write; None for all.
         """
+        import pyarrow.compute as pc  # a tenth of a small job
+
         new = {name: _as_bytes(added[name], self.delimiter) for name in added.columns}
         if block.short is None and (*block.dialect.columns, *new) == self._names:
             fields = [block.records(), *new.values()]
