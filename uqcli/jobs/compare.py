@@ -17,7 +17,7 @@ from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired import SIDES, PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.evaluate.ranking import auc, average_precision
-from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
+from uqcli.methods.resampling import MIN_CLASS_ROWS, WithError, min_replicates, studentised_interval
 from uqcli.methods.tce.calibration_error import (
     ScoreBins,
     brier,
@@ -27,6 +27,7 @@ from uqcli.methods.tce.calibration_error import (
     reject,
 )
 from uqcli.reports.comparison import Comparison
+from uqcli.running.concurrency import parallel_map
 from uqcli.running.progress import with_progress
 
 Values = Mapping[str, float | None]
@@ -87,10 +88,11 @@ def _intervals(paired_counts: AnyPairedCounts | ClusteredPairs, plan: Resampling
     if paired_counts.min_class_rows < MIN_CLASS_ROWS:
         return dict.fromkeys(keys)
     replicates = max(plan.replicates, min_replicates(plan.confidence))
-    draws = [
-        paired_counts.resampled(generator(plan.seed, Purpose.BOOTSTRAP, resample_index)).with_errors()
-        for resample_index in with_progress(range(replicates), "resampling", replicates)
-    ]
+
+    def draw(resample_index: int) -> dict[str, dict[str, WithError]]:
+        return paired_counts.resampled(generator(plan.seed, Purpose.BOOTSTRAP, resample_index)).with_errors()
+
+    draws = list(with_progress(parallel_map(draw, range(replicates)), "resampling", replicates))
     return {
         (side, name): studentised_interval(
             estimates[name][side], [draw[name][side] for draw in draws], plan.confidence

@@ -14,7 +14,6 @@ from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines import refusals
 from uqcli.engines.columns import require_columns
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
-from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.joined import LabelledInput, Labels
 from uqcli.engines.local.check.rows import RowChecker
@@ -27,6 +26,7 @@ from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.repeats import RepeatedPairs, WeightSummary
 from uqcli.rows import Rows
+from uqcli.running.concurrency import ahead
 from uqcli.running.remarks import caution, suspect
 from uqcli.running.rows_read import rows_read
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from uqcli.defaults import KEPT_BYTES, ROWS_PER_PART
 from uqcli.engines import refusals
-from uqcli.engines.local.ahead import parallel_map
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.count.columns import ColumnSummary
@@ -20,6 +19,7 @@ from uqcli.engines.local.count.part import Part, joined, part_of
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
+from uqcli.running.concurrency import parallel_map
 
 R = TypeVar("R")
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from uqcli.counts import ValueCounts, run_starts
 from uqcli.defaults import SORTED_ROWS
-from uqcli.engines.local.ahead import parallel_map
 from uqcli.engines.local.count.keys import least_keys
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import (
@@ -30,6 +29,7 @@ from uqcli.engines.local.count.pooling import (
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
 from uqcli.kernels.pava import isotonic_sums
+from uqcli.running.concurrency import parallel_map
 
 
 def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:

@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from uqcli.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
-from uqcli.engines.local.ahead import parallel_map
 from uqcli.engines.local.count.keys import Keys, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
+from uqcli.running.concurrency import parallel_map
 
 _KEYS_PER_STEP = 1 << 17
 """Keys per step, to stay in the cache."""

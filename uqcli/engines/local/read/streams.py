@@ -16,9 +16,9 @@ from typing import BinaryIO, Final, cast
 
 from uqcli.choices import FileFormat
 from uqcli.engines.inputs import InputFile
-from uqcli.engines.local.ahead import is_abandoned
 from uqcli.engines.local.read.failures import copying, reading
 from uqcli.files import stdin_bytes
+from uqcli.running.concurrency import is_abandoned
 from uqcli.running.interruption import temporary_path
 from uqcli.stores.content import Content
 

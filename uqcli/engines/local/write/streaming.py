@@ -14,7 +14,6 @@ import pyarrow as pa
 from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Bools
 from uqcli.engines.inputs import format_of, inferred_format
-from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.arrow import arrow_of, frame_of
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.csv_source import CsvSource
@@ -29,6 +28,7 @@ from uqcli.engines.predictions import outside
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.files import STDIO
 from uqcli.rows import Rows
+from uqcli.running.concurrency import ahead
 from uqcli.running.rows_read import rows_read
 
 

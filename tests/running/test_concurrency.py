@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from uqcli.engines.local.ahead import ahead, parallel_map
+from uqcli.running.concurrency import ahead, parallel_map
 
 
 def items_then_error(stop):
