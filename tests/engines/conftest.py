@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 
 from uqcli.choices import EngineName
-from uqcli.engines.local.count import cached, group, isotonic, ranges
+from uqcli.engines.local.count import cached, group, isotonic, pooling, ranges
 from uqcli.engines.open import open_engine
 from uqcli.engines.spark import ranges as spark_ranges
 from uqcli.engines.spark.engine import SparkEngine
@@ -79,6 +79,8 @@ def engine(variant, monkeypatch):
         for module in (cached, group, ranges):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
         monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
+        monkeypatch.setattr(pooling, "WAITING_ROWS", 5)
+        monkeypatch.setattr(pooling, "MIN_ROWS_PER_SLICE", 2)
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
         monkeypatch.setattr(ranges, "CELLS", 8)
         monkeypatch.setattr(ranges, "MIN_RANGES", 4)

@@ -18,8 +18,16 @@ from uqcli.running.concurrency import parallel_map
 _KEYS_PER_STEP = 1 << 17
 """Keys per step, to stay in the cache."""
 
-_MAX_SLICES, _MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 8, 1 << 19, 1 << 12
+_MAX_SLICES, MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 8, 1 << 19, 1 << 12
 """Ranges of keys sorted in parallel, the rows that each needs, and the keys that cut them."""
+
+WAITING_ROWS = 1 << 25
+"""Rows collected before they are counted."""
+
+_KEPT_RANGES = 64
+"""Ranges of keys whose counts are kept separately if there are more rows."""
+
+_MAX_INT32_ROWS = 2**31 - 1
 
 _MIN_INT32_VALUES = 1 << 20
 """Number of distinct values from which counts are 32-bit if they fit."""
@@ -44,6 +52,11 @@ class KeyRows:
     weight: tuple[Ints, Ints] | None = None
     amounts: tuple[Ints, Ints] | None = None
 
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.negative) + len(self.positive)
+
     def between(self, low: int | None, high: int | None) -> KeyRows:
         """Select the rows with keys from ``low`` to below ``high``; None is no limit."""
         negative, positive = (_between(keys, low, high) for keys in (self.negative, self.positive))
@@ -66,9 +79,6 @@ def _between(keys: Keys, low: int | None, high: int | None) -> Bools:
     return inside
 
 
-NO_ROWS = KeyRows(negative=np.empty(0, dtype=np.int32), positive=np.empty(0, dtype=np.int32))
-
-
 @dataclass(frozen=True, kw_only=True)
 class KeyCounts:
     """Counts of distinct keys, ascending; each of shape (m,), except sums (see ``ValueCounts``)."""
@@ -86,6 +96,19 @@ class KeyCounts:
             positives=self.positives[keys],
             sums=None if self.sums is None else self.sums[..., keys],
         )
+
+    def cut(self, edges: Keys) -> list[KeyCounts]:
+        """Copy the counts below, between and from some ascending keys on."""
+        bounds = pairwise([0, *np.searchsorted(self.key, edges).tolist(), len(self.key)])
+        return [
+            KeyCounts(
+                key=self.key[first:stop].copy(),
+                count=self.count[first:stop].copy(),
+                positives=self.positives[first:stop].copy(),
+                sums=None if self.sums is None else self.sums[..., first:stop].copy(),
+            )
+            for first, stop in bounds
+        ]
 
     def as_values(self) -> ValueCounts:
         """Convert keys to values."""
@@ -112,13 +135,78 @@ def keys_by_part(part: Part, role: str) -> list[KeyRows]:
 def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Compute the exact tie-pooled counts of a column in each group."""
     width = rows.column(role).width
-    collected = list(rows.each(lambda part: keys_by_part(part, role), (role,), by))
-    counts = []
-    for group_index in range(rows.parts(by)):
-        counts.append(pooled([by_bin[group_index] for by_bin in collected], width).as_values())
-        for by_bin in collected:
-            by_bin[group_index] = NO_ROWS  # free the memory of counted rows
-    return tuple(counts)
+    pools = [_Pool(width, fits_32_bits=rows.size <= _MAX_INT32_ROWS) for _ in range(rows.parts(by))]
+    waiting = 0
+    for by_group in rows.each(lambda part: keys_by_part(part, role), (role,), by):
+        for pool, keys in zip(pools, by_group, strict=True):
+            pool.waiting.append(keys)
+            waiting += keys.rows
+        if waiting > WAITING_ROWS:
+            for pool in pools:
+                pool.settle()
+            waiting = 0
+    return tuple(pool.as_values() for pool in pools)
+
+
+class _Pool:
+    """Counts of the rows so far, and rows that wait to be counted.
+
+    More rows than fit into memory are counted batch by batch. The counts are kept in ranges of keys, so that
+    merging and converting them needs little more memory than they do.
+
+    Parameters
+    ----------
+    width
+        Type of the keys.
+    fits_32_bits
+        Whether counts without weights fit into 32 bits.
+    """
+
+    def __init__(self, width: np.dtype[np.signedinteger], *, fits_32_bits: bool) -> None:
+        self.waiting: list[KeyRows] = []
+        self._width = width
+        self._count_type: type[np.signedinteger] = np.int32 if fits_32_bits else np.int64
+        self._edges: Keys | None = None
+        self._counts: list[KeyCounts] = []
+
+    def settle(self) -> None:
+        """Add the waiting rows to the counts."""
+        if _are_weighted(self.waiting):
+            self._count_type = np.int64
+        batch, self.waiting = pooled(self.waiting, self._width), []
+        if self._edges is None:
+            cuts = np.arange(1, _KEPT_RANGES) * len(batch.key) // _KEPT_RANGES
+            self._edges = np.unique(batch.key[cuts]) if len(batch.key) else batch.key
+            self._counts = batch.cut(self._edges)
+            return
+
+        def merge(pair: tuple[KeyCounts, KeyCounts]) -> KeyCounts:
+            return merged(pair, self._count_type)
+
+        self._counts = list(parallel_map(merge, zip(self._drained(), batch.cut(self._edges), strict=True)))
+
+    def as_values(self) -> ValueCounts:
+        """Convert the counts of all rows."""
+        if self._edges is None:
+            waiting, self.waiting = self.waiting, []
+            return pooled(waiting, self._width).as_values()
+        self.settle()
+        size = sum(len(counts.key) for counts in self._counts)
+        sums = joined_sums([counts.sums for counts in self._counts])
+        value, count, positives = np.empty(size), *(np.empty(size, self._count_type) for _ in range(2))
+        filled = 0
+        for counts in self._drained():
+            inside = slice(filled, filled + len(counts.key))
+            value[inside], count[inside] = values_of(counts.key), counts.count
+            positives[inside] = counts.positives
+            filled = inside.stop
+        return ValueCounts(value=value, count=count, positives=positives, sums=sums)
+
+    def _drained(self) -> Iterator[KeyCounts]:
+        """Yield the counts and free their memory."""
+        counts, self._counts = self._counts[::-1], []
+        while counts:
+            yield counts.pop()
 
 
 def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
@@ -128,8 +216,8 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
 
 def by_slices(parts: Sequence[KeyRows], work: Callable[[Sequence[KeyRows]], KeyCounts]) -> list[KeyCounts]:
     """Apply a function to the rows of each of a few ranges of keys, ascending, in parallel."""
-    rows = sum(len(part.negative) + len(part.positive) for part in parts)
-    slices = min(_MAX_SLICES, rows // _MIN_ROWS_PER_SLICE)
+    rows = sum(part.rows for part in parts)
+    slices = min(_MAX_SLICES, rows // MIN_ROWS_PER_SLICE)
     if slices < 2:
         return [work(parts)]
     step = max(1, rows // _SAMPLED_KEYS)
@@ -153,7 +241,7 @@ def joined(slices: Sequence[KeyCounts]) -> KeyCounts:
 
 
 def _pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
-    if any(part.weight is not None or part.amounts is not None for part in parts):
+    if _are_weighted(parts):
         return _weighted(parts)
     ordered, positive = in_order(parts, width)
     size = len(ordered) - sum(int(np.count_nonzero(~new)) for _, new in _new_keys(ordered))
@@ -177,6 +265,10 @@ def _pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyC
     return KeyCounts(key=key, count=count, positives=_counted_at(key, positive, count_type))
 
 
+def _are_weighted(parts: Sequence[KeyRows]) -> bool:
+    return any(part.weight is not None or part.amounts is not None for part in parts)
+
+
 def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tuple[Keys, Keys]:
     """Return the sorted keys of all rows, and of the positive rows."""
     none = np.empty(0, dtype=width)
@@ -187,7 +279,7 @@ def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tup
     return ordered, positive
 
 
-def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
+def merged(parts: Sequence[KeyCounts], count_type: type[np.signedinteger] = np.int64) -> KeyCounts:
     """Merge counts of unsorted, possibly repeated keys."""
     counts = joined(parts)
     if len(counts.key) == 0:
@@ -196,7 +288,8 @@ def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
     ordered = counts.key[order]
     starts = run_starts(ordered)
     count, positives = (
-        np.add.reduceat(amount[order], starts, dtype=np.int64) for amount in (counts.count, counts.positives)
+        np.add.reduceat(amount[order], starts, dtype=count_type)
+        for amount in (counts.count, counts.positives)
     )
     sums = None if counts.sums is None else np.add.reduceat(counts.sums[..., order], starts, axis=-1)
     return KeyCounts(key=ordered[starts], count=count, positives=positives, sums=sums)
