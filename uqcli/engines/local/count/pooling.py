@@ -98,14 +98,14 @@ class KeyCounts:
         )
 
     def cut(self, edges: Keys) -> list[KeyCounts]:
-        """Copy the counts below, between and from some ascending keys on."""
+        """Return the counts below, between and from some ascending keys on."""
         bounds = pairwise([0, *np.searchsorted(self.key, edges).tolist(), len(self.key)])
         return [
             KeyCounts(
-                key=self.key[first:stop].copy(),
-                count=self.count[first:stop].copy(),
-                positives=self.positives[first:stop].copy(),
-                sums=None if self.sums is None else self.sums[..., first:stop].copy(),
+                key=self.key[first:stop],
+                count=self.count[first:stop],
+                positives=self.positives[first:stop],
+                sums=None if self.sums is None else self.sums[..., first:stop],
             )
             for first, stop in bounds
         ]
