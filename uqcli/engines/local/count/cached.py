@@ -116,8 +116,21 @@ class CachedRows(CountedRows):
 
     def read(self) -> LocalBatches:
         """Read and check all rows once, and cache what fits."""
+        for _ in self.reading(keep=True):
+            pass
+        assert self._batches is not None
+        return self._batches
+
+    def undivided(self, roles: Sequence[str]) -> Iterator[Part]:
+        """Iterate over all parts; the first time while they are read and checked (see CountedRows)."""
+        if self._batches is None:
+            return self.reading(keep=False)
+        return super().undivided(roles)
+
+    def reading(self, *, keep: bool) -> Iterator[Part]:
+        """Read and check all rows once, yield them, and cache them if all fit, or with ``keep`` what fits."""
         if self._batches is not None:
-            return self._batches
+            return
         batches, used = LocalBatches(self.request, narrow=True, max_rows=ROWS_PER_PART), 0
         store = _Store()
         for part, end_position in self._parts_of(batches.with_ends()):
@@ -127,15 +140,19 @@ class CachedRows(CountedRows):
             if not self._beyond and (used <= KEPT_BYTES or not batches.repeatable):
                 self._parts.append(store.part(part))
                 self._cached = end_position
+                yield self._parts[-1]
             else:
                 self._beyond += part.rows
+                if not keep:
+                    self._beyond += sum(cached.rows for cached in self._parts)
+                    self._parts, self._cached, store = [], 0, _Store()
+                yield part
         if not self._parts and not self._beyond:
             raise refusals.no_weight()
         if self._summary not in (None, batches.summary):
             raise refusals.inputs_changed()
         self._parts = [self._aligned(part) for part in self._parts]
         self._batches = batches
-        return batches
 
     def _parts_of(self, batches: Iterable[tuple[CheckedRows, int]]) -> Iterator[tuple[Part, int]]:
         """Group batches into parts of similar size, each with the end position of its last batch."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from mmap import mmap
 
 import numpy as np
 
 from uqcli.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
-from uqcli.engines.local.count.keys import Keys, values_of
+from uqcli.engines.local.count.keys import Keys, values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
@@ -56,6 +57,15 @@ class KeyRows:
     def rows(self) -> int:
         """Number of rows."""
         return len(self.negative) + len(self.positive)
+
+    @property
+    def width(self) -> np.dtype[np.signedinteger]:
+        """Type of the keys."""
+        return self.negative.dtype
+
+    def wide(self) -> KeyRows:
+        """Convert to 64-bit keys."""
+        return replace(self, negative=widened(self.negative), positive=widened(self.positive))
 
     def between(self, low: int | None, high: int | None) -> KeyRows:
         """Select the rows with keys from ``low`` to below ``high``; None is no limit."""
@@ -110,11 +120,24 @@ class KeyCounts:
             for first, stop in bounds
         ]
 
+    def apart(self) -> KeyCounts:
+        """Copy to memory that returns to the system as soon as it is free."""
+        key, count, positives = (_apart(column) for column in (self.key, self.count, self.positives))
+        return KeyCounts(key=key, count=count, positives=positives, sums=self.sums)
+
     def as_values(self) -> ValueCounts:
         """Convert keys to values."""
         return ValueCounts(
             value=values_of(self.key), count=self.count, positives=self.positives, sums=self.sums
         )
+
+
+def _apart(values: Ints) -> Ints:
+    if values.nbytes == 0:
+        return values
+    copy: Ints = np.frombuffer(mmap(-1, values.nbytes), dtype=values.dtype)
+    copy[:] = values
+    return copy
 
 
 def keys_by_part(part: Part, role: str) -> list[KeyRows]:
@@ -134,10 +157,14 @@ def keys_by_part(part: Part, role: str) -> list[KeyRows]:
 
 def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Compute the exact tie-pooled counts of a column in each group."""
-    width = rows.column(role).width
-    pools = [_Pool(width, fits_32_bits=rows.size <= _MAX_INT32_ROWS) for _ in range(rows.parts(by))]
+    if by.divides:
+        pools = [_Pool() for _ in range(rows.parts(by))]
+        parts = rows.each(lambda part: keys_by_part(part, role), (role,), by)
+    else:
+        pools = [_Pool()]
+        parts = (keys_by_part(part, role) for part in rows.undivided((role,)))
     waiting = 0
-    for by_group in rows.each(lambda part: keys_by_part(part, role), (role,), by):
+    for by_group in parts:
         for pool, keys in zip(pools, by_group, strict=True):
             pool.waiting.append(keys)
             waiting += keys.rows
@@ -153,27 +180,21 @@ class _Pool:
 
     More rows than fit into memory are counted batch by batch. The counts are kept in ranges of keys, so that
     merging and converting them needs little more memory than they do.
-
-    Parameters
-    ----------
-    width
-        Type of the keys.
-    fits_32_bits
-        Whether counts without weights fit into 32 bits.
     """
 
-    def __init__(self, width: np.dtype[np.signedinteger], *, fits_32_bits: bool) -> None:
+    def __init__(self) -> None:
         self.waiting: list[KeyRows] = []
-        self._width = width
-        self._count_type: type[np.signedinteger] = np.int32 if fits_32_bits else np.int64
+        self._rows = 0
+        self._is_large = False  # for 32-bit counts
         self._edges: Keys | None = None
         self._counts: list[KeyCounts] = []
 
     def settle(self) -> None:
         """Add the waiting rows to the counts."""
-        if _are_weighted(self.waiting):
-            self._count_type = np.int64
-        batch, self.waiting = pooled(self.waiting, self._width), []
+        self._rows += sum(part.rows for part in self.waiting)
+        self._is_large |= self._rows > _MAX_INT32_ROWS or _are_weighted(self.waiting)
+        count_type = np.int64 if self._is_large else np.int32
+        batch = self._pooled()
         if self._edges is None:
             cuts = np.arange(1, _KEPT_RANGES) * len(batch.key) // _KEPT_RANGES
             self._edges = np.unique(batch.key[cuts]) if len(batch.key) else batch.key
@@ -181,19 +202,19 @@ class _Pool:
             return
 
         def merge(pair: tuple[KeyCounts, KeyCounts]) -> KeyCounts:
-            return merged(pair, self._count_type)
+            return merged(pair, count_type).apart()
 
         self._counts = list(parallel_map(merge, zip(self._drained(), batch.cut(self._edges), strict=True)))
 
     def as_values(self) -> ValueCounts:
         """Convert the counts of all rows."""
         if self._edges is None:
-            waiting, self.waiting = self.waiting, []
-            return pooled(waiting, self._width).as_values()
+            return self._pooled().as_values()
         self.settle()
         size = sum(len(counts.key) for counts in self._counts)
         sums = joined_sums([counts.sums for counts in self._counts])
-        value, count, positives = np.empty(size), *(np.empty(size, self._count_type) for _ in range(2))
+        value = np.empty(size)
+        count, positives = (np.empty(size, self._counts[0].count.dtype) for _ in range(2))
         filled = 0
         for counts in self._drained():
             inside = slice(filled, filled + len(counts.key))
@@ -201,6 +222,16 @@ class _Pool:
             positives[inside] = counts.positives
             filled = inside.stop
         return ValueCounts(value=value, count=count, positives=positives, sums=sums)
+
+    def _pooled(self) -> KeyCounts:
+        """Pool the waiting rows, with keys as wide as the widest."""
+        waiting, self.waiting = self.waiting, []
+        edges = [] if self._edges is None else [self._edges]
+        width = max([np.dtype(np.int32), *(part.width for part in waiting), *(keys.dtype for keys in edges)])
+        if self._edges is not None and self._edges.dtype != width:
+            self._edges = widened(self._edges)
+            self._counts = [replace(counts, key=widened(counts.key)) for counts in self._counts]
+        return pooled([part if part.width == width else part.wide() for part in waiting], width)
 
     def _drained(self) -> Iterator[KeyCounts]:
         """Yield the counts and free their memory."""

@@ -79,6 +79,10 @@ class CountedRows(ABC):
             The rows changed since they were first read.
         """
 
+    def undivided(self, roles: Sequence[str]) -> Iterator[Part]:
+        """Iterate over all parts, which have these columns; keys of one column may differ in width."""
+        return self.each(lambda part: part, roles)
+
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column that occur in the rows."""
         return self.read().groups(column, self.only)
