@@ -127,7 +127,7 @@ ROWS_PER_PART: Final = 1 << 19
 SORTED_ROWS: Final = 1 << 25
 """Maximum rows sorted at once where a fit can proceed slice by slice."""
 
-COLLECTED_ROWS: Final = 3 << 19
+COLLECTED_ROWS: Final = 3 << 22
 """Maximum rows collected at once to resolve ranges into values."""
 
 KEPT_BYTES: Final = 832_000_000

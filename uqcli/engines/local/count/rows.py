@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -110,8 +111,15 @@ class CountedRows(ABC):
         self.read()
         if by.divides:
             self._divide(by)
-        parts = self._all(by)
-        return parallel_map(work, parts) if self.beyond or len(self._parts) > 1 else map(work, parts)
+        kept = iter(self._parts) if by.divides else (part.undivided() for part in self._parts)
+        if not self.beyond:
+            return parallel_map(work, kept) if len(self._parts) > 1 else map(work, kept)
+        division = self.division(by, keep=False)
+
+        def divided(part: Part) -> R:
+            return work(division.sort(part) if by.divides else part)
+
+        return chain(parallel_map(work, kept), parallel_map(divided, self.remaining()))
 
     def division(self, by: Partition, *, keep: bool) -> Division:
         """Resolve a partition to keys and group ranks, groups sorted by text."""
@@ -141,11 +149,3 @@ class CountedRows(ABC):
         division = self.division(by, keep=self.keeps_uncertainty)
         self._parts += parallel_map(division.sort, each())
         self._by = by
-
-    def _all(self, by: Partition) -> Iterator[Part]:
-        """Iterate over all parts, in row order."""
-        yield from self._parts if by.divides else (part.undivided() for part in self._parts)
-        if self.beyond:
-            division = self.division(by, keep=False)
-            for part in self.remaining():
-                yield division.sort(part) if by.divides else part
