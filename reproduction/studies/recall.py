@@ -51,7 +51,7 @@ def _by_bound(program: Program, scale: Scale, say: Say) -> Sheet:
     for algorithm in ALGORITHMS:
         theirs = published["theirs"].get(algorithm, ["-"] * len(published["bounds"]))
         cells = [
-            _cell(recall.get(f"{algorithm}-{bound}"), recall.get(f"{ALGORITHMS[0]}-{bound}"))
+            gain_cell(recall.get(f"{algorithm}-{bound}"), recall.get(f"{ALGORITHMS[0]}-{bound}"))
             for bound in bounds
         ]
         rows.append([algorithm, *(f"{a}: {b}" for a, b in zip(theirs, cells, strict=False))])
@@ -69,7 +69,8 @@ def _by_bound(program: Program, scale: Scale, say: Say) -> Sheet:
     )
 
 
-def _cell(recall: float | None, base: float | None) -> str:
+def gain_cell(recall: float | None, base: float | None) -> str:
+    """Write recall in per cent, with its gain over another in brackets."""
     if recall is None:
         return "none"
     gain = f" ({100 * (recall / base - 1):+.1f} %)" if base else ""

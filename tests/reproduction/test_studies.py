@@ -8,7 +8,7 @@ from reproduction.classes import GaussianClasses
 from reproduction.gaussian import MetricsCache
 from reproduction.library import draw
 from reproduction.program import Program, recalls
-from reproduction.studies import bias, recalibration, shift, undersampling
+from reproduction.studies import bias, recalibration, sample, shift, undersampling
 
 
 @pytest.fixture
@@ -139,3 +139,45 @@ def test_points_of_the_picture_pool_the_rows_of_a_band():
     )
     assert scores == pytest.approx([0.516])
     assert rates == pytest.approx([0.25])
+
+
+def test_calibration_errors_of_score_bins_are_means_over_uncertainty_bins():
+    probability, label = np.array([0.2, 0.4, 0.9, 0.5]), np.array([0, 1, 1, 0])
+    errors = sample.errors_by_bin(probability, label, np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))
+    assert errors == pytest.approx([(0.2 + 0.1) / 2, 0.5])
+    assert sample.cumulative_errors(errors) == pytest.approx([0.325, 0.5])
+
+
+@pytest.fixture(scope="module")
+def census():
+    frames = [pl.read_parquet(sample.SAMPLE / f"census_{name}.parquet") for name in ("calibration", "test")]
+    return sample.Split(fit=frames[0], new=frames[1])
+
+
+def test_the_gain_on_the_census_sample_is_that_of_its_own_counts(census):
+    st, optimum = (
+        sample.measure(census, sample.EVIDENCE, 0.7, name, binning="equi-weight")
+        for name in ("st", "vw-dpmt")
+    )
+    assert round(st.recall, 3) == 0.365
+    assert st.score_recall == st.recall
+    assert round(optimum.recall, 3) == 0.495
+    assert round(sample.gain(st, optimum)) == 36
+    assert 2 < optimum.equal_alerts < 3
+
+
+def test_random_splits_use_every_row_once(census):
+    split = sample._random_split((census.fit, census.new), seed=1)
+    both = pl.concat([split.fit, split.new])
+    assert len(split.fit) == len(census.fit)
+    assert both.sort(both.columns).equals(pl.concat([census.fit, census.new]).sort(both.columns))
+
+
+def test_rows_are_described_by_their_columns(census):
+    cells = sample.description(census.new.head(0))
+    assert cells[0] == "none"
+    men = census.new.filter(pl.col("sex") == "Male")
+    cells = sample.description(men)
+    assert len(cells) == 1 + len(sample.DESCRIBED)
+    assert cells[0].startswith(f"{men['label'].sum():,} of {len(men):,}")
+    assert cells[2] == "100 %"
