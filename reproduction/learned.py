@@ -18,7 +18,7 @@ Scorer = Callable[[Floats], Floats]
 
 SIZES = {"S": 1, "M": 2, "L": 4}
 """Widths of the paper's networks, in units of 64, 32 and 16 neurons."""
-BATCH, EPOCHS = 128, 30
+BATCH, EPOCHS, LEARNING_RATE = 128, 30, 1e-3
 PENALTY = 1.0
 WEAK_FEATURES, CLUSTER_FEATURES = 30, 8
 SIMULATED_ROWS = 14_000
@@ -126,7 +126,9 @@ def convergence_warnings_ignored() -> Iterator[None]:
         yield
 
 
-def network(rows: Rows, width: int, regularised: bool, seed: int) -> Scorer:
+def network(
+    rows: Rows, width: int, regularised: bool, seed: int, learning_rate: float = LEARNING_RATE
+) -> Scorer:
     """Train a network of three layers, and return its unclipped log-odds.
 
     Parameters
@@ -147,6 +149,7 @@ def network(rows: Rows, width: int, regularised: bool, seed: int) -> Scorer:
         (64 * width, 32 * width, 16 * width),
         alpha=PENALTY if regularised else 0.0,
         early_stopping=regularised,
+        learning_rate_init=learning_rate,
         batch_size=min(BATCH, len(rows.labels) // 2),
         max_iter=EPOCHS,
         n_iter_no_change=10 if regularised else EPOCHS,

@@ -125,7 +125,7 @@ def _by_fraction(
             [_shares(fraction), f"{_largest(fraction):.2f}", *_cells(coverages, (rows, fraction))]
             for rows, fraction in points
         ],
-        verdict=f"{'' if all(_claims(coverages, all_points).values()) else 'partly '}reproduced on "
+        verdict=f"{'within range' if all(_claims(coverages, all_points).values()) else 'differs'}: on "
         f"{repetitions} repetitions (the summary prints no values): {'; '.join(claim_texts)}",
         pictures=[_picture(coverages, points, points_by_rows)],
     )

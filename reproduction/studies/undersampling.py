@@ -86,8 +86,7 @@ def _sheet(recalls_by_setting: Recalls, taus: Sequence[float], seeds: int, rows:
         text=[TEXT.format(rows=rows, bound=BOUND, seeds=seeds), trend + REASON],
         header=["tau", *ALGORITHMS],
         rows=rows_of_recalls,
-        verdict=f"layout on simulated data, since the paper's network and file are out of reach; "
-        f"{trend_texts}",
+        verdict=f"differs: layout on simulated data; the paper's scores are not public. {trend_texts}",
         pictures=[_picture(recalls_by_setting, taus)],
     )
 

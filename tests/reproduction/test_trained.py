@@ -5,6 +5,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+import uqcli
 from reproduction import learned
 from reproduction.learned import Rows
 from reproduction.studies import example, heterogeneous, uci
@@ -86,8 +87,9 @@ def test_scores_of_the_example_follow_the_paper():
 
 
 def run_of(before, after, low, high):
-    losses = {"loss_before": 0.7, "loss_after": 0.6, "error_before": abs(after - 0.8), "loss_one_map": 0.65}
-    return Run(before=before, after=after, low=low, high=high, **losses)
+    losses = {"loss_before": 0.7, "loss_after": 0.6, "loss_one_map": 0.65}
+    errors = {"errors_before": (abs(after - 0.8), 0.1), "errors_after": (0.01, 0.02)}
+    return Run(before=before, after=after, low=low, high=high, **losses, **errors)
 
 
 def test_lifts_are_summarised_with_their_intervals():
@@ -125,6 +127,32 @@ def test_trends_are_counted_in_the_papers_tables_and_in_ours():
         in run_sheet.verdict
     )
     assert "with it a lift in 12 of 12 runs" in run_sheet.verdict
+
+
+def test_the_root_mean_square_weighs_large_errors_more():
+    probability, label = np.array([0.05, 0.05, 0.95, 0.95]), np.array([0, 1, 1, 1])
+    absolute, root_mean_square = heterogeneous.calibration_errors(probability, label)
+    assert absolute == pytest.approx((0.45 + 0.05) / 2)
+    assert root_mean_square == pytest.approx(((0.45**2 + 0.05**2) / 2) ** 0.5)
+
+
+def test_the_absolute_error_is_that_of_the_program():
+    draws = np.random.default_rng(0)
+    probability = draws.random(500)
+    label = (draws.random(500) < probability).astype(np.int64)
+    reported = uqcli.calibration_error(probability, label).metrics["ece"]
+    assert heterogeneous.calibration_errors(probability, label)[0] == pytest.approx(reported)
+
+
+def test_steadiness_is_the_deviation_over_learning_rates():
+    by_rate = {
+        (PATTERNS.name, rate): [run_of(before, after, None, None)]
+        for rate, before, after in ((1e-4, 0.6, 0.8), (1e-3, 0.8, 0.82))
+    }
+    sheet = heterogeneous._steadiness(by_rate, [PATTERNS])
+    assert sheet.verdict.startswith("within range: ")
+    assert "0.141 before, 0.014 after" in sheet.verdict
+    assert sheet.rows[0] == ["simple patterns, before", "0.6000", "0.8000", "0.1414"]
 
 
 def test_a_lift_is_clear_above_two_standard_errors():
