@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import polars as pl
 import uqcli
 from reproduction.classes import Floats
 from reproduction.gaussian import Say
-from reproduction.picture import BLUE, GREEN, INK, RED, VIOLET, Picture, draw_svg
+from reproduction.picture import BLUE, GREEN, GREY, INK, RED, VIOLET, Picture, draw_svg
 from reproduction.program import Program
 from reproduction.studies.recall import gain_cell
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
@@ -63,8 +64,8 @@ REASON = (
     "Both numbers are right, for two questions: at the same bound, or at the same capacity."
 )
 SPLIT_TEXT = (
-    "In {splits} random splits, the mean gain at the bound is {gains}. One split decides much here: a single "
-    "threshold that just misses the bound on one half loses hundreds of alerts."
+    "In {splits} random splits, the mean gain at the bound is {gains}. A single threshold "
+    "that just misses the bound on one half loses hundreds of alerts, so single splits differ much."
 )
 ENSEMBLE_TEXT = (
     "The paper's second uncertainty is dropout, which gives less. Ours is the spread of ten models of "
@@ -80,8 +81,9 @@ BOUND_TEXT = (
 SWEEP_TEXT = (
     "The paper draws recall by numbers of bins without printing values, and marks a best number for each "
     "file. The cells are recall of ew-dpmt in per cent at precision {bound}: on the calibration set, and "
-    "on new rows. On the calibration set, recall is highest at {fit_best} bins; on new rows at {new_best}. "
-    "The paper says that too many bins overfit."
+    "on new rows, with their precision in brackets. On the calibration set, recall is highest at "
+    "{fit_best} bins; on new rows at {new_best}. The paper says that too many bins overfit. On new rows, "
+    "precision is lowest at {lowest} bins: {precision:.3f}."
 )
 ERROR_TEXT = (
     "IST is one isotonic map of the score, and MIST one for each of 3 uncertainty bins. ECE@j is the mean "
@@ -411,46 +413,51 @@ def _verdict(split: Split, columns: tuple[str, str], bound: float) -> str:
 
 def _sweep(shipped: Split, scale: Scale) -> Sheet:
     step = 1 if scale.grids > 1 else 3
-    uncertainty_bins, score_bins = SWEEP_K[::step], SWEEP_L[::step]
-    recalls: dict[tuple[int, int], tuple[float, float]] = {}
-    for k in uncertainty_bins:
-        for count in score_bins:
-            found = measure(
-                shipped, EVIDENCE, BOUNDS[0], "ew-dpmt", binning=WEIGHT, uncertainty_bins=k, score_bins=count
-            )
-            recalls[k, count] = (
-                (0.0, 0.0) if found is None else (found.boundary.fit.recall or 0.0, found.recall)
-            )
-    best = [max(recalls, key=lambda bins: recalls[bins][part]) for part in (0, 1)]
-    fit_best, new_best = (f"{k} x {count}" for k, count in best)
-    rows = [
-        [
-            f"{k} uncertainty bins",
-            *("{:.1f}, {:.1f}".format(*(100 * value for value in recalls[k, count])) for count in score_bins),
-        ]
-        for k in uncertainty_bins
-    ]
+    found: dict[tuple[int, int], Measured] = {}
+    for bins in product(SWEEP_K[::step], SWEEP_L[::step]):
+        counts = {"uncertainty_bins": bins[0], "score_bins": bins[1]}
+        measured = measure(shipped, EVIDENCE, BOUNDS[0], "ew-dpmt", binning=WEIGHT, **counts)
+        assert measured is not None
+        found[bins] = measured
+    fit_best = max(found, key=lambda bins: found[bins].boundary.fit.true_positives)
+    new_best = max(found, key=lambda bins: found[bins].recall)
+    lowest = min(found, key=lambda bins: found[bins].precision)
+    names = [f"{bins[0]} x {bins[1]}" for bins in (fit_best, new_best, lowest)]
     return Sheet(
         title="Figure 5 (a, b). Recall by numbers of bins, on the census sample",
-        text=[SWEEP_TEXT.format(bound=BOUNDS[0], fit_best=fit_best, new_best=new_best)],
-        header=["", *(f"{count} score bins" for count in score_bins)],
-        rows=rows,
+        text=[
+            SWEEP_TEXT.format(
+                bound=BOUNDS[0],
+                fit_best=names[0],
+                new_best=names[1],
+                lowest=names[2],
+                precision=found[lowest].precision,
+            )
+        ],
+        header=["uncertainty bins", *(f"{count} score bins" for count in SWEEP_L[::step])],
+        rows=[
+            [str(k), *(_sweep_cell(found[k, count]) for count in SWEEP_L[::step])] for k in SWEEP_K[::step]
+        ],
         verdict="differs: layout on the sample data; the paper's scores are not public. Recall is highest at "
-        f"{fit_best} bins in sample, and at {new_best} on new rows",
-        pictures=[_sweep_picture(recalls, uncertainty_bins, score_bins)],
+        f"{names[0]} bins in sample, and at {names[1]} on new rows",
+        pictures=[_sweep_picture(found, SWEEP_K[::step], SWEEP_L[::step])],
     )
 
 
+def _sweep_cell(measured: Measured) -> str:
+    in_sample = 100 * (measured.boundary.fit.recall or 0)
+    return f"{in_sample:.1f}, {100 * measured.recall:.1f} ({measured.precision:.3f})"
+
+
 def _sweep_picture(
-    recalls: dict[tuple[int, int], tuple[float, float]],
-    uncertainty_bins: Sequence[int],
-    score_bins: Sequence[int],
+    found: dict[tuple[int, int], Measured], uncertainty_bins: Sequence[int], score_bins: Sequence[int]
 ) -> Picture:
     def draw(panels: list[Axes]) -> None:
-        for part, (axes, title) in enumerate(zip(panels, ("calibration set", "new rows"), strict=True)):
-            colours = (INK, RED, BLUE, GREEN, VIOLET, "#b07d12")
-            for k, colour in zip(uncertainty_bins, colours, strict=False):
-                values = [100 * recalls[k, count][part] for count in score_bins]
+        for axes, title in zip(panels, ("calibration set", "new rows"), strict=True):
+            for k, colour in zip(uncertainty_bins, (INK, RED, BLUE, GREEN, VIOLET, GREY), strict=False):
+                measured = [found[k, count] for count in score_bins]
+                recalls = [one.boundary.fit.recall if axes is panels[0] else one.recall for one in measured]
+                values = [100 * (recall or 0) for recall in recalls]
                 axes.plot(score_bins, values, "o-", color=colour, label=f"{k} uncertainty bins")
             axes.set_xscale("log")
             axes.set_xticks(score_bins, [str(count) for count in score_bins])

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import uqcli
 from reproduction.classes import GaussianClasses
 from reproduction.gaussian import MetricsCache
 from reproduction.library import draw
@@ -89,6 +90,35 @@ def test_the_bound_of_theorem_4_is_that_of_the_paper():
     errors = np.array([0.0, 0.1])
     assert recalibration.theorem_4(errors, np.array([1.6, 0.4])) == pytest.approx([0, 0.8])
     assert recalibration.theorem_4(errors, np.array([1.5, 0.4])) == pytest.approx([0.5, 1.3])
+
+
+def test_bins_of_classes_are_those_of_the_map():
+    draws = np.random.default_rng(3)
+    classes = recalibration.THREE_CLASSES
+    source, label = classes.draw(classes.prior, 300, draws)
+    new, _ = classes.draw(classes.prior, 2_000, draws)
+    fitted = uqcli.Calibrator.fit(source, label, method="histogram")
+    bins, first_rows = recalibration.class_bins([part.edges for part in fitted.map.bins], new)
+    rates = np.concatenate([part.rate for part in fitted.map.bins])
+    assert np.array_equal(fitted.predict(new), rates[bins])
+    assert np.array_equal(bins[first_rows], np.unique(bins))
+
+
+def test_bounds_hold_for_three_classes():
+    truth_rows, _ = recalibration.THREE_CLASSES.draw((0.4, 0.3, 0.3), 20_000, np.random.default_rng(1))
+    repetition = recalibration._repeat_classes(2_000, 0, truth_rows)
+    assert repetition.within_bound
+    assert max(repetition.tightness.values()) <= 1
+    assert repetition.target_distance["true weights"] < repetition.target_distance["uncorrected"] / 2
+
+
+def test_the_bounds_of_theorem_1_contain_the_coverage_over_all_draws():
+    assert shift.bounds_of_theorem_1(100) == pytest.approx((0.9, 91 / 101, 0.9 + 1 / 101))
+    low, expected, high = shift.bounds_of_theorem_1(99)
+    assert low == expected < high
+    sheet = shift._upper_bound({100: [0.89, 0.91], 20: [0.5, 0.5001]})
+    assert [row[-1] for row in sheet.rows] == ["yes", "no"]
+    assert sheet.verdict.startswith("differs: coverage is within both bounds at 1 of 2")
 
 
 def _coverages(level):

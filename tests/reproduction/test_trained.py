@@ -74,6 +74,17 @@ def test_the_example_has_its_best_weight_at_the_log_odds():
     assert round(example.expected_auc(published["better"]), 2) == published["auc_better"]
 
 
+def test_the_auc_on_training_rows_by_integration_is_that_of_many_rows():
+    from sklearn.metrics import roc_auc_score
+
+    drawn = example._draw(200_000, training=True)
+    for weight in (0.0, 1.1):
+        score = drawn["score"] + weight * (drawn["feature"] - 0.5)
+        auc = roc_auc_score(drawn["label"], score)
+        assert example.training_auc(weight) == pytest.approx(auc, abs=0.002)
+    assert example.training_auc(1.1) > max(example.training_auc(0.9), example.training_auc(1.8))
+
+
 def test_scores_of_the_example_follow_the_paper():
     test_scores, training = (example._draw(200_000, is_training) for is_training in (False, True))
     for drawn in (test_scores, training):
