@@ -162,8 +162,8 @@ def _claims(
         header=["claim", "paper, about", "ours"],
         rows=[[str(cell) for cell in claim] for claim in table_rows],
         verdict=f"{'exact' if best_in_training == learned and reproduced == 2 else 'differs'}: {reproduced} "
-        f"of 2 AUCs are exact, and a map for each part reaches {auc_by_parts:.3f}, where {auc[BEST_WEIGHT]:.3f} is the "
-        f"best; the AUC on training rows is highest {agreement}",
+        f"of 2 AUCs are exact, and a map for each part reaches {auc_by_parts:.3f}, where "
+        f"{auc[BEST_WEIGHT]:.3f} is the best; the AUC on training rows is highest {agreement}",
     )
 
 
