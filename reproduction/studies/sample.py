@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 import uqcli
+from reproduction.census import (
+    DESCRIBED,
+    ENSEMBLE,
+    EVIDENCE,
+    Measured,
+    Split,
+    cumulative_errors,
+    description,
+    errors_by_bin,
+    gain,
+    measure,
+    random_split,
+    shipped_split,
+)
 from reproduction.classes import Floats
 from reproduction.gaussian import Say
 from reproduction.picture import BLUE, GREEN, GREY, INK, RED, VIOLET, Picture, draw_svg
@@ -24,15 +36,13 @@ from reproduction.values import read
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SAMPLE = Path(__file__).parents[2] / "sample_data"
-EVIDENCE, ENSEMBLE = ("score", "uncertainty"), ("ensemble_score", "ensemble_uncertainty")
 NAMES = {EVIDENCE: "evidence", ENSEMBLE: "ensemble"}
 ALGORITHMS = ("st", "hr", "gmt", "mist", "ew-dpmt", "vw-dpmt")
 SPAN, WEIGHT = "equi-span", "equi-weight"
 BOUNDS = (0.7, 0.8)
 SPLITS = 5
 """Number of random splits, as many as the paper's seeds."""
-K, L = 3, 500
+K = 3
 SWEEP_K, SWEEP_L = (1, 2, 3, 5, 8, 12), (20, 50, 100, 200, 500, 1000)
 ERROR_BINS = 20
 HEADLINE = (25, 40)
@@ -100,38 +110,6 @@ DIFFERENCE_TEXT = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Split:
-    """Rows to choose boundaries, and rows to measure them."""
-
-    fit: pl.DataFrame
-    new: pl.DataFrame
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """A boundary and its results on new rows.
-
-    Attributes
-    ----------
-    alerts
-        Number of flagged new rows.
-    score_recall
-        Recall of the score alone with as many alerts.
-    """
-
-    boundary: uqcli.Boundary
-    recall: float
-    precision: float
-    alerts: int
-    score_recall: float
-
-    @property
-    def equal_alerts(self) -> float:
-        """Return the gain over the score at equal alerts, in points of recall."""
-        return 100 * (self.recall - self.score_recall)
-
-
 Key = tuple[tuple[str, str], float, str, str]
 """Columns of score and uncertainty, bound, binning and algorithm."""
 Results = dict[Key, Measured | None]
@@ -140,14 +118,13 @@ Results = dict[Key, Measured | None]
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
     """Make all tables on the files as they are, and on random splits."""
     del program
-    frames = [pl.read_parquet(SAMPLE / f"census_{name}.parquet") for name in ("calibration", "test")]
-    shipped = Split(fit=frames[0], new=frames[1])
+    shipped = shipped_split()
     say("boundaries on the census sample")
     results = _results(shipped, NAMES)
     random_results = []
     for seed in range(min(SPLITS, 1 + scale.few_seeds)):
         say(f"random split {seed}")
-        random_results.append(_results(_random_split(frames, seed), [EVIDENCE]))
+        random_results.append(_results(random_split(shipped, seed), [EVIDENCE]))
     say("does it pay, bins, calibration error, differences")
     ew = results[EVIDENCE, BOUNDS[0], WEIGHT, "ew-dpmt"]
     st = results[EVIDENCE, BOUNDS[0], WEIGHT, "st"]
@@ -166,12 +143,6 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
     )
 
 
-def _random_split(frames: Sequence[pl.DataFrame], seed: int) -> Split:
-    rows = pl.concat(frames)
-    order = np.random.default_rng(seed).permutation(len(rows))
-    return Split(fit=rows[order[: len(frames[0])]], new=rows[order[len(frames[0]) :]])
-
-
 def _results(split: Split, uncertainties: Iterable[tuple[str, str]]) -> Results:
     """Find the boundaries of every algorithm; EW-DPMT needs equal cells."""
     return {
@@ -184,47 +155,12 @@ def _results(split: Split, uncertainties: Iterable[tuple[str, str]]) -> Results:
     }
 
 
-def measure(
-    split: Split, columns: tuple[str, str], bound: float, algorithm: str, **options: Any
-) -> Measured | None:
-    """Find a boundary and measure it on new rows; return None if none meets the bound."""
-    score, uncertainty = columns
-    fit, new = split.fit, split.new
-    try:
-        boundary = uqcli.find_boundary(
-            fit[score],
-            fit["label"],
-            uncertainty=fit[uncertainty],
-            precision=str(bound),
-            algorithm=algorithm,
-            **options,
-        )
-    except uqcli.InfeasibleError:
-        return None
-    flagged = boundary.decide(new[score], new[uncertainty])
-    label = new["label"].to_numpy()
-    alerts = int(flagged.sum())
-    by_score = np.argsort(-new[score].to_numpy(), kind="stable")[:alerts]
-    return Measured(
-        boundary=boundary,
-        recall=float(label[flagged].sum() / label.sum()),
-        precision=float(label[flagged].mean()),
-        alerts=alerts,
-        score_recall=float(label[by_score].sum() / label.sum()),
-    )
-
-
 def _both(results: Results, columns: tuple[str, str], bound: float) -> tuple[Measured, Measured]:
     """Return the single threshold and the optimum in equi-weight bins."""
     st, optimum = (results[columns, bound, WEIGHT, name] for name in ("st", "vw-dpmt"))
     assert st is not None
     assert optimum is not None
     return st, optimum
-
-
-def gain(st: Measured, other: Measured) -> float:
-    """Return the gain in recall in per cent."""
-    return 100 * (other.recall / st.recall - 1)
 
 
 def _headline(shipped: Split, results: Results, random_results: Sequence[Results]) -> Sheet:
@@ -518,29 +454,6 @@ def _errors(shipped: Split) -> Sheet:
     )
 
 
-def errors_by_bin(probability: Floats, label: Floats, uncertainty_bin: Any, score_bin: Any) -> Floats:
-    """Compute ECE@j: the mean over uncertainty bins of the absolute error of the cells with rows.
-
-    Returns
-    -------
-    float64, shape (L,)
-    """
-    shape = (int(uncertainty_bin.max()) + 1, int(score_bin.max()) + 1)
-    total, count = np.zeros(shape), np.zeros(shape)
-    np.add.at(total, (uncertainty_bin, score_bin), probability - label)
-    np.add.at(count, (uncertainty_bin, score_bin), 1)
-    error = np.full(shape, np.nan)
-    np.divide(np.abs(total), count, out=error, where=count > 0)
-    mean: Floats = np.nanmean(error, axis=0)
-    return mean
-
-
-def cumulative_errors(errors: Floats) -> Floats:
-    """Average ECE@j over the bins from each bin up."""
-    mean: Floats = errors[::-1].cumsum()[::-1] / np.arange(len(errors), 0, -1)
-    return mean
-
-
 def _errors_picture(
     errors: dict[tuple[str, str], Floats], cumulative: dict[tuple[str, str], Floats]
 ) -> Picture:
@@ -605,31 +518,6 @@ def _thresholds(boundary: uqcli.Boundary) -> str:
 
 def _rate(value: Any) -> str:
     return "none" if value is None else f"{value:.2f}"
-
-
-DEGREES = ("Bachelors", "Masters", "Prof-school", "Doctorate")
-DESCRIBED = ("mean uncertainty", "men", "degree", "mean age", "mean hours a week")
-
-
-def description(rows: pl.DataFrame) -> Row:
-    """Describe rows by the positive rate and their columns."""
-    if rows.is_empty():
-        return ["none", *("-" for _ in DESCRIBED)]
-    shares = rows.select(
-        pl.col("label").cast(pl.Float64).mean(),
-        pl.col("uncertainty").mean(),
-        (pl.col("sex") == "Male").mean().alias("men"),
-        pl.col("education").is_in(DEGREES).mean().alias("degree"),
-        pl.col("age").mean(),
-        pl.col("hours_per_week").mean(),
-    ).row(0)
-    positives = int(rows["label"].sum())
-    return [
-        f"{positives:,} of {len(rows):,} ({shares[0]:.2f})",
-        f"{shares[1]:.2f}",
-        *(f"{100 * share:.0f} %" for share in shares[2:4]),
-        *(f"{mean:.1f}" for mean in shares[4:]),
-    ]
 
 
 STUDY = Study(name="sample", heading="Uncertainty boundary: the census sample", run=run)

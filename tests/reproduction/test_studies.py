@@ -5,11 +5,12 @@ import polars as pl
 import pytest
 
 import uqcli
+from reproduction import census
 from reproduction.classes import GaussianClasses
 from reproduction.gaussian import MetricsCache
 from reproduction.library import draw
 from reproduction.program import Program, recalls
-from reproduction.studies import bias, recalibration, sample, shift, undersampling
+from reproduction.studies import bias, recalibration, shift, undersampling
 
 
 @pytest.fixture
@@ -173,41 +174,40 @@ def test_points_of_the_picture_pool_the_rows_of_a_band():
 
 def test_calibration_errors_of_score_bins_are_means_over_uncertainty_bins():
     probability, label = np.array([0.2, 0.4, 0.9, 0.5]), np.array([0, 1, 1, 0])
-    errors = sample.errors_by_bin(probability, label, np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))
+    errors = census.errors_by_bin(probability, label, np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))
     assert errors == pytest.approx([(0.2 + 0.1) / 2, 0.5])
-    assert sample.cumulative_errors(errors) == pytest.approx([0.325, 0.5])
+    assert census.cumulative_errors(errors) == pytest.approx([0.325, 0.5])
 
 
 @pytest.fixture(scope="module")
-def census():
-    frames = [pl.read_parquet(sample.SAMPLE / f"census_{name}.parquet") for name in ("calibration", "test")]
-    return sample.Split(fit=frames[0], new=frames[1])
+def shipped():
+    return census.shipped_split()
 
 
-def test_the_gain_on_the_census_sample_is_that_of_its_own_counts(census):
+def test_the_gain_on_the_census_sample_is_that_of_its_own_counts(shipped):
     st, optimum = (
-        sample.measure(census, sample.EVIDENCE, 0.7, name, binning="equi-weight")
+        census.measure(shipped, census.EVIDENCE, 0.7, name, binning="equi-weight")
         for name in ("st", "vw-dpmt")
     )
     assert round(st.recall, 3) == 0.365
     assert st.score_recall == st.recall
     assert round(optimum.recall, 3) == 0.495
-    assert round(sample.gain(st, optimum)) == 36
+    assert round(census.gain(st, optimum)) == 36
     assert 2 < optimum.equal_alerts < 3
 
 
-def test_random_splits_use_every_row_once(census):
-    split = sample._random_split((census.fit, census.new), seed=1)
+def test_random_splits_use_every_row_once(shipped):
+    split = census.random_split(shipped, seed=1)
     both = pl.concat([split.fit, split.new])
-    assert len(split.fit) == len(census.fit)
-    assert both.sort(both.columns).equals(pl.concat([census.fit, census.new]).sort(both.columns))
+    assert len(split.fit) == len(shipped.fit)
+    assert both.sort(both.columns).equals(pl.concat([shipped.fit, shipped.new]).sort(both.columns))
 
 
-def test_rows_are_described_by_their_columns(census):
-    cells = sample.description(census.new.head(0))
+def test_rows_are_described_by_their_columns(shipped):
+    cells = census.description(shipped.new.head(0))
     assert cells[0] == "none"
-    men = census.new.filter(pl.col("sex") == "Male")
-    cells = sample.description(men)
-    assert len(cells) == 1 + len(sample.DESCRIBED)
+    men = shipped.new.filter(pl.col("sex") == "Male")
+    cells = census.description(men)
+    assert len(cells) == 1 + len(census.DESCRIBED)
     assert cells[0].startswith(f"{men['label'].sum():,} of {len(men):,}")
     assert cells[2] == "100 %"
