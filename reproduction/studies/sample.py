@@ -394,7 +394,7 @@ def _sweep_picture(
                 measured = [found[k, count] for count in score_bins]
                 recalls = [one.boundary.fit.recall if axes is panels[0] else one.recall for one in measured]
                 values = [100 * (recall or 0) for recall in recalls]
-                axes.plot(score_bins, values, "o-", color=colour, label=f"{k} uncertainty bins")
+                axes.plot(score_bins, values, "o-", color=colour, label=f"K = {k}")
             axes.set_xscale("log")
             axes.set_xticks(score_bins, [str(count) for count in score_bins])
             axes.minorticks_off()
@@ -404,7 +404,7 @@ def _sweep_picture(
     return Picture(
         name="census-bins.svg",
         title="Recall by numbers of bins",
-        caption=f"Ew-dpmt at precision {BOUNDS[0]} on the census sample.",
+        caption=f"Ew-dpmt at precision {BOUNDS[0]} on the census sample, with K uncertainty bins.",
         svg=draw_svg(2, draw, below=0.35),
     )
 
