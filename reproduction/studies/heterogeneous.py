@@ -489,8 +489,8 @@ def _errors(runs_by_key: RunsByKey) -> Sheet:
         text=[ERROR_TEXT.format(bins=ERROR_BINS)],
         header=["data, model", "ECE before", "after", "root mean square before", "after"],
         rows=rows,
-        verdict="within range: calibration lowers the absolute error in "
-        f"{lower[0]} of {len(rows)} settings, the root mean square in {lower[1]} (the paper has no values)",
+        verdict=f"{'within range' if min(lower.values()) == len(rows) else 'differs'}: calibration lowers "
+        f"the absolute error in {lower[0]} of {len(rows)} settings, the root mean square in {lower[1]} (the paper has no values)",
     )
 
 
