@@ -490,7 +490,8 @@ def _errors(runs_by_key: RunsByKey) -> Sheet:
         header=["data, model", "ECE before", "after", "root mean square before", "after"],
         rows=rows,
         verdict=f"{'within range' if min(lower.values()) == len(rows) else 'differs'}: calibration lowers "
-        f"the absolute error in {lower[0]} of {len(rows)} settings, the root mean square in {lower[1]} (the paper has no values)",
+        f"the absolute error in {lower[0]} of {len(rows)} settings, the root mean square in {lower[1]} (the "
+        "paper has no values)",
     )
 
 
