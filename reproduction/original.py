@@ -138,6 +138,7 @@ def pava_bc_cuts(labels: Ints, n_min: int, n_max: int) -> Ints:
 def printed_metrics(
     scores: Floats,
     labels: Ints,
+    *,
     n_min: int,
     n_max: int,
     n_bins: int = BINS,
@@ -183,13 +184,14 @@ def _tce(scores: Floats, labels: Ints, cuts: Ints, alpha: float, test: str) -> f
     sizes = np.diff(cuts)
     positives = np.add.reduceat(labels, cuts[:-1])
     if test == "t":
-        is_rejected = _by_variance(scores, np.repeat(positives / sizes, sizes), np.repeat(sizes, sizes), alpha)
+        rates_of_rows, sizes_of_rows = np.repeat([positives / sizes, sizes], sizes, axis=1)
+        is_rejected = _by_variance(scores, rates_of_rows, sizes_of_rows, alpha)
     else:
         is_rejected = rejected(scores, cuts, positives, sizes, alpha).each()
     return 100 * float(is_rejected.mean())
 
 
-def _by_variance(scores: Floats, rates: Floats, sizes: Ints, alpha: float) -> npt.NDArray[np.bool_]:
+def _by_variance(scores: Floats, rates: Floats, sizes: Floats, alpha: float) -> npt.NDArray[np.bool_]:
     """Apply the paper's t-test, which divides by the variance of the labels, not by its square root.
 
     The program rejects a row unless its p-value is above alpha. A bin of one row has none.

@@ -55,7 +55,7 @@ def test_models_are_seeded(few_rows, monkeypatch):
 
 
 def test_the_five_classifiers_give_probabilities(few_rows):
-    train, new = learned.random_split(few_rows, 0.7, seed=0)
+    train, new = learned.standardised_split(few_rows, seed=0, max_rows=200)
     assert (len(train.labels), len(new.labels)) == (140, 60)
     scores_by_classifier = learned.probabilities(train, new.features, seed=0)
     assert list(scores_by_classifier) == read()["trained"]["classifiers"]
