@@ -228,8 +228,8 @@ def _verdict(name: str, cells: Sequence[Cell], splits: int) -> tuple[Status, str
     exact = sum(cell.is_exact_as_printed for cell in cells)
     return (
         Status.DIFFERS,
-        f"exact in {exact} of {len(cells)} cells on the paper's split, {exact - by_uqcli} of them if the order of "
-        f"rows divides equal scores; {REASONS[name]}",
+        f"exact in {exact} of {len(cells)} cells on the paper's split, {exact - by_uqcli} of them if the "
+        f"order of rows divides equal scores; {REASONS[name]}",
     )
 
 
@@ -292,8 +292,8 @@ def _errors(reports: Mapping[str, dict[str, Any]], counts: Mapping[str, int], pa
         rows=rows,
         status=Status.DIFFERS,
         verdict=f"exact in {exact} of 6 values on the paper's split, if the order of rows divides equal "
-        "scores; no reason known for the sixth, 0.048 instead of 0.047; the paper's order of both errors (PAVA "
-        "least in total, quantiles least within bins, PAVA-BC between) in "
+        "scores; no reason known for the sixth, 0.048 instead of 0.047; the paper's order of both errors "
+        "(PAVA least in total, quantiles least within bins, PAVA-BC between) in "
         f"{splits_in_order} of {all_splits} splits of satimage and other sets",
     )
 
