@@ -127,7 +127,7 @@ class Cell:
         """The published value, ours, and our median, lowest and highest; bold if ours differs."""
         others = self.others
         decimals = 2 if self.digits == 2 or max(self.published, others.high) > 1.5 else self.digits
-        text = f"{self.published:.{decimals}f}: {self.ours:.{decimals}f}; "
+        text = f"{self.published:.{decimals}f}: {round(self.ours, self.digits):.{decimals}f}; "
         text += f"{others.median:.{decimals}f} ({others.low:.{decimals}f} to {others.high:.{decimals}f})"
         return text if self.is_exact else f"**{text}**"
 
