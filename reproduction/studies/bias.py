@@ -9,7 +9,7 @@ import numpy as np
 from reproduction.gaussian import Say
 from reproduction.picture import BLUE, GREEN, GREY, RED, Picture, draw_svg
 from reproduction.program import Program
-from reproduction.study import Outcome, Row, Scale, Sheet, Study
+from reproduction.study import Outcome, Row, Scale, Sheet, Status, Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,8 +58,9 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
         text=[f"{TEXT} There are {scale.rows:,} rows for each tau."],
         header=["tau, evidence", "scores", "misfit", *(f"near {score}" for score in SHOWN_SCORES)],
         rows=rows,
-        verdict=f"{'within range' if agree == len(rows) else 'differs'}: {agree} of {len(rows)} simulated "
-        "levels follow Theorem 3.1 within three standard deviations",
+        status=Status.of(agree == len(rows)),
+        verdict=f"{agree} of {len(rows)} simulated levels follow Theorem 3.1 within three standard "
+        "deviations",
         pictures=[_curves(levels_by_tau)],
     )
     return Outcome(sheets=[sheet, _heat_map(program, scale)])
@@ -130,7 +131,8 @@ def _heat_map(program: Program, scale: Scale) -> Sheet:
     return Sheet(
         title="Figure 1 (b). Heat map with a boundary",
         pictures=[picture],
-        verdict="differs: layout on simulated data; the paper's figure is of Criteo",
+        status=Status.DIFFERS,
+        verdict="layout on simulated data; the paper's figure is of Criteo",
     )
 
 

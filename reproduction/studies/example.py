@@ -13,7 +13,7 @@ import polars as pl
 from reproduction.gaussian import Say
 from reproduction.learned import Floats
 from reproduction.program import Program
-from reproduction.study import Outcome, Row, Scale, Sheet, Study
+from reproduction.study import Outcome, Row, Scale, Sheet, Status, Study
 from reproduction.values import read
 
 ROWS = 40_000
@@ -161,9 +161,9 @@ def _claims(
         title="Figure 1 and the text on it. An over-confident model",
         header=["claim", "paper, about", "ours"],
         rows=[[str(cell) for cell in claim] for claim in table_rows],
-        verdict=f"{'exact' if best_in_training == learned and reproduced == 2 else 'differs'}: {reproduced} "
-        f"of 2 AUCs are exact, and a map for each part reaches {auc_by_parts:.3f}, where "
-        f"{auc[BEST_WEIGHT]:.3f} is the best; the AUC on training rows is highest {agreement}",
+        status=Status.EXACT if best_in_training == learned and reproduced == 2 else Status.DIFFERS,
+        verdict=f"{reproduced} of 2 AUCs are exact, and a map for each part reaches {auc_by_parts:.3f}, "
+        f"where {auc[BEST_WEIGHT]:.3f} is the best; the AUC on training rows is highest {agreement}",
     )
 
 
@@ -190,7 +190,8 @@ def _curve(curve: dict[float, dict[str, Any]]) -> Sheet:
             "log loss, training",
         ],
         rows=rows,
-        verdict="within range: simulated scores follow the formula; the paper prints the two AUCs above only",
+        status=Status.WITHIN_RANGE,
+        verdict="simulated scores follow the formula; the paper prints the two AUCs above only",
     )
 
 

@@ -32,7 +32,7 @@ from reproduction.learned import (
     sphere,
 )
 from reproduction.program import Program
-from reproduction.study import Outcome, Row, Scale, Sheet, Study
+from reproduction.study import Outcome, Row, Scale, Sheet, Status, Study
 from reproduction.values import read
 
 RUNS = 5
@@ -304,7 +304,8 @@ def _tables(runs_by_key: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str
         text=text,
         header=["data", *(f"{size} {kind}" for size, kind in columns)],
         rows=rows,
-        verdict="differs: on simulated data, without the paper's data and tuned networks, which all gain; "
+        status=Status.DIFFERS,
+        verdict="on simulated data, without the paper's data and tuned networks, which all gain; "
         f"{_clear_gains(runs_by_key, data, sizes)}",
     )
 
@@ -399,7 +400,8 @@ def _run_by_run(runs_by_key: RunsByKey, data: Sequence[DataSet]) -> Sheet:
         text=[INTERVAL_TEXT.format(replicates=REPLICATES), *_overconfidence(runs_by_key, data)],
         header=["data, model", "mean lift", "lowest", "median", "highest", "interval above 0", "below 0"],
         rows=rows,
-        verdict=f"differs: on simulated data, without the paper's networks; {'; '.join(summaries)}",
+        status=Status.DIFFERS,
+        verdict=f"on simulated data, without the paper's networks; {'; '.join(summaries)}",
     )
 
 
@@ -464,9 +466,10 @@ def _steadiness(by_rate: dict[tuple[str, float], list[Run]], data: Sequence[Data
         text=[RATE_TEXT.format(runs=runs, epochs=EPOCHS)],
         header=["data", *(f"{rate:g}" for rate in rates), "deviation"],
         rows=rows,
-        verdict=f"{'within range' if steadier else 'differs'}: on simulated data, the AUC is "
-        f"{'steadier' if steadier else 'not always steadier'} after calibration; standard deviation over "
-        f"learning rates: {'; '.join(texts)} (the paper prints no values)",
+        status=Status.of(steadier),
+        verdict=f"on simulated data, the AUC is {'steadier' if steadier else 'not always steadier'} after "
+        f"calibration; standard deviation over learning rates: {'; '.join(texts)} (the paper "
+        "prints no values)",
     )
 
 
@@ -489,9 +492,9 @@ def _errors(runs_by_key: RunsByKey) -> Sheet:
         text=[ERROR_TEXT.format(bins=ERROR_BINS)],
         header=["data, model", "ECE before", "after", "root mean square before", "after"],
         rows=rows,
-        verdict=f"{'within range' if min(lower.values()) == len(rows) else 'differs'}: calibration lowers "
-        f"the absolute error in {lower[0]} of {len(rows)} settings, the root mean square in {lower[1]} (the "
-        "paper has no values)",
+        status=Status.of(min(lower.values()) == len(rows)),
+        verdict=f"calibration lowers the absolute error in {lower[0]} of {len(rows)} settings, the root mean "
+        f"square in {lower[1]} (the paper has no values)",
     )
 
 

@@ -17,7 +17,7 @@ from reproduction.classes import Floats, GaussianClasses, Ints, estimate_weights
 from reproduction.gaussian import Say
 from reproduction.picture import BLUE, GREEN, GREY, INK, RED, Picture, draw_svg
 from reproduction.program import Program
-from reproduction.study import Outcome, Row, Scale, Sheet, Study
+from reproduction.study import Outcome, Row, Scale, Sheet, Status, Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -286,9 +286,10 @@ def _bounds(repetitions_by_size: dict[int, list[Repetition]], *, title: str, tex
         ],
         header=["rows", "Theorem 3 held", "its largest bound", *METHODS],
         rows=rows,
-        verdict=f"{'within range' if holds and bins_hold else 'differs'}: Theorem 3 "
-        f"{'held' if bins_hold else 'NOT HELD'} at {LEVEL} % (at least {100 * lowest_share:.1f} %), Theorem "
-        f"4 {'held' if holds else 'NOT HELD'} in all of {len(repetitions_of_size)} repetitions at each size",
+        status=Status.of(holds and bins_hold),
+        verdict=f"Theorem 3 {'held' if bins_hold else 'NOT HELD'} at {LEVEL} % (at least "
+        f"{100 * lowest_share:.1f} %), Theorem 4 {'held' if holds else 'NOT HELD'} in all of "
+        f"{len(repetitions_of_size)} repetitions at each size",
     )
 
 
@@ -327,9 +328,9 @@ def _reliability(program: Program, say: Say) -> Sheet:
         ],
         header=["histogram calibration", "ECE", "TCE %", "Brier"],
         rows=rows,
-        verdict=f"{'within range' if corrected_ece < uncorrected_ece else 'differs'}: ECE "
-        f"{uncorrected_ece:.4f} uncorrected, at most {corrected_ece:.4f} with true or estimated weights (the "
-        "summary prints no values)",
+        status=Status.of(corrected_ece < uncorrected_ece),
+        verdict=f"ECE {uncorrected_ece:.4f} uncorrected, at most {corrected_ece:.4f} with true or estimated "
+        "weights (the summary prints no values)",
         pictures=[_picture(curves)],
     )
 

@@ -15,7 +15,7 @@ from reproduction.classes import Floats, GaussianClasses, Ints, estimate_weights
 from reproduction.gaussian import Say
 from reproduction.picture import BLUE, GREEN, GREY, INK, RED, VIOLET, Picture, draw_svg
 from reproduction.program import Program
-from reproduction.study import Outcome, Row, Scale, Sheet, Study
+from reproduction.study import Outcome, Row, Scale, Sheet, Status, Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,8 +110,8 @@ def _upper_bound(unshifted: dict[int, list[float]]) -> Sheet:
         text=[UPPER_TEXT.format(repetitions=repetitions, tested=UPPER_TEST_ROWS)],
         header=["rows", "lower bound, %", "upper bound, %", "k/(n + 1), %", "ours, %", "both hold"],
         rows=table_rows,
-        verdict=f"{'within range' if held == len(unshifted) else 'differs'}: coverage is within both bounds "
-        f"at {held} of {len(unshifted)} numbers of rows",
+        status=Status.of(held == len(unshifted)),
+        verdict=f"coverage is within both bounds at {held} of {len(unshifted)} numbers of rows",
     )
 
 
@@ -181,8 +181,8 @@ def _by_fraction(
             [_shares(fraction), f"{_largest(fraction):.2f}", *_cells(coverages, (rows, fraction))]
             for rows, fraction in points
         ],
-        verdict=f"{'within range' if all(_claims(coverages, all_points).values()) else 'differs'}: on "
-        f"{repetitions} repetitions (the summary prints no values): {'; '.join(claim_texts)}",
+        status=Status.of(all(_claims(coverages, all_points).values())),
+        verdict=f"on {repetitions} repetitions (the summary prints no values): {'; '.join(claim_texts)}",
         pictures=[_picture(coverages, points, points_by_rows)],
     )
 
