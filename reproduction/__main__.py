@@ -133,7 +133,7 @@ def _write(ready: Sequence[Study], results_folder: Path, out: Path, note: str) -
 
 
 def _not_reproduced(ready: Sequence[Study]) -> list[dict[str, str]]:
-    """List what is not reproduced, with the tables of studies that have not run."""
+    """List what no study reproduces, with the tables of studies that have not run."""
     values = read()
     names = {study.name for study in ready}
     waiting = [

@@ -9,6 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 import uqcli
+from uqcli.api.columns import Column
 
 POSTERIOR: Final = MappingProxyType({"tau": 3.0, "nu": 1.0, "gammas": (0.002, 0.004, 0.01, 0.02, 0.05)})
 """Parameters of a posterior network: 40 to 1,000 rows of evidence, 1 of 3 negatives in training."""
@@ -35,5 +36,10 @@ def calibration_metrics(path: Path, settings: dict[str, Any]) -> dict[str, float
         Options of the command, by their names in Python.
     """
     rows = pl.read_parquet(path)
-    report = uqcli.calibration_error(rows["score"], rows["label"], **settings)
+    return metrics_of(rows["score"], rows["label"], settings)
+
+
+def metrics_of(score: Column, label: Column, settings: dict[str, Any]) -> dict[str, float]:
+    """Compute the same for arrays."""
+    report = uqcli.calibration_error(score, label, **settings)
     return {name: value for name, value in report.metrics.items() if isinstance(value, float)}

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """Range of the values over seeds, and the rank of the published value.
+    """Range of the values over seeds.
 
     Attributes
     ----------
-    share_below
-        Share of the seeds below the published value; equal values count half.
     inside
         Whether the published value is in the range of the seeds.
     """
@@ -22,12 +20,11 @@ class Spread:
     low: float
     median: float
     high: float
-    share_below: float
     inside: bool
 
 
 def spread(values: Sequence[float], published: float, digits: int) -> Spread:
-    """Rank a published value among our values, rounded to the same number of decimals.
+    """Compare a published value with ours, rounded to the same number of decimals.
 
     Parameters
     ----------
@@ -35,12 +32,9 @@ def spread(values: Sequence[float], published: float, digits: int) -> Spread:
         One value per seed, at least one.
     """
     rounded = sorted(round(value, digits) for value in values)
-    below = sum(value < published for value in rounded)
-    equal = sum(value == published for value in rounded)
     return Spread(
         low=rounded[0],
         median=round(statistics.median(rounded), digits),
         high=rounded[-1],
-        share_below=(below + equal / 2) / len(rounded),
         inside=rounded[0] <= published <= rounded[-1],
     )

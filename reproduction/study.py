@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from reproduction.picture import Picture
@@ -12,20 +13,37 @@ from reproduction.program import Program
 Row = list[str]
 
 
+class Status(StrEnum):
+    """First words of a result in the summary; the verdict gives counts and reasons."""
+
+    EXACT = "exact"
+    WITHIN_RANGE = "within range"
+    DIFFERS = "differs"
+    NOT_POSSIBLE = "not possible"
+
+    @classmethod
+    def of(cls, holds: bool) -> Status:
+        """Return the status of a claim without printed values."""
+        return cls.WITHIN_RANGE if holds else cls.DIFFERS
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
     """A table of the page, a figure, or both.
 
     Attributes
     ----------
+    status
+        Member of ``Status``: whether our results agree with the paper.
     verdict
-        One line for the summary: whether our results agree with the paper; empty if not in the summary.
+        One line for the summary, with counts and reasons; empty if not in the summary.
     """
 
     title: str
     text: list[str] = field(default_factory=list)
     header: Row = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
+    status: str = ""
     verdict: str = ""
     pictures: list[Picture] = field(default_factory=list)
 

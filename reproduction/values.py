@@ -26,7 +26,7 @@ class PublishedTable:
     Attributes
     ----------
     reason
-        Why it cannot be reproduced; empty if it can.
+        Which test the paper's program computes instead of uqcli's; empty if the same.
     """
 
     key: str

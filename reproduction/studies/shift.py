@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from reproduction.classes import Floats, GaussianClasses, Ints, estimate_weights
 from reproduction.gaussian import Say
 from reproduction.picture import BLUE, GREEN, GREY, INK, RED, VIOLET, Picture, draw_svg
 from reproduction.program import Program
-from reproduction.study import Outcome, Row, Scale, Sheet, Study
+from reproduction.study import Outcome, Row, Scale, Sheet, Status, Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +39,14 @@ TEXT = (
     "{tested} labelled rows of target data. The Python library builds sets at alpha 0.1. A cell "
     "contains coverage in per cent with its Monte Carlo standard error, and the mean set size."
 )
+UPPER_TEXT = (
+    "By Theorem 1, sets of n rows without a shift cover at least 1 - alpha. They cover at most 1 - alpha + "
+    "1/(n + 1) if scores are distinct, as randomised scores are. The coverage over all draws is then "
+    "k/(n + 1), with k the rank of the threshold. The last columns are the mean over {repetitions} "
+    "repetitions of {tested:,} rows with its Monte Carlo standard error, and whether both bounds hold "
+    "within three of these errors."
+)
+UPPER_SIZES, UPPER_TEST_ROWS = (20, 50, 100, 300, 1_000), 1_000
 Point = tuple[int, float]
 """Number of labelled rows, and fraction of the way to the target priors."""
 Coverages = dict[tuple[Point, str], list[tuple[float, float]]]
@@ -44,7 +54,7 @@ Coverages = dict[tuple[Point, str], list[tuple[float, float]]]
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Make both tables."""
+    """Make all tables."""
     del program
     repetitions = scale.repetitions
     coverages: Coverages = {}
@@ -57,8 +67,51 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
             _repeat(coverages, rows, targets, known, number)
     by_fraction = [(ROWS, fraction) for fraction in FRACTIONS]
     by_rows = [(rows, 1.0) for rows in SIZES]
+    say(f"sets without a shift, {repetitions} repetitions")
+    unshifted = {rows: [_unshifted(rows, seed) for seed in range(repetitions)] for rows in UPPER_SIZES}
     return Outcome(
-        sheets=[_by_fraction(coverages, by_fraction, by_rows, repetitions), _by_rows(coverages, by_rows)]
+        sheets=[
+            _by_fraction(coverages, by_fraction, by_rows, repetitions),
+            _by_rows(coverages, by_rows),
+            _upper_bound(unshifted),
+        ]
+    )
+
+
+def _unshifted(rows: int, seed: int) -> float:
+    """Return the coverage of randomised sets on rows of the same distribution."""
+    draws = np.random.default_rng([seed, rows, 1])
+    source, label = CLASSES.draw(CLASSES.prior, rows, draws)
+    tested, truth = CLASSES.draw(CLASSES.prior, UPPER_TEST_ROWS, draws)
+    return _coverage(uqcli.conformal_sets(source, label, alpha=ALPHA, seed=seed), tested, truth)[0]
+
+
+def bounds_of_theorem_1(rows: int) -> tuple[float, float, float]:
+    """Return the lower bound, the coverage over all draws, and the upper bound, if scores are distinct."""
+    rank = ceil(Fraction(str(1 - ALPHA)) * (rows + 1))
+    return 1 - ALPHA, rank / (rows + 1), 1 - ALPHA + 1 / (rows + 1)
+
+
+def _upper_bound(unshifted: dict[int, list[float]]) -> Sheet:
+    table_rows: list[Row] = []
+    held = 0
+    for rows, coverages in unshifted.items():
+        low, expected, high = bounds_of_theorem_1(rows)
+        mean, error = _mean_and_error(coverages)
+        holds = low - 3 * error < mean < high + 3 * error
+        held += holds
+        cells = [f"{100 * value:.2f}" for value in (low, high, expected)]
+        table_rows.append(
+            [f"{rows:,}", *cells, f"{100 * mean:.2f} ± {100 * error:.2f}", "yes" if holds else "no"]
+        )
+    repetitions = len(next(iter(unshifted.values())))
+    return Sheet(
+        title="Theorem 1. Bounds of coverage without a shift",
+        text=[UPPER_TEXT.format(repetitions=repetitions, tested=UPPER_TEST_ROWS)],
+        header=["rows", "lower bound, %", "upper bound, %", "k/(n + 1), %", "ours, %", "both hold"],
+        rows=table_rows,
+        status=Status.of(held == len(unshifted)),
+        verdict=f"coverage is within both bounds at {held} of {len(unshifted)} numbers of rows",
     )
 
 
@@ -101,9 +154,12 @@ def _coverage(sets: uqcli.ConformalSets, tested: Floats, truth: Ints) -> tuple[f
 def _mean(coverages: Coverages, point: Point, name: str) -> tuple[float, float, float]:
     """Return the mean coverage with its Monte-Carlo standard error, and the mean set size."""
     pairs = coverages[point, name]
-    covered = [coverage for coverage, _ in pairs]
-    error = statistics.stdev(covered) / len(covered) ** 0.5 if len(covered) > 1 else 1.0
-    return statistics.mean(covered), error, statistics.mean(size for _, size in pairs)
+    return *_mean_and_error([coverage for coverage, _ in pairs]), statistics.mean(size for _, size in pairs)
+
+
+def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 1.0
+    return statistics.mean(values), error
 
 
 def _by_fraction(
@@ -125,8 +181,8 @@ def _by_fraction(
             [_shares(fraction), f"{_largest(fraction):.2f}", *_cells(coverages, (rows, fraction))]
             for rows, fraction in points
         ],
-        verdict=f"{'' if all(_claims(coverages, all_points).values()) else 'partly '}reproduced on "
-        f"{repetitions} repetitions (the summary prints no values): {'; '.join(claim_texts)}",
+        status=Status.of(all(_claims(coverages, all_points).values())),
+        verdict=f"on {repetitions} repetitions (the summary prints no values): {'; '.join(claim_texts)}",
         pictures=[_picture(coverages, points, points_by_rows)],
     )
 

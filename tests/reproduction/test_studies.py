@@ -4,11 +4,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+import uqcli
+from reproduction import census
 from reproduction.classes import GaussianClasses
 from reproduction.gaussian import MetricsCache
 from reproduction.library import draw
 from reproduction.program import Program, recalls
 from reproduction.studies import bias, recalibration, shift, undersampling
+from reproduction.study import Status
 
 
 @pytest.fixture
@@ -91,6 +94,36 @@ def test_the_bound_of_theorem_4_is_that_of_the_paper():
     assert recalibration.theorem_4(errors, np.array([1.5, 0.4])) == pytest.approx([0.5, 1.3])
 
 
+def test_bins_of_classes_are_those_of_the_map():
+    draws = np.random.default_rng(3)
+    classes = recalibration.THREE_CLASSES
+    source, label = classes.draw(classes.prior, 300, draws)
+    new, _ = classes.draw(classes.prior, 2_000, draws)
+    fitted = uqcli.Calibrator.fit(source, label, method="histogram")
+    bins, first_rows = recalibration.class_bins([part.edges for part in fitted.map.bins], new)
+    rates = np.concatenate([part.rate for part in fitted.map.bins])
+    assert np.array_equal(fitted.predict(new), rates[bins])
+    assert np.array_equal(bins[first_rows], np.unique(bins))
+
+
+def test_bounds_hold_for_three_classes():
+    truth_rows, _ = recalibration.THREE_CLASSES.draw((0.4, 0.3, 0.3), 20_000, np.random.default_rng(1))
+    repetition = recalibration._repeat_classes(2_000, 0, truth_rows)
+    assert repetition.within_bound
+    assert max(repetition.tightness.values()) <= 1
+    assert repetition.target_distance["true weights"] < repetition.target_distance["uncorrected"] / 2
+
+
+def test_the_bounds_of_theorem_1_contain_the_coverage_over_all_draws():
+    assert shift.bounds_of_theorem_1(100) == pytest.approx((0.9, 91 / 101, 0.9 + 1 / 101))
+    low, expected, high = shift.bounds_of_theorem_1(99)
+    assert low == expected < high
+    sheet = shift._upper_bound({100: [0.89, 0.91], 20: [0.5, 0.5001]})
+    assert [row[-1] for row in sheet.rows] == ["yes", "no"]
+    assert sheet.status == Status.DIFFERS
+    assert sheet.verdict.startswith("coverage is within both bounds at 1 of 2")
+
+
 def _coverages(level):
     """Make two coverages around a level for each method, without and with shift."""
     points = [(100, 0.0), (100, 1.0)]
@@ -107,7 +140,7 @@ def test_claims_of_the_shift_paper_follow_from_the_coverages():
     claims = shift._claims(coverages, points)
     assert claims["uncorrected sets miss the guarantee under every shift"]
     assert not claims["true weights meet it (Theorem 2)"]
-    assert shift._by_fraction(coverages, points, points, 2).verdict.startswith("partly reproduced")
+    assert shift._by_fraction(coverages, points, points, 2).status == Status.DIFFERS
 
 
 def test_a_missing_trend_is_reported():
@@ -139,3 +172,44 @@ def test_points_of_the_picture_pool_the_rows_of_a_band():
     )
     assert scores == pytest.approx([0.516])
     assert rates == pytest.approx([0.25])
+
+
+def test_calibration_errors_of_score_bins_are_means_over_uncertainty_bins():
+    probability, label = np.array([0.2, 0.4, 0.9, 0.5]), np.array([0, 1, 1, 0])
+    errors = census.errors_by_bin(probability, label, np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))
+    assert errors == pytest.approx([(0.2 + 0.1) / 2, 0.5])
+    assert census.cumulative_errors(errors) == pytest.approx([0.325, 0.5])
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return census.shipped_split()
+
+
+def test_the_gain_on_the_census_sample_is_that_of_its_own_counts(shipped):
+    st, optimum = (
+        census.measure(shipped, census.EVIDENCE, 0.7, name, binning="equi-weight")
+        for name in ("st", "vw-dpmt")
+    )
+    assert round(st.recall, 3) == 0.365
+    assert st.score_recall == st.recall
+    assert round(optimum.recall, 3) == 0.495
+    assert round(census.gain(st, optimum)) == 36
+    assert 2 < optimum.equal_alerts < 3
+
+
+def test_random_splits_use_every_row_once(shipped):
+    split = census.random_split(shipped, seed=1)
+    both = pl.concat([split.fit, split.new])
+    assert len(split.fit) == len(shipped.fit)
+    assert both.sort(both.columns).equals(pl.concat([shipped.fit, shipped.new]).sort(both.columns))
+
+
+def test_rows_are_described_by_their_columns(shipped):
+    cells = census.description(shipped.new.head(0))
+    assert cells[0] == "none"
+    men = shipped.new.filter(pl.col("sex") == "Male")
+    cells = census.description(men)
+    assert len(cells) == 1 + len(census.DESCRIBED)
+    assert cells[0].startswith(f"{men['label'].sum():,} of {len(men):,}")
+    assert cells[2] == "100 %"

@@ -5,10 +5,12 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+import uqcli
 from reproduction import learned
 from reproduction.learned import Rows
 from reproduction.studies import example, heterogeneous, uci
 from reproduction.studies.heterogeneous import CLUSTERS, PATTERNS, Run
+from reproduction.study import Status
 from reproduction.values import read
 
 DATA = (PATTERNS, CLUSTERS, heterogeneous.SPHERE, heterogeneous.DIGITS, heterogeneous.CANCER)
@@ -55,7 +57,7 @@ def test_models_are_seeded(few_rows, monkeypatch):
 
 
 def test_the_five_classifiers_give_probabilities(few_rows):
-    train, new = learned.random_split(few_rows, 0.7, seed=0)
+    train, new = learned.standardised_split(few_rows, seed=0, max_rows=200)
     assert (len(train.labels), len(new.labels)) == (140, 60)
     scores_by_classifier = learned.probabilities(train, new.features, seed=0)
     assert list(scores_by_classifier) == read()["trained"]["classifiers"]
@@ -73,6 +75,17 @@ def test_the_example_has_its_best_weight_at_the_log_odds():
     assert round(example.expected_auc(published["better"]), 2) == published["auc_better"]
 
 
+def test_the_auc_on_training_rows_by_integration_is_that_of_many_rows():
+    from sklearn.metrics import roc_auc_score
+
+    drawn = example._draw(200_000, training=True)
+    for weight in (0.0, 1.1):
+        score = drawn["score"] + weight * (drawn["feature"] - 0.5)
+        auc = roc_auc_score(drawn["label"], score)
+        assert example.training_auc(weight) == pytest.approx(auc, abs=0.002)
+    assert example.training_auc(1.1) > max(example.training_auc(0.9), example.training_auc(1.8))
+
+
 def test_scores_of_the_example_follow_the_paper():
     test_scores, training = (example._draw(200_000, is_training) for is_training in (False, True))
     for drawn in (test_scores, training):
@@ -86,8 +99,9 @@ def test_scores_of_the_example_follow_the_paper():
 
 
 def run_of(before, after, low, high):
-    losses = {"loss_before": 0.7, "loss_after": 0.6, "error_before": abs(after - 0.8), "loss_one_map": 0.65}
-    return Run(before=before, after=after, low=low, high=high, **losses)
+    losses = {"loss_before": 0.7, "loss_after": 0.6, "loss_one_map": 0.65}
+    errors = {"errors_before": (abs(after - 0.8), 0.1), "errors_after": (0.01, 0.02)}
+    return Run(before=before, after=after, low=low, high=high, **losses, **errors)
 
 
 def test_lifts_are_summarised_with_their_intervals():
@@ -125,6 +139,32 @@ def test_trends_are_counted_in_the_papers_tables_and_in_ours():
         in run_sheet.verdict
     )
     assert "with it a lift in 12 of 12 runs" in run_sheet.verdict
+
+
+def test_the_root_mean_square_weighs_large_errors_more():
+    probability, label = np.array([0.05, 0.05, 0.95, 0.95]), np.array([0, 1, 1, 1])
+    absolute, root_mean_square = heterogeneous.calibration_errors(probability, label)
+    assert absolute == pytest.approx((0.45 + 0.05) / 2)
+    assert root_mean_square == pytest.approx(((0.45**2 + 0.05**2) / 2) ** 0.5)
+
+
+def test_the_absolute_error_is_that_of_the_program():
+    draws = np.random.default_rng(0)
+    probability = draws.random(500)
+    label = (draws.random(500) < probability).astype(np.int64)
+    reported = uqcli.calibration_error(probability, label).metrics["ece"]
+    assert heterogeneous.calibration_errors(probability, label)[0] == pytest.approx(reported)
+
+
+def test_steadiness_is_the_deviation_over_learning_rates():
+    by_rate = {
+        (PATTERNS.name, rate): [run_of(before, after, None, None)]
+        for rate, before, after in ((1e-4, 0.6, 0.8), (1e-3, 0.8, 0.82))
+    }
+    sheet = heterogeneous._steadiness(by_rate, [PATTERNS])
+    assert sheet.status == Status.WITHIN_RANGE
+    assert "0.141 before, 0.014 after" in sheet.verdict
+    assert sheet.rows[0] == ["simple patterns, before", "0.6000", "0.8000", "0.1414"]
 
 
 def test_a_lift_is_clear_above_two_standard_errors():
