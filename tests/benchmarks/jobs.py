@@ -39,10 +39,12 @@ class Bound:
 
 JOBS = (
     Job(name="boundary", line="boundary FILE --precision 0.25 -q -o OUT.json"),
+    Job(name="vw-dpmt", line="boundary FILE --precision 0.25 --algorithm vw-dpmt -q -o OUT.json"),
     Job(name="bin", line="bin FILE -q -o OUT.json"),
     Job(name="tce", line="tce FILE -q", columns=("score", "label")),
     Job(name="isotonic", line="calibrate FILE --method isotonic -q -o OUT.json", columns=("score", "label")),
     Job(name="platt", line="calibrate FILE --method platt -q -o OUT.json", columns=("score", "label")),
+    Job(name="calibrate", line="calibrate FILE -q -o OUT.json", columns=("score", "label")),
     Job(
         name="conformal",
         line="conformal FILE --proba p_* -q -o OUT.json",
@@ -58,17 +60,27 @@ MODEL = JOBS[0]
 """The job that fits the rule that others apply and evaluate."""
 
 BOUNDS = (
-    Bound(job="boundary", rows=10_000, ratio=2.5),
-    Bound(job="tce", rows=10_000, ratio=3),
-    Bound(job="platt", rows=10_000, ratio=3.5),
-    Bound(job="boundary", rows=10_000_000, ratio=5),
+    Bound(job="boundary", rows=10_000, ratio=3.5),
+    Bound(job="vw-dpmt", rows=10_000, ratio=2.3),
+    Bound(job="tce", rows=10_000, ratio=2.6),
+    Bound(job="evaluate", rows=10_000, ratio=2.5),
+    Bound(job="apply", rows=10_000, ratio=2.3),
+    Bound(job="platt", rows=10_000, ratio=3),
+    Bound(job="calibrate", rows=10_000, ratio=8),
+    Bound(job="boundary", rows=10_000_000, ratio=3.5),
+    Bound(job="bin", rows=10_000_000, ratio=4),
     Bound(job="tce", rows=10_000_000, ratio=6),
-    Bound(job="boundary", rows=100_000_000, ratio=10, memory=1.2e9),
+    Bound(job="isotonic", rows=10_000_000, ratio=6),
+    Bound(job="platt", rows=10_000_000, ratio=8),
+    Bound(job="boundary", rows=100_000_000, ratio=8, memory=1.2e9),
     Bound(job="bin", rows=100_000_000, ratio=10, memory=1.2e9),
-    Bound(job="tce", rows=100_000_000, ratio=20, memory=2.5e9),
-    Bound(job="isotonic", rows=100_000_000, ratio=20, memory=2.5e9),
+    Bound(job="tce", rows=100_000_000, ratio=15, memory=2.5e9),
+    Bound(job="isotonic", rows=100_000_000, ratio=13, memory=2.5e9),
     Bound(job="conformal", rows=MAX_CLASS_ROWS, memory=1e9),
     Bound(job="apply", rows=100_000_000, ratio=2, memory=0.5e9),
+    Bound(job="boundary", rows=1_000_000_000, memory=1.3e9),
+    Bound(job="tce", rows=1_000_000_000, memory=2.5e9),
+    Bound(job="apply", rows=1_000_000_000, memory=0.3e9),
 )
 MAX_SLOPE = 1.05
 SLOPE_FROM = 1_000_000

@@ -24,6 +24,11 @@ def other_process_benchmarks(folder, path, max_rows, runs):
     )
     every_score = (*UQCLI, "boundary", path, "--precision", "0.25", "--score-bins", "all", "-q")
     yield "`boundary --score-bins all`", "scan", compare_processes(every_score, scan, runs)
+    by_default = (*UQCLI, "boundary", path, "--precision", "0.25", "-q")
+    fixed = (*by_default, "--uncertainty-bins", "3")
+    yield "`boundary`", "3 uncertainty bins", compare_processes(by_default, fixed, runs)
+    compared = (*by_default, "--compare")
+    yield "`boundary --compare`", "scan", compare_processes(compared, scan, runs)
     calibrator = folder / "calibrator.json"
     test = ("--test", path, "--bootstrap", "0")
     fit = (*UQCLI, "calibrate", path, *test, "-q", "-o", calibrator)
