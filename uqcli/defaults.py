@@ -25,7 +25,7 @@ from uqcli.choices import (
     SplitCriterion,
 )
 
-VERSION: Final = "0.2.0.dev0"
+VERSION: Final = "0.3.0"
 FORMAT_VERSION: Final = 1
 
 SCORE: Final = "score"
