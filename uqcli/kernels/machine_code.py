@@ -98,12 +98,13 @@ def object_code(function: Callable[..., Any], types: Types) -> bytes:
     (text,) = dispatcher.inspect_llvm().values()
     (returned,) = (overload.signature.return_type for overload in dispatcher.overloads.values())
     external = [line for line in text.splitlines() if line.startswith("declare") and "@llvm." not in line]
-    (name, parameters), *others = re.findall(r"^define .*?@(\w+)\((.*)\)", text, flags=re.MULTILINE)
+    defined = re.findall(r"^define .*?@(\w+)\((.*)\)", text, flags=re.MULTILINE)
+    name, parameters = defined[0] if len(defined) == 1 else ("", "")
     plain = re.sub(r"\([^)]*\)|[{}]", "", re.sub(r"{[^}]*}", "struct", parameters))
     plain = re.sub(r"\w+\*+", "ptr", plain)  # LLVM before 16 writes i64* for ptr
-    passed = [parameter.split()[0] for parameter in plain.split(", ")]
+    passed = [parameter.partition(" ")[0] for parameter in plain.split(", ")]
     expected = ["ptr", "ptr", *(word for kind in types for word in _words_of(kind))]
-    if external or others or returned not in (numba.int64, numba.none) or passed != expected:
+    if external or not name or returned not in (numba.int64, numba.none) or passed != expected:
         raise UnexpectedCodeError
     module = llvm.parse_assembly(text)
     machine = llvm.Target.from_default_triple().create_target_machine(
