@@ -55,6 +55,8 @@ REGULARISATIONS = ("reg", "unreg")
 RATES = (5e-6, 1e-5, 5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
 """Learning rates of the paper."""
 RATE_RUNS = 3
+DEPTH = 3
+"""Depth of the trees; the paper tries 3 and 4."""
 ERROR_BINS = 10
 DATA_TEXT = (
     "The paper's data do not come with scikit-learn, so the study draws its own. Simple patterns "
@@ -68,7 +70,7 @@ NETWORK_TEXT = (
     "a penalty of 1 and stop early by a tenth of the training rows. The penalty replaces dropout "
     "and batch normalisation, which scikit-learn does not have. Networks marked unreg have no "
     "penalty and do not stop early. `uqcli calibrate --method heterogeneous --tree-data` learns a "
-    "tree of depth 3 on the training rows, and fits Platt maps of its parts to the calibration "
+    "tree of depth {depth} on the training rows, and fits Platt maps of its parts to the calibration "
     "set. A cell contains the mean AUC before and after, and the mean lift. Ours has a standard "
     "error over {runs} runs. The paper's are means of the best three settings of nine."
 )
@@ -200,7 +202,8 @@ def _runs(
     loss_one_map = None
     if base in (SMALL, NETWORKS["S", "reg"], BOOSTED):
         loss_one_map = _metrics(program, "--method", "platt", "--bootstrap", 0)["after"]["log_loss"]
-    options = ("--features", ",".join(features), "--tree-data", "train.parquet", "--min-leaf", data.min_leaf)
+    size = ("--max-depth", DEPTH, "--min-leaf", data.min_leaf)
+    options = ("--features", ",".join(features), "--tree-data", "train.parquet", *size)
     results = {}
     for name in partitions:
         method = ("--method", "heterogeneous", *options, *PARTITIONS[name], "--bootstrap", REPLICATES)
@@ -296,7 +299,7 @@ def _tables(runs_by_key: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str
                 *SIMULATED_SPLIT
             )
         ),
-        NETWORK_TEXT.format(epochs=EPOCHS, runs=runs),
+        NETWORK_TEXT.format(depth=DEPTH, epochs=EPOCHS, runs=runs),
         _trends(runs_by_key, data, sizes),
     ]
     return Sheet(

@@ -173,7 +173,7 @@ def _headline(shipped: Split, results: Results, random_results: Sequence[Results
                 [
                     f"{name}, precision {bound}",
                     *(f"{a.recall:.3f}, {a.precision:.3f}, {a.alerts:,}" for a in (st, optimum)),
-                    f"{points:+z.1f} points, {gain(st, optimum):+z.0f} %",
+                    f"{points:+z.1f} points, {gain(st, optimum):+z.1f} %",
                     f"{points - optimum.equal_alerts:+z.1f} points",
                     f"{optimum.equal_alerts:+z.1f} points",
                 ]
@@ -260,7 +260,7 @@ def _table_1(results: Results, random_results: Sequence[Results]) -> Sheet:
         header=["data", *ALGORITHMS],
         rows=rows,
         status=Status.DIFFERS,
-        verdict=f"layout on the sample data; the paper's scores are not public. {_order(results)}",
+        verdict=f"layout on the sample data; the paper's scores are not public; {_order(results)}",
     )
 
 
