@@ -29,8 +29,8 @@ class Kernel(Generic[*Ts, R]):
     Parameters
     ----------
     function
-        Contiguous arrays and integers in, arrays filled in, and an integer or nothing out. It allocates
-        nothing, raises nothing and calls nothing but built-ins.
+        Arrays and integers in, arrays filled in, and an integer or nothing out. It allocates nothing, raises
+        nothing and calls nothing but built-ins.
     """
 
     def __init__(self, function: Callable[[*Ts], R]) -> None:

@@ -43,9 +43,15 @@ class Compiled:
             The kernel raised an error.
         """
         returned, error = ctypes.c_int64(), ctypes.c_void_p()
-        words = [word for value in args for word in _words(value)]
+        whole = [
+            np.require(value, requirements="C") if isinstance(value, np.ndarray) else value for value in args
+        ]
+        words = [word for value in whole for word in _words(value)]
         if self.function(ctypes.byref(returned), ctypes.byref(error), *words):
             raise RuntimeError("a kernel raised an error")
+        for value, copy in zip(args, whole, strict=True):
+            if copy is not value and value.flags.writeable:
+                value[...] = copy
         return returned.value if self.returns_integer else None
 
 
@@ -131,12 +137,10 @@ def loaded(code: bytes) -> Any:
 
 
 def _words(value: Any) -> Iterator[Any]:
-    """Convert an argument as numba passes it: an array without owner, or an integer."""
+    """Convert an argument as numba passes it: a contiguous array without owner, or an integer."""
     if not isinstance(value, np.ndarray):
         yield ctypes.c_int64(value)
         return
-    if not value.flags.c_contiguous:
-        raise ValueError("kernels take contiguous arrays")
     yield from (ctypes.c_void_p(), ctypes.c_void_p())
     yield from (ctypes.c_int64(value.size), ctypes.c_int64(value.itemsize))
     yield ctypes.c_void_p(value.ctypes.data)
