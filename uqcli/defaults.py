@@ -124,7 +124,7 @@ ROWS_PER_BATCH: Final = 1 << 17
 ROWS_PER_PART: Final = 1 << 19
 """Rows counted per part."""
 
-SORTED_ROWS: Final = 1 << 25
+SORTED_ROWS: Final = 14_000_000
 """Maximum rows sorted at once where a fit can proceed slice by slice."""
 
 COLLECTED_ROWS: Final = 3 << 22

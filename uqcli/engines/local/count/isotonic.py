@@ -16,16 +16,7 @@ from uqcli.counts import ValueCounts, run_starts
 from uqcli.defaults import SORTED_ROWS
 from uqcli.engines.local.count.keys import least_keys
 from uqcli.engines.local.count.part import Part
-from uqcli.engines.local.count.pooling import (
-    KeyCounts,
-    KeyRows,
-    by_slices,
-    in_order,
-    joined,
-    keys_by_part,
-    merged,
-    pooled,
-)
+from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_part, merged, pooled
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
 from uqcli.kernels.pava import isotonic_sums
@@ -73,11 +64,6 @@ def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
-    """Return the isotonic blocks of some rows, from those of slices."""
-    return _fitted(joined(by_slices(parts, lambda rows: _blocks_of_slice(rows, width))))
-
-
-def _blocks_of_slice(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
     """Return the blocks of some rows; all but an initial block without positives begin at a positive row."""
     if any(part.weight is not None for part in parts):
         return _fitted(pooled(parts, width))

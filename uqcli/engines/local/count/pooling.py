@@ -19,7 +19,7 @@ from uqcli.running.concurrency import parallel_map
 _KEYS_PER_STEP = 1 << 17
 """Keys per step, to stay in the cache."""
 
-_MAX_SLICES, MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 8, 1 << 19, 1 << 12
+_MAX_SLICES, MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 4, 1 << 19, 1 << 12
 """Ranges of keys sorted in parallel, the rows that each needs, and the keys that cut them."""
 
 WAITING_ROWS = 1 << 25
