@@ -113,8 +113,9 @@ def object_code(function: Callable[..., Any], types: Types) -> bytes:
     if external or not name or returned not in (numba.int64, numba.none) or passed != expected:
         raise UnexpectedCodeError
     module = llvm.parse_assembly(text)
+    *_, cpu, features = _machine()
     machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, jit=True
+        cpu=cpu, features=features, opt=3, jit=True
     )
     content: bytes = machine.emit_object(module)
     return f"{name} {returned}\n".encode() + content

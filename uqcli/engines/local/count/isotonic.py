@@ -14,7 +14,7 @@ import numpy as np
 
 from uqcli.counts import ValueCounts, run_starts
 from uqcli.defaults import SORTED_ROWS
-from uqcli.engines.local.count.keys import least_keys
+from uqcli.engines.local.count.keys import between, least_keys
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_part, merged, pooled
 from uqcli.engines.local.count.rows import CountedRows
@@ -56,11 +56,7 @@ def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
     """Select the rows of a slice."""
     if low is None and high is None:
         return part
-    keys = part.keys[role]
-    inside = np.ones(len(keys), dtype=np.bool_) if low is None else keys >= low
-    if high is not None:
-        inside &= keys < high
-    return part.select(np.flatnonzero(inside))
+    return part.select(np.flatnonzero(between(part.keys[role], low, high)))
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.counts import Floats
+from uqcli.counts import Bools, Floats
 
 Keys = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 """int32 for 32-bit numbers, int64 for 64-bit numbers."""
@@ -51,3 +51,11 @@ def least_keys(edges: Floats, width: np.dtype[Any]) -> Keys:
     below = narrow.astype(np.float64) < edges
     narrow[below] = np.nextafter(narrow[below], np.float32(np.inf)) + np.float32(0)
     return keys_of(narrow)
+
+
+def between(keys: Keys, low: int | None, high: int | None) -> Bools:
+    """Whether each key is at or above ``low`` and below ``high``; None is no limit."""
+    inside = np.ones(len(keys), dtype=np.bool_) if low is None else keys >= low
+    if high is not None:
+        inside &= keys < high
+    return inside

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from mmap import mmap
@@ -10,7 +10,7 @@ from mmap import mmap
 import numpy as np
 
 from uqcli.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
-from uqcli.engines.local.count.keys import Keys, values_of, widened
+from uqcli.engines.local.count.keys import Keys, between, values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
@@ -69,7 +69,7 @@ class KeyRows:
 
     def between(self, low: int | None, high: int | None) -> KeyRows:
         """Select the rows with keys from ``low`` to below ``high``; None is no limit."""
-        negative, positive = (_between(keys, low, high) for keys in (self.negative, self.positive))
+        negative, positive = (between(keys, low, high) for keys in (self.negative, self.positive))
 
         def select(sides: tuple[Ints, Ints] | None) -> tuple[Ints, Ints] | None:
             return None if sides is None else (sides[0][..., negative], sides[1][..., positive])
@@ -82,13 +82,6 @@ class KeyRows:
         )
 
 
-def _between(keys: Keys, low: int | None, high: int | None) -> Bools:
-    inside = np.ones(len(keys), dtype=np.bool_) if low is None else keys >= low
-    if high is not None:
-        inside &= keys < high
-    return inside
-
-
 @dataclass(frozen=True, kw_only=True)
 class KeyCounts:
     """Counts of distinct keys, ascending; each of shape (m,), except sums (see ``ValueCounts``)."""
@@ -98,7 +91,7 @@ class KeyCounts:
     positives: Ints
     sums: Ints | None = None
 
-    def select(self, keys: Bools) -> KeyCounts:
+    def select(self, keys: Bools | slice) -> KeyCounts:
         """Select keys."""
         return KeyCounts(
             key=self.key[keys],
@@ -110,15 +103,7 @@ class KeyCounts:
     def cut(self, edges: Keys) -> list[KeyCounts]:
         """Return the counts below, between and from some ascending keys on."""
         bounds = pairwise([0, *np.searchsorted(self.key, edges).tolist(), len(self.key)])
-        return [
-            KeyCounts(
-                key=self.key[first:stop],
-                count=self.count[first:stop],
-                positives=self.positives[first:stop],
-                sums=None if self.sums is None else self.sums[..., first:stop],
-            )
-            for first, stop in bounds
-        ]
+        return [self.select(slice(*ends)) for ends in bounds]
 
     def apart(self) -> KeyCounts:
         """Copy to memory that returns to the system as soon as it is free."""
@@ -241,25 +226,24 @@ class _Pool:
 
 
 def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
-    """Pool rows with equal keys; all keys have the same width."""
-    return joined(by_slices(parts, lambda rows: _pooled(rows, width)))
-
-
-def by_slices(parts: Sequence[KeyRows], work: Callable[[Sequence[KeyRows]], KeyCounts]) -> list[KeyCounts]:
-    """Apply a function to the rows of each of a few ranges of keys, ascending, in parallel."""
+    """Pool rows with equal keys, a few ranges in parallel; all keys have the same width."""
     rows = sum(part.rows for part in parts)
     slices = min(_MAX_SLICES, rows // MIN_ROWS_PER_SLICE)
     if slices < 2:
-        return [work(parts)]
+        return _pooled(parts, width)
     step = max(1, rows // _SAMPLED_KEYS)
     sample = np.concatenate([keys[::step] for part in parts for keys in (part.negative, part.positive)])
     sample.sort()
     edges = np.unique(sample[np.arange(1, slices) * len(sample) // slices]).tolist()
     bounds = pairwise([None, *edges, None])
-    return list(parallel_map(lambda ends: work([part.between(*ends) for part in parts]), bounds))
+
+    def within(ends: tuple[int | None, int | None]) -> KeyCounts:
+        return _pooled([part.between(*ends) for part in parts], width)
+
+    return _joined(list(parallel_map(within, bounds)))
 
 
-def joined(slices: Sequence[KeyCounts]) -> KeyCounts:
+def _joined(slices: Sequence[KeyCounts]) -> KeyCounts:
     """Concatenate counts of ascending ranges of keys."""
     if len(slices) == 1:
         return slices[0]
@@ -312,7 +296,7 @@ def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tup
 
 def merged(parts: Sequence[KeyCounts], count_type: type[np.signedinteger] = np.int64) -> KeyCounts:
     """Merge counts of unsorted, possibly repeated keys."""
-    counts = joined(parts)
+    counts = _joined(parts)
     if len(counts.key) == 0:
         return counts
     order = np.argsort(counts.key, kind="stable")
