@@ -138,3 +138,6 @@ SMALL_WORK: Final = 150_000
 
 UNCOMPILED_WORK: Final = 2_000_000
 """Loop steps of a kernel before it is compiled if the cache lacks its machine code."""
+
+ROWS_PER_STEP: Final = 4
+"""Rows that array functions count in the time of a loop step."""

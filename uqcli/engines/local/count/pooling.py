@@ -8,16 +8,16 @@ from itertools import pairwise
 from mmap import mmap
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from uqcli.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
-from uqcli.engines.local.count.keys import Keys, between, values_of, widened
+from uqcli.defaults import ROWS_PER_STEP
+from uqcli.engines.local.count.keys import Keys, values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
+from uqcli.kernels.pooling import merge, pool, select_between
 from uqcli.running.concurrency import parallel_map
-
-_KEYS_PER_STEP = 1 << 17
-"""Keys per step, to stay in the cache."""
 
 _MAX_SLICES, MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 4, 1 << 19, 1 << 12
 """Ranges of keys sorted in parallel, the rows that each needs, and the keys that cut them."""
@@ -67,9 +67,9 @@ class KeyRows:
         """Convert to 64-bit keys."""
         return replace(self, negative=widened(self.negative), positive=widened(self.positive))
 
-    def between(self, low: int | None, high: int | None) -> KeyRows:
-        """Select the rows with keys from ``low`` to below ``high``; None is no limit."""
-        negative, positive = (between(keys, low, high) for keys in (self.negative, self.positive))
+    def between(self, first: int, last: int) -> KeyRows:
+        """Select the rows with keys from ``first`` to ``last``."""
+        negative, positive = ((keys >= first) & (keys <= last) for keys in (self.negative, self.positive))
 
         def select(sides: tuple[Ints, Ints] | None) -> tuple[Ints, Ints] | None:
             return None if sides is None else (sides[0][..., negative], sides[1][..., positive])
@@ -105,24 +105,11 @@ class KeyCounts:
         bounds = pairwise([0, *np.searchsorted(self.key, edges).tolist(), len(self.key)])
         return [self.select(slice(*ends)) for ends in bounds]
 
-    def apart(self) -> KeyCounts:
-        """Copy to memory that returns to the system as soon as it is free."""
-        key, count, positives = (_apart(column) for column in (self.key, self.count, self.positives))
-        return KeyCounts(key=key, count=count, positives=positives, sums=self.sums)
-
     def as_values(self) -> ValueCounts:
         """Convert keys to values."""
         return ValueCounts(
             value=values_of(self.key), count=self.count, positives=self.positives, sums=self.sums
         )
-
-
-def _apart(values: Ints) -> Ints:
-    if values.nbytes == 0:
-        return values
-    copy: Ints = np.frombuffer(mmap(-1, values.nbytes), dtype=values.dtype)
-    copy[:] = values
-    return copy
 
 
 def keys_by_part(part: Part, role: str) -> list[KeyRows]:
@@ -178,45 +165,55 @@ class _Pool:
         """Add the waiting rows to the counts."""
         self._rows += sum(part.rows for part in self.waiting)
         self._is_large |= self._rows > _MAX_INT32_ROWS or _are_weighted(self.waiting)
-        count_type = np.int64 if self._is_large else np.int32
         batch = self._pooled()
         if self._edges is None:
-            cuts = np.arange(1, _KEPT_RANGES) * len(batch.key) // _KEPT_RANGES
-            self._edges = np.unique(batch.key[cuts]) if len(batch.key) else batch.key
-            self._counts = batch.cut(self._edges)
+            per_range = sum(len(counts.key) for counts in batch) // _KEPT_RANGES
+            self._edges = np.concatenate([counts.key[per_range :: max(1, per_range)] for counts in batch])
+            self._counts = self._by_range(batch, self._edges)
             return
 
         def merge(pair: tuple[KeyCounts, KeyCounts]) -> KeyCounts:
-            return merged(pair, count_type).apart()
+            return _sum_of(*pair, np.int64 if self._is_large else np.int32)
 
-        self._counts = list(parallel_map(merge, zip(self._drained(), batch.cut(self._edges), strict=True)))
+        added = self._by_range(batch, self._edges)
+        self._counts = list(parallel_map(merge, zip(self._drained(), added, strict=True)))
 
     def as_values(self) -> ValueCounts:
         """Convert the counts of all rows."""
         if self._edges is None:
-            return self._pooled().as_values()
-        self.settle()
-        size = sum(len(counts.key) for counts in self._counts)
+            self._counts = self._pooled()
+        else:
+            self.settle()
+        sizes = [len(counts.key) for counts in self._counts]
+        count_type = self._counts[0].count.dtype if sum(sizes) > _MIN_INT32_VALUES else np.dtype(np.int64)
         sums = joined_sums([counts.sums for counts in self._counts])
-        value = np.empty(size)
-        count, positives = (np.empty(size, self._counts[0].count.dtype) for _ in range(2))
-        filled = 0
-        for counts in self._drained():
-            inside = slice(filled, filled + len(counts.key))
+        value = np.empty(sum(sizes))
+        count, positives = (np.empty(sum(sizes), count_type) for _ in range(2))
+
+        def fill(item: tuple[int, KeyCounts]) -> None:
+            start, counts = item
+            inside = slice(start, start + len(counts.key))
             value[inside], count[inside] = values_of(counts.key), counts.count
             positives[inside] = counts.positives
-            filled = inside.stop
+
+        starts = (np.cumsum(sizes) - sizes).tolist()
+        for _ in parallel_map(fill, zip(starts, self._drained(), strict=True)):
+            pass
         return ValueCounts(value=value, count=count, positives=positives, sums=sums)
 
-    def _pooled(self) -> KeyCounts:
-        """Pool the waiting rows, with keys as wide as the widest."""
+    def _pooled(self) -> list[KeyCounts]:
+        """Pool the waiting rows, with keys as wide as the widest, in ascending slices."""
         waiting, self.waiting = self.waiting, []
         edges = [] if self._edges is None else [self._edges]
         width = max([np.dtype(np.int32), *(part.width for part in waiting), *(keys.dtype for keys in edges)])
         if self._edges is not None and self._edges.dtype != width:
             self._edges = widened(self._edges)
             self._counts = [replace(counts, key=widened(counts.key)) for counts in self._counts]
-        return pooled([part if part.width == width else part.wide() for part in waiting], width)
+        return _slices([part if part.width == width else part.wide() for part in waiting], width)
+
+    @staticmethod
+    def _by_range(slices: Sequence[KeyCounts], edges: Keys) -> list[KeyCounts]:
+        return [_joined(parts) for parts in zip(*(counts.cut(edges) for counts in slices), strict=True)]
 
     def _drained(self) -> Iterator[KeyCounts]:
         """Yield the counts and free their memory."""
@@ -226,75 +223,84 @@ class _Pool:
 
 
 def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
-    """Pool rows with equal keys, a few ranges in parallel; all keys have the same width."""
+    """Pool rows with equal keys; all keys have the same width."""
+    return _joined(_slices(parts, width))
+
+
+def _slices(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> list[KeyCounts]:
+    """Pool rows with equal keys, a few ranges of keys in parallel; return the ranges, ascending."""
     rows = sum(part.rows for part in parts)
-    slices = min(_MAX_SLICES, rows // MIN_ROWS_PER_SLICE)
-    if slices < 2:
-        return _pooled(parts, width)
+    size = min(_MAX_SLICES, rows // MIN_ROWS_PER_SLICE)
+    whole = np.iinfo(width)
+    if size < 2:
+        return [_pooled(parts, width, (whole.min, whole.max))]
     step = max(1, rows // _SAMPLED_KEYS)
     sample = np.concatenate([keys[::step] for part in parts for keys in (part.negative, part.positive)])
     sample.sort()
-    edges = np.unique(sample[np.arange(1, slices) * len(sample) // slices]).tolist()
-    bounds = pairwise([None, *edges, None])
-
-    def within(ends: tuple[int | None, int | None]) -> KeyCounts:
-        return _pooled([part.between(*ends) for part in parts], width)
-
-    return _joined(list(parallel_map(within, bounds)))
+    edges = np.unique(sample[np.arange(1, size) * len(sample) // size]).tolist()
+    firsts, lasts = [whole.min, *edges], [*(edge - 1 for edge in edges), whole.max]
+    return list(parallel_map(lambda ends: _pooled(parts, width, ends), zip(firsts, lasts, strict=True)))
 
 
 def _joined(slices: Sequence[KeyCounts]) -> KeyCounts:
     """Concatenate counts of ascending ranges of keys."""
-    if len(slices) == 1:
-        return slices[0]
+    filled = [part for part in slices if len(part.key)] or slices[:1]
+    if len(filled) == 1:
+        return filled[0]
     return KeyCounts(
-        key=np.concatenate([part.key for part in slices]),
-        count=np.concatenate([part.count for part in slices]),
-        positives=np.concatenate([part.positives for part in slices]),
-        sums=joined_sums([part.sums for part in slices]),
+        key=np.concatenate([part.key for part in filled]),
+        count=np.concatenate([part.count for part in filled]),
+        positives=np.concatenate([part.positives for part in filled]),
+        sums=joined_sums([part.sums for part in filled]),
     )
 
 
-def _pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
+def _pooled(
+    parts: Sequence[KeyRows], width: np.dtype[np.signedinteger], ends: tuple[int, int]
+) -> KeyCounts:
+    """Pool the rows whose keys are between two ends, both included."""
     if _are_weighted(parts):
-        return _weighted(parts)
-    ordered, positive = in_order(parts, width)
-    size = len(ordered) - sum(int(np.count_nonzero(~new)) for _, new in _new_keys(ordered))
-    count_type = np.int32 if size > _MIN_INT32_VALUES and len(ordered) < 2**31 else np.int64
-    if size == len(ordered):  # no ties: pooling would only copy large arrays
-        positives_by_key = _counted_at(ordered, positive, count_type)
-        return KeyCounts(key=ordered, count=np.ones(size, dtype=count_type), positives=positives_by_key)
-    key = np.empty(size, dtype=ordered.dtype)
-    count: Ints = np.empty(size, dtype=count_type)
-    filled = 0
-    for start, new in _new_keys(ordered):
-        indices = np.flatnonzero(new)
-        filled_slice = slice(filled, filled + len(indices))
-        key[filled_slice] = ordered[start + indices]
-        count[filled_slice] = start + indices  # holds the run starts until all are known
-        filled = filled_slice.stop
-    for start in range(0, size, _KEYS_PER_STEP):
-        stop = min(size, start + _KEYS_PER_STEP)
-        run_ends = np.append(count[start + 1 : stop], count[stop] if stop < size else len(ordered))
-        count[start:stop] = run_ends - count[start:stop]
-    return KeyCounts(key=key, count=count, positives=_counted_at(key, positive, count_type))
+        return _weighted([part.between(*ends) for part in parts])
+    ordered, positive = in_order(parts, width, ends)
+    count, positives = (np.empty(len(ordered), _count_type(len(ordered))) for _ in range(2))
+    size = pool.run(len(ordered) // ROWS_PER_STEP, ordered, positive, ordered, count, positives)
+    return KeyCounts(key=ordered[:size], count=count[:size], positives=positives[:size])
+
+
+def _count_type(rows: int) -> type[np.signedinteger]:
+    return np.int32 if _MIN_INT32_VALUES < rows <= _MAX_INT32_ROWS else np.int64
 
 
 def _are_weighted(parts: Sequence[KeyRows]) -> bool:
     return any(part.weight is not None or part.amounts is not None for part in parts)
 
 
-def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tuple[Keys, Keys]:
-    """Return the sorted keys of all rows, and of the positive rows."""
-    none = np.empty(0, dtype=width)
-    positive = np.concatenate([none, *(part.positive for part in parts)])
-    ordered = np.concatenate([none, *(part.negative for part in parts), positive])
+def in_order(
+    parts: Sequence[KeyRows], width: np.dtype[np.signedinteger], ends: tuple[int, int] | None = None
+) -> tuple[Keys, Keys]:
+    """Return the sorted keys of all rows, and of the positive rows; between two ends, both included."""
+    negatives, positives = ([getattr(part, side) for part in parts] for side in ("negative", "positive"))
+    positive = _selected(positives, width, ends)
+    ordered = _selected([*negatives, positive], width, ends)
     ordered.sort()
     positive.sort()
     return ordered, positive
 
 
-def merged(parts: Sequence[KeyCounts], count_type: type[np.signedinteger] = np.int64) -> KeyCounts:
+def _selected(
+    columns: Sequence[Keys], width: np.dtype[np.signedinteger], ends: tuple[int, int] | None
+) -> Keys:
+    """Concatenate the keys between two ends."""
+    if ends is None or ends == (np.iinfo(width).min, np.iinfo(width).max):
+        return np.concatenate([np.empty(0, dtype=width), *columns])
+    selected = np.empty(sum(map(len, columns)) + 1, dtype=width)
+    size = 0
+    for keys in columns:
+        size += select_between.run(len(keys) // ROWS_PER_STEP, keys, *ends, selected[size:])
+    return selected[:size]
+
+
+def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
     """Merge counts of unsorted, possibly repeated keys."""
     counts = _joined(parts)
     if len(counts.key) == 0:
@@ -303,32 +309,26 @@ def merged(parts: Sequence[KeyCounts], count_type: type[np.signedinteger] = np.i
     ordered = counts.key[order]
     starts = run_starts(ordered)
     count, positives = (
-        np.add.reduceat(amount[order], starts, dtype=count_type)
-        for amount in (counts.count, counts.positives)
+        np.add.reduceat(amount[order], starts, dtype=np.int64) for amount in (counts.count, counts.positives)
     )
     sums = None if counts.sums is None else np.add.reduceat(counts.sums[..., order], starts, axis=-1)
     return KeyCounts(key=ordered[starts], count=count, positives=positives, sums=sums)
 
 
-def _new_keys(ordered: Keys) -> Iterator[tuple[int, Bools]]:
-    """Mark, step by step, where a sorted array changes its key."""
-    for start in range(0, len(ordered), _KEYS_PER_STEP):
-        part = ordered[start : start + _KEYS_PER_STEP]
-        new = np.ones(len(part), dtype=np.bool_)
-        np.not_equal(part[1:], part[:-1], out=new[1:])
-        new[0] = start == 0 or part[0] != ordered[start - 1]
-        yield start, new
+def _sum_of(counts: KeyCounts, other: KeyCounts, count_type: type[np.signedinteger]) -> KeyCounts:
+    """Merge counts of two sets of distinct ascending keys, in memory that returns to the system."""
+    if counts.sums is not None or other.sums is not None:
+        return merged([counts, other])
+    size = len(counts.key) + len(other.key)
+    key, count, positives = (_mapped(size, kind) for kind in (counts.key.dtype, count_type, count_type))
+    inputs = [column for side in (counts, other) for column in (side.key, side.count, side.positives)]
+    size = merge.run(size // ROWS_PER_STEP, *inputs, key, count, positives)
+    return KeyCounts(key=key[:size], count=count[:size], positives=positives[:size])
 
 
-def _counted_at(key: Keys, sorted_keys: Keys, count_type: type[np.signedinteger]) -> Ints:
-    """Count occurrences of each distinct key in a sorted array of the same keys."""
-    count = np.zeros(len(key), dtype=count_type)
-    for start in range(0, len(sorted_keys), _KEYS_PER_STEP):
-        part = sorted_keys[start : start + _KEYS_PER_STEP]
-        low, high = np.searchsorted(key, part[[0, -1]])
-        index = np.searchsorted(key[low : high + 1], part)
-        count[low : high + 1] += np.bincount(index, minlength=high + 1 - low).astype(count_type)
-    return count
+def _mapped(size: int, kind: DTypeLike) -> Ints:
+    """Allocate an array apart from the memory that the process keeps; only what is written takes memory."""
+    return np.frombuffer(mmap(-1, max(1, size) * np.dtype(kind).itemsize), dtype=kind)[:size]
 
 
 def _weighted(parts: Sequence[KeyRows]) -> KeyCounts:
