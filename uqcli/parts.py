@@ -1,16 +1,18 @@
 """Blockwise operations on long arrays, which stay in the cache and allocate no full-length temporaries.
 
-The cut into parts is fixed, and their sums are combined exactly or in order. Sharing parts among threads was
-slower: they wait for each other between the short steps of a part.
+The cut into parts is fixed, and their sums are combined exactly or in order. Threads that share single parts
+wait for each other between the short steps of a part, so they take several parts at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from uqcli.running.concurrency import parallel_map
 
 T = TypeVar("T")
 Counts = NDArray[np.signedinteger[Any]]
@@ -18,6 +20,8 @@ Counts = NDArray[np.signedinteger[Any]]
 
 VALUES_PER_PART: Final = 1 << 14
 """Values per part."""
+
+_PARTS_PER_TASK: Final = 8
 
 
 def parts(stop: int) -> list[slice]:
@@ -28,6 +32,38 @@ def parts(stop: int) -> list[slice]:
 def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
     """Apply a function to every part of positions 0 to stop-1, in order."""
     return [work(part) for part in parts(stop)]
+
+
+def sums_by_part(
+    terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: int, start: int = 0
+) -> list[list[float]]:
+    """Sum terms over every part of positions ``start`` to ``stop``-1.
+
+    Parameters
+    ----------
+    terms
+        Function from positions to arrays of terms at them, called in threads.
+
+    Returns
+    -------
+    list
+        The sums of each array by part, in order.
+    """
+
+    def sums(positions: slice) -> list[list[float]]:
+        return [_part_sums(array) for array in terms(positions)]
+
+    step = _PARTS_PER_TASK * VALUES_PER_PART
+    tasks = [slice(first, min(stop, first + step)) for first in range(start, stop, step)]
+    by_task = parallel_map(sums, tasks) if len(tasks) > 1 else map(sums, tasks)
+    return [[value for values in arrays for value in values] for arrays in zip(*by_task, strict=True)]
+
+
+def _part_sums(terms: NDArray[np.float64]) -> list[float]:
+    """Sum each part of an array, all in the same order of additions."""
+    whole = len(terms) - len(terms) % VALUES_PER_PART
+    sums: list[float] = terms[:whole].reshape(-1, VALUES_PER_PART).sum(axis=1).tolist()
+    return sums if whole == len(terms) else [*sums, float(terms[whole:].sum())]
 
 
 def sums_before(amount: Counts, stops: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ import pytest
 
 from uqcli.defaults import SMALL_WORK, UNCOMPILED_WORK
 from uqcli.kernels import compile as compile_module
-from uqcli.kernels.cache import cache_directory
+from uqcli.kernels.cache import cache_directory, kept_code
 from uqcli.kernels.compile import Kernel
 from uqcli.kernels.machine_code import UnexpectedCodeError, object_code, types_of
 
@@ -95,11 +95,11 @@ DAMAGES = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_cache_is_replaced(cached, damage):
     function, path = cached
-    whole = path.read_bytes()
-    path.write_bytes(DAMAGES[damage](whole))
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    assert not kept_code(path.parent, path.name)
     kernel = Kernel(function)
     assert [checked_total(kernel), checked_total(kernel)] == [45, 45]
-    assert len(path.read_bytes()) == len(whole)
+    assert kept_code(path.parent, path.name)
 
 
 def test_a_truncated_cache_is_replaced(cached, monkeypatch):

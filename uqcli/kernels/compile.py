@@ -40,9 +40,7 @@ class Kernel(Generic[*Ts, R]):
         The same with array functions; None to run the function on lists.
     """
 
-    def __init__(
-        self, function: Callable[[*Ts], R], *, arrays: Callable[[*Ts], R] | None = None
-    ) -> None:
+    def __init__(self, function: Callable[[*Ts], R], *, arrays: Callable[[*Ts], R] | None = None) -> None:
         self.python = function
         self.arrays = arrays
         self.__doc__ = function.__doc__

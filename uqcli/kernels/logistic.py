@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from uqcli.counts import Floats, Ints
 from uqcli.kernels.linear import least_solution, solved
-from uqcli.parts import parts
+from uqcli.parts import parts, sums_by_part
 
 POOLED_VALUES = 1 << 16
 """Values up to which a model is fitted to all of them at once."""
@@ -103,21 +105,23 @@ def pooled_values(features: Floats, count: Ints, positives: Ints) -> tuple[Float
 def _step_in_parts(coefficients: Floats, features: Floats, count: Ints, positives: Ints) -> Floats:
     """Return the Newton step, from sums over parts in order."""
     size = len(coefficients)
-    gradient, hessian = np.zeros(size), np.zeros((size, size))
-    for part in parts(len(count)):
+    pairs = [(i, j) for i in range(size) for j in range(i + 1)]
+
+    def terms(part: slice) -> Iterator[Floats]:
         regressors = [np.ones(part.stop - part.start), *features[:, part]]
         log_odds = sum(b * x for b, x in zip(coefficients, regressors, strict=True))
         probability = sigmoid(np.asarray(log_odds))
         weight = count[part]
         residual = weight * probability - positives[part]
         curvature = weight * probability * (1 - probability)
-        for i, x in enumerate(regressors):
-            gradient[i] += (residual * x).sum()
-            curved = curvature * x
-            for j in range(i + 1):
-                hessian[i, j] += (curved * regressors[j]).sum()
-    lower = np.tril(hessian, -1)
-    return solved(hessian + lower.T, gradient)
+        yield from (residual * x for x in regressors)
+        yield from (curvature * regressors[i] * regressors[j] for i, j in pairs)
+
+    totals = list(map(sum, sums_by_part(terms, len(count))))
+    hessian = np.zeros((size, size))
+    for (i, j), total in zip(pairs, totals[size:], strict=True):
+        hessian[i, j] = hessian[j, i] = total
+    return solved(hessian, np.array(totals[:size]))
 
 
 def negative_log_likelihood(coefficients: Floats, features: Floats, count: Ints, positives: Ints) -> float:

@@ -100,9 +100,7 @@ def merge(
     other_row = 0
     while row < len(keys) or other_row < len(other_keys):
         takes = other_row == len(other_keys) or (row < len(keys) and keys[row] <= other_keys[other_row])
-        takes_other = row == len(keys) or (
-            other_row < len(other_keys) and other_keys[other_row] <= keys[row]
-        )
+        takes_other = row == len(keys) or (other_row < len(other_keys) and other_keys[other_row] <= keys[row])
         total = 0
         positive_total = 0
         if takes_other:

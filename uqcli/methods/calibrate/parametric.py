@@ -24,7 +24,7 @@ from uqcli.methods.calibrate.maps.beta import BetaMap
 from uqcli.methods.calibrate.maps.logistic import LogisticMap
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.scale import CLIP, Scale
-from uqcli.parts import each_part
+from uqcli.parts import sums_by_part
 
 PENALTY = 1.0
 _FLATTEST, _STEEPEST = 1e-3, 1e3
@@ -70,13 +70,13 @@ def fit_temperature(counts: ValueCounts, scale: Scale) -> FittedMap:
     log_odds = scale.log_odds(counts.value)
 
     def derivative(slope: float) -> tuple[float, float]:
-        def part_derivative(part: slice) -> tuple[float, float]:
+        def terms(part: slice) -> tuple[Floats, Floats]:
             x, count = log_odds[part], counts.count[part]
             probability = sigmoid(slope * x)
-            first = float(((count * probability - counts.positives[part]) * x).sum())
-            return first, float((count * probability * (1 - probability) * x**2).sum())
+            first = (count * probability - counts.positives[part]) * x
+            return first, count * probability * (1 - probability) * x**2
 
-        first, second = zip(*each_part(part_derivative, len(log_odds)), strict=True)
+        first, second = sums_by_part(terms, len(log_odds))
         return sum(first), sum(second)
 
     slope = best_slope(derivative)

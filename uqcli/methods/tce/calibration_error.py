@@ -17,7 +17,7 @@ from uqcli.methods.losses import Loss, log_losses, squared_error
 from uqcli.methods.tce.binomial_test import rejected as binomial_rejected
 from uqcli.methods.tce.t_test import rejected as t_rejected
 from uqcli.methods.tce.verdicts import Verdicts
-from uqcli.parts import VALUES_PER_PART, each_part, sums_before
+from uqcli.parts import VALUES_PER_PART, sums_before, sums_by_part
 
 T = TypeVar("T")
 
@@ -157,12 +157,13 @@ def log_loss(counts: ValueCounts) -> float:
 def _mean(counts: ValueCounts, loss: Loss) -> float:
     """Compute the mean of a loss over the rows."""
 
-    def part_sum(part: slice) -> float:
+    def terms(part: slice) -> tuple[Floats]:
         count, positives = counts.count[part], counts.positives[part]
         if_positive, if_negative = loss(counts.value[part])
-        return float((positives * if_positive + (count - positives) * if_negative).sum())
+        return (positives * if_positive + (count - positives) * if_negative,)
 
-    return math.fsum(each_part(part_sum, len(counts.value))) / counts.rows
+    (sums,) = sums_by_part(terms, len(counts.value))
+    return math.fsum(sums) / counts.rows
 
 
 def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.kernels.linear import is_positive_definite, solved
 from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
-from uqcli.parts import VALUES_PER_PART, each_part
+from uqcli.parts import VALUES_PER_PART, sums_by_part
 
 _CLIP = 1e-12
 _COARSE_VALUES, _VALUES_PER_POOL = 4096, 128
@@ -190,14 +190,14 @@ def _newton(counts: ValueCounts, n_coefficients: int) -> Floats:
 
 
 def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
-    def part_moments(part: slice) -> tuple[float, ...]:
+    def terms(part: slice) -> tuple[Floats, ...]:
         x, count, positives = values.log_odds(part), values.counts.count[part], values.counts.positives[part]
         probability = sigmoid(beta[0] + beta[1] * x)
         squares = positives * (1 - probability) ** 2 + (count - positives) * probability**2
         curvature = count * (probability * (1 - probability))
         return (*_moments_of(squares, x), *_moments_of(curvature, x))
 
-    sums = _totals(each_part(part_moments, values.size))
+    sums = [math.fsum(sums) for sums in sums_by_part(terms, values.size)]
     scatter, hessian = _symmetric(*sums[:3]), _symmetric(*sums[3:])
     if not is_positive_definite(hessian):
         return None, None
@@ -211,36 +211,32 @@ def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
 def _derivatives(values: _Values, betas: list[Floats]) -> list[tuple[Floats, Floats]]:
     """Compute the gradient and negative Hessian of each fit's log likelihood, in one pass."""
 
-    def part_moments(part: slice) -> list[tuple[float, ...]]:
+    def terms(part: slice) -> list[Floats]:
         x, count = values.log_odds(part), values.counts.count[part].astype(np.float64)
-        return [_line_moments(beta, x, count, values.counts.positives[part]) for beta in betas]
+        positives = values.counts.positives[part]
+        return [array for beta in betas for array in _line_terms(beta, x, count, positives)]
 
-    fit_sums = [
-        _totals(values_of_part) for values_of_part in zip(*each_part(part_moments, values.size), strict=True)
-    ]
-    return [
-        (np.array(sums[:1]), np.array([sums[1:]]))
-        if len(sums) == 2
-        else (np.array(sums[:2]), _symmetric(*sums[2:]))
-        for sums in fit_sums
-    ]
+    sums = map(math.fsum, sums_by_part(terms, values.size))
+    derivatives = []
+    for beta in betas:
+        gradient = np.array(list(islice(sums, len(beta))))
+        hessian = np.array([[next(sums)]]) if len(beta) == 1 else _symmetric(*islice(sums, 3))
+        derivatives.append((gradient, hessian))
+    return derivatives
 
 
-def _line_moments(beta: Floats, x: Floats, count: Floats, positives: Ints) -> tuple[float, ...]:
+def _line_terms(beta: Floats, x: Floats, count: Floats, positives: Ints) -> tuple[Floats, ...]:
+    """Return the terms of the gradient, then of the negative Hessian's different elements."""
     probability = sigmoid(beta[0] + (beta[1] * x if len(beta) == 2 else x))
     residual = positives - count * probability
     curvature = count * (probability * (1 - probability))
     if len(beta) == 1:
-        return float(residual.sum()), float(curvature.sum())
-    return float(residual.sum()), float((residual * x).sum()), *_moments_of(curvature, x)
+        return residual, curvature
+    return residual, residual * x, *_moments_of(curvature, x)
 
 
-def _moments_of(weight: Floats, x: Floats) -> tuple[float, float, float]:
-    return float(weight.sum()), float((weight * x).sum()), float((weight * x**2).sum())
-
-
-def _totals(part_sums: Sequence[tuple[float, ...]]) -> list[float]:
-    return [math.fsum(column) for column in zip(*part_sums, strict=True)]
+def _moments_of(weight: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+    return weight, weight * x, weight * x**2
 
 
 def _symmetric(first: float, mixed: float, second: float) -> Floats:

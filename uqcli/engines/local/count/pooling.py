@@ -137,14 +137,14 @@ def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts,
         parts = (keys_by_part(part, role) for part in rows.undivided((role,)))
     waiting = 0
     for by_group in parts:
-        for pool, keys in zip(pools, by_group, strict=True):
-            pool.waiting.append(keys)
+        for group, keys in zip(pools, by_group, strict=True):
+            group.waiting.append(keys)
             waiting += keys.rows
         if waiting > WAITING_ROWS:
-            for pool in pools:
-                pool.settle()
+            for group in pools:
+                group.settle()
             waiting = 0
-    return tuple(pool.as_values() for pool in pools)
+    return tuple(group.as_values() for group in pools)
 
 
 class _Pool:
@@ -255,9 +255,7 @@ def _joined(slices: Sequence[KeyCounts]) -> KeyCounts:
     )
 
 
-def _pooled(
-    parts: Sequence[KeyRows], width: np.dtype[np.signedinteger], ends: tuple[int, int]
-) -> KeyCounts:
+def _pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger], ends: tuple[int, int]) -> KeyCounts:
     """Pool the rows whose keys are between two ends, both included."""
     if _are_weighted(parts):
         return _weighted([part.between(*ends) for part in parts])
@@ -321,8 +319,18 @@ def _sum_of(counts: KeyCounts, other: KeyCounts, count_type: type[np.signedinteg
         return merged([counts, other])
     size = len(counts.key) + len(other.key)
     key, count, positives = (_mapped(size, kind) for kind in (counts.key.dtype, count_type, count_type))
-    inputs = [column for side in (counts, other) for column in (side.key, side.count, side.positives)]
-    size = merge.run(size // ROWS_PER_STEP, *inputs, key, count, positives)
+    size = merge.run(
+        size // ROWS_PER_STEP,
+        counts.key,
+        counts.count,
+        counts.positives,
+        other.key,
+        other.count,
+        other.positives,
+        key,
+        count,
+        positives,
+    )
     return KeyCounts(key=key[:size], count=count[:size], positives=positives[:size])
 
 
