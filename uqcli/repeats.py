@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.draws import hashes
+from uqcli.kernels.hashing import low_hashes
 from uqcli.rows import Rows
 
 MAX_SAMPLED: Final = 1 << 16
@@ -189,9 +190,8 @@ class RepeatedPairs:
 
     def add(self, score: Floats, uncertainty: Floats) -> None:
         """Add rows, shape (n,)."""
-        key = hashes([score, uncertainty])
-        if len(self.key) == _PAIRS:
-            key = key[key <= self.key[-1]]
+        highest = self.key[-1:] if len(self.key) == _PAIRS else np.array([np.iinfo(np.uint64).max])
+        key = low_hashes(score, uncertainty, highest)
         keys, rows = np.unique(key, return_counts=True)
         self.key, inverse = np.unique(np.concatenate([self.key, keys]), return_inverse=True)
         totals = np.zeros(len(self.key), dtype=np.int64)
