@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from uqcli.counts import Bools, Ints, RangeCounts, joined_sums
-from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
+from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART, ROWS_PER_STEP
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import Keys, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition, RangeQuery
+from uqcli.kernels.ranges import assign_parts, assign_splits, count_rows
 
 CELLS = 1 << 20
 """Total number of ranges over all groups; their counts roughly fit into the CPU cache."""
@@ -106,16 +107,10 @@ class Ranges:
 
     def indices_of(self, keys: Keys) -> Ints:
         """Return the part index of each key; int64."""
+        index = np.empty(len(keys), dtype=np.int64)
         offset = _offsets(keys, self.low)
-        unsigned = offset.dtype.type
-        range_index = np.minimum(offset >> unsigned(self.shift), unsigned(len(self.first) - 1)).astype(
-            np.int64
-        )
-        offset &= unsigned((1 << self.shift) - 1)
-        offset >>= self.fine.astype(unsigned).take(range_index, mode="clip")
-        part_index = self.first.take(range_index, mode="clip")
-        part_index += offset.astype(np.int64)
-        return part_index
+        assign_parts.run(len(keys) // ROWS_PER_STEP, offset, self.shift, self.first, self.fine, index)
+        return index
 
     @cached_property
     def starts(self) -> Keys:
@@ -180,15 +175,11 @@ class _Split:
     def _first(self) -> Ints:
         return np.cumsum(self.parts) - self.parts
 
-    def indices_of(self, keys: Keys, index: Ints) -> Ints:
-        """Update the range index of each key."""
-        new_index = self._first[index]
-        inside = np.flatnonzero(self.parts[index] > 1)
-        old_index = index[inside]
-        unsigned = _unsigned(keys)
-        offset = keys[inside].view(unsigned) - self.start[old_index].view(unsigned)
-        new_index[inside] += (offset >> self.shift[old_index].astype(unsigned)).astype(np.int64)
-        return new_index
+    def update(self, keys: Keys, index: Ints) -> None:
+        """Replace the range index of each key."""
+        assign_splits.run(
+            len(keys) // ROWS_PER_STEP, keys, self._first, self.parts, self.start, self.shift, index
+        )
 
     def cut(self, ranges: _SplitRanges) -> _SplitRanges:
         """Return the ranges after the split."""
@@ -244,7 +235,7 @@ class _SplitRanges:
         """Return the range index of each key; int64."""
         index = self.whole.indices_of(keys)
         for split in self.splits:
-            index = split.indices_of(keys, index)
+            split.update(keys, index)
         return index
 
 
@@ -370,7 +361,8 @@ class _Counter:
                 for total, amount in zip(totals, (part.weight, *part.amounts.values()), strict=True):
                     cells = total[label, group_index]
                     if amount is None:
-                        cells += np.bincount(range_index[rows], minlength=len(cells))
+                        inside = range_index[rows]
+                        count_rows.run(len(inside) // ROWS_PER_STEP, inside, cells)
                     else:
                         np.add.at(cells, range_index[rows], amount[rows])
 

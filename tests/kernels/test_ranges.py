@@ -1,0 +1,77 @@
+"""Tests of the kernels that count rows by ranges of keys, against the starts of the ranges."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uqcli.engines.local.count import ranges as ranges_module
+from uqcli.engines.local.count.columns import ColumnSummary
+from uqcli.engines.local.count.keys import keys_of
+from uqcli.engines.local.count.ranges import MIN_RANGES, Ranges, _Split, _SplitRanges
+from uqcli.kernels.ranges import assign_parts, assign_splits, count_rows
+
+FORMS = pytest.mark.parametrize("form", ["arrays", "compiled"])
+TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+VALUES = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=40)
+
+
+@pytest.fixture
+def ranges_with(monkeypatch):
+    """Return a function that builds ranges whose keys are assigned by one form of the kernels."""
+
+    def build(values, dtype, form):
+        for kernel in (assign_parts, assign_splits):
+            forced = type("Forced", (), {"run": lambda _, work, *args, k=kernel: getattr(k, form)(*args)})()
+            name = "assign_parts" if kernel is assign_parts else "assign_splits"
+            monkeypatch.setattr(ranges_module, name, forced)
+        keys = keys_of(np.array(values, dtype=dtype) + dtype(0))
+        column = ColumnSummary()
+        column.note(keys)
+        return keys, _SplitRanges.from_ranges(Ranges.over(column, MIN_RANGES))
+
+    return build
+
+
+def check(ranges, keys):
+    index = ranges.indices_of(keys)
+    assert index.tolist() == np.maximum(np.searchsorted(ranges.starts, keys, side="right") - 1, 0).tolist()
+    assert (keys <= ranges.ends[index]).all()
+
+
+@FORMS
+@TYPES
+def test_keys_are_in_the_range_that_starts_last_before_them(ranges_with, form, dtype):
+    @given(VALUES, VALUES)
+    def each(sample, values):
+        keys, ranges = ranges_with(sample, dtype, form)
+        check(ranges, keys)
+        beyond = np.clip(np.array(values, dtype=dtype), min(sample), None) + dtype(0)
+        check(ranges, keys_of(beyond))
+
+    each()
+
+
+@FORMS
+@TYPES
+def test_split_ranges_start_last_before_their_keys(ranges_with, form, dtype):
+    @given(VALUES)
+    def each(values):
+        keys, ranges = ranges_with(values, dtype, form)
+        for _ in range(2):
+            count = np.bincount(ranges.indices_of(keys), minlength=ranges.size)
+            to_split = (count > 0) & (ranges.ends > ranges.starts)
+            if not to_split.any():
+                return
+            ranges = _Split.from_ranges(ranges, count > 0, to_split, 64).cut(ranges)
+            check(ranges, keys)
+
+    each()
+
+
+@FORMS
+@given(st.lists(st.integers(0, 5)))
+def test_rows_are_added_to_counts(form, index):
+    count = np.arange(6)
+    getattr(count_rows, form)(np.array(index, dtype=np.int64), count)
+    assert count.tolist() == [value + index.count(value) for value in range(6)]
