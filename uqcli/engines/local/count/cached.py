@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, TypeVar
@@ -19,32 +21,57 @@ from uqcli.engines.local.count.part import Part, joined, part_of
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
-from uqcli.running.concurrency import parallel_map
+from uqcli.running.concurrency import parallel_map, threads
 
 R = TypeVar("R")
 
 _CHUNK_VALUES = 1 << 24
 """Values per allocated chunk."""
 
+_KEPT_BYTES_ONCE_YIELDED = 100_000_000
+"""Bytes of rows that are kept though they were already used: they are seldom needed again."""
+
+_MAX_COPIES = 4
+"""Parts that wait to be copied."""
+
 
 class _Store:
-    """Chunked memory for cached columns, separate from the memory of temporaries."""
+    """Chunked memory for cached columns, separate from the memory of temporaries.
+
+    Threads copy the columns into it, since the system takes long to provide new memory.
+    """
 
     def __init__(self) -> None:
         self._free: dict[int, np.ndarray[Any, Any]] = {}
+        self._threads = ThreadPoolExecutor(threads())
+        self._copies: deque[Future[None]] = deque()
 
     def part(self, part: Part) -> Part:
-        """Copy a part into this memory; columns have separate chunks, so that each can be freed."""
+        """Copy a part into this memory, filled by ``settle``; each column has chunks that can be freed."""
         column = count()
-        return part.with_columns(lambda values: self._array(next(column), values), part.cuts)
+        stored = part.with_columns(lambda values: self._reserve(next(column), values), part.cuts)
+        self._copies.append(self._threads.submit(_fill, stored, part))
+        if len(self._copies) > _MAX_COPIES:
+            self._copies.popleft().result()
+        return stored
 
-    def _array(self, column: int, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def settle(self) -> None:
+        """Wait for the copies."""
+        while self._copies:
+            self._copies.popleft().result()
+        self._threads.shutdown()
+
+    def _reserve(self, column: int, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         free = self._free.get(column)
         if free is None or free.dtype != values.dtype or len(free) < len(values):
             free = np.empty(max(_CHUNK_VALUES, len(values)), dtype=values.dtype)
         array, self._free[column] = free[: len(values)], free[len(values) :]
-        array[:] = values
         return array
+
+
+def _fill(stored: Part, part: Part) -> None:
+    for array, values in zip(stored.columns(), part.columns(), strict=True):
+        array[:] = values
 
 
 @dataclass
@@ -132,21 +159,22 @@ class CachedRows(CountedRows):
         if self._batches is not None:
             return
         batches, used = LocalBatches(self.request, narrow=True, max_rows=ROWS_PER_PART), 0
-        store = _Store()
+        store, limit = _Store(), KEPT_BYTES if keep else _KEPT_BYTES_ONCE_YIELDED
         for part, end_position in self._parts_of(batches.with_ends()):
             for role, keys in part.keys.items():
                 self._columns.setdefault(role, ColumnSummary()).note(keys)
             used += part.bytes
-            if not self._beyond and (used <= KEPT_BYTES or not batches.repeatable):
+            if not self._beyond and (used <= limit or not batches.repeatable):
                 self._parts.append(store.part(part))
                 self._cached = end_position
-                yield self._parts[-1]
             else:
                 self._beyond += part.rows
                 if not keep:
+                    store.settle()
                     self._beyond += sum(cached.rows for cached in self._parts)
                     self._parts, self._cached, store = [], 0, _Store()
-                yield part
+            yield part
+        store.settle()
         if not self._parts and not self._beyond:
             raise refusals.no_weight()
         if self._summary not in (None, batches.summary):
