@@ -15,9 +15,10 @@ Hashes = NDArray[np.uint64]
 
 def low_hashes(first: Floats, second: Floats, limit: Hashes) -> Hashes:
     """Return, in order, the hashes of pairs that are at most ``limit``, an array of one hash."""
-    wide = [column.astype(np.float64, copy=False).view(np.uint64) for column in (first, second)]
+    bits, second_bits = (column.astype(np.float64, copy=False).view(np.uint64) for column in (first, second))
     low = np.empty(len(first), dtype=np.uint64)
-    return low[: select_low.run(len(first) // ROWS_PER_STEP, *wide, limit, low)].copy()
+    size = select_low.run(len(first) // ROWS_PER_STEP, bits, second_bits, limit, low)
+    return low[:size].copy()
 
 
 def _select_low_arrays(first: Hashes, second: Hashes, limit: Hashes, low: Hashes) -> int:

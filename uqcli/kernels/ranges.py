@@ -38,7 +38,7 @@ def assign_parts(offset: Offsets, shift: int, first: Ints, fine: Ints, index: In
     mask = (1 << shift) - 1
     last = len(first) - 1
     for row in range(len(offset)):
-        range_index = last
+        range_index = np.int64(last)
         if (offset[row] >> shift) < last:
             range_index = np.int64(offset[row] >> shift)
         index[row] = first[range_index] + (np.int64(offset[row] & mask) >> fine[range_index])

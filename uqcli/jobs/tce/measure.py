@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from uqcli import defaults
@@ -27,6 +28,7 @@ from uqcli.methods.tce.calibration_error import (
 from uqcli.methods.tce.calibration_line import CalibrationLine, calibration_line
 from uqcli.methods.tce.cumulative import cumulative_error
 from uqcli.methods.tce.decomposition import brier_parts
+from uqcli.running.concurrency import threads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,28 +131,34 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
     UsageError
         The bounds of pava-bc contradict each other or the number of rows.
     """
-    binned = _Binned(counts, options)
-    bins, rejected = binned[Binning(options.binning)], binned.rejected(Binning(options.binning))
+    with ThreadPoolExecutor(threads()) as pool:
+        fitted_line = pool.submit(calibration_line, counts)
+        brier_mean, log_loss_mean, cumulative = (
+            pool.submit(error, counts) for error in (brier, log_loss, cumulative_error)
+        )
+        binned = _Binned(counts, options)
+        bins, rejected = binned[Binning(options.binning)], binned.rejected(Binning(options.binning))
+        tce_q, tce_v = (
+            binned.rejected(binning).percent(counts.rows) for binning in (Binning.QUANTILE, Binning.PAVA)
+        )
+        binned[Binning.EQUISPACED]
     estimation_error, within_bin_error = label_variance(bins)
-    brier_score, isotonic = brier(counts), binned[Binning.PAVA]
-    decomposition, line = (
-        brier_parts(brier_score, isotonic.count, isotonic.positives),
-        calibration_line(counts),
-    )
+    brier_score, isotonic, line = brier_mean.result(), binned[Binning.PAVA], fitted_line.result()
+    decomposition = brier_parts(brier_score, isotonic.count, isotonic.positives)
     metrics = {
         "tce": rejected.percent(counts.rows),
-        "tce_q": binned.rejected(Binning.QUANTILE).percent(counts.rows),
-        "tce_v": binned.rejected(Binning.PAVA).percent(counts.rows),
+        "tce_q": tce_q,
+        "tce_v": tce_v,
         "ece": expected_error(binned[Binning.EQUISPACED]),
         "ace": expected_error(binned[Binning.QUANTILE]),
         "mce": maximum_error(binned[Binning.EQUISPACED]),
         "mce_q": maximum_error(binned[Binning.QUANTILE]),
-        "ecce": cumulative_error(counts),
+        "ecce": cumulative.result(),
         "brier": brier_score,
         "mcb": decomposition.miscalibration,
         "dsc": decomposition.discrimination,
         "unc": decomposition.uncertainty,
-        "log_loss": log_loss(counts),
+        "log_loss": log_loss_mean.result(),
         "intercept": line.intercept,
         "slope": line.slope,
         "intercept_at_slope_1": line.in_the_large,
