@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from uqcli.counts import Floats, Ints
+from uqcli.defaults import UNCOMPILED_WORK
 from uqcli.kernels.compile import kernel
-from uqcli.parts import VALUES_PER_PART, each_part, sums_from
+from uqcli.parts import sums_from
 
 _MIN_SIZE, _MAX_RATIO = 1024, 0.9
 """Size below which pre-pooling is skipped, and the largest ratio of sizes that justifies another round."""
+
+_STEPS = 4
+"""Steps of a kernel per element."""
 
 _MIN_ROWS = 16
 """Number of rows from which all are pooled together, step by step."""
@@ -31,12 +35,13 @@ def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
     int64, shape (blocks,)
         Position of the first element of each block, ascending.
     """
-    first, positives, count = _pooled_runs(positives, count)
+    first: Ints | None = None
+    if _STEPS * len(count) <= UNCOMPILED_WORK:  # machine code needs no help
+        first, positives, count = _pooled_runs(positives, count)
     starts = np.empty(len(count), dtype=np.int64)
-    blocks = fill_starts.run(
-        4 * len(count), positives, count, starts, np.empty_like(starts), np.empty_like(starts)
-    )
-    return first[starts[:blocks]]
+    stacks = np.empty_like(starts), np.empty_like(starts)
+    blocks = fill_starts.run(_STEPS * len(count), positives, count, starts, *stacks)
+    return starts[:blocks].copy() if first is None else first[starts[:blocks]]
 
 
 def isotonic_sums(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
@@ -53,14 +58,8 @@ def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
     first, positives, count : int64, shape (blocks,)
         First position of each block, and its sums.
     """
-    if len(count) > VALUES_PER_PART:
-        pooled = each_part(lambda part: _pooled_runs(positives[part], count[part]), len(count))
-        begins = np.repeat(VALUES_PER_PART * np.arange(len(pooled)), [len(first) for first, _, _ in pooled])
-        first, positives, count = (np.concatenate(columns) for columns in zip(*pooled, strict=True))
-        first += begins
-    else:
-        first = np.arange(len(count))
-        positives, count = positives.astype(np.int64, copy=False), count.astype(np.int64, copy=False)
+    first = np.arange(len(count))
+    positives, count = positives.astype(np.int64, copy=False), count.astype(np.int64, copy=False)
     before = np.inf
     while _MIN_SIZE < len(count) <= _MAX_RATIO * before:
         before = len(count)
@@ -110,7 +109,7 @@ def bounded_blocks(positives: Ints, count: Ints, n_min: int, n_max: int) -> Ints
     """
     starts = np.empty(len(count), dtype=np.int64)
     stacks = np.empty_like(starts), np.empty_like(starts)
-    blocks = fill_bounded_starts.run(4 * len(count), positives, count, n_min, n_max, starts, *stacks)
+    blocks = fill_bounded_starts.run(_STEPS * len(count), positives, count, n_min, n_max, starts, *stacks)
     return starts[:blocks].copy()
 
 

@@ -36,7 +36,7 @@ def sample_of(counts: ValueCounts, seed: int) -> ValueCounts:
     index = indices_of_ranks(counts.count, rank)
     indices, first = np.unique(index, return_index=True)
     before = sums_before(counts.count, indices)
-    negative = rank - before[np.searchsorted(indices, index)] < (counts.count - counts.positives)[index]
+    negative = rank - before[np.searchsorted(indices, index)] < counts.count[index] - counts.positives[index]
     count = np.diff(first, append=len(rank))
     negatives = np.add.reduceat(negative, first, dtype=np.int64)
     return ValueCounts(value=counts.value[indices], count=count, positives=count - negatives)
