@@ -178,7 +178,7 @@ class RowChecker:
 
     def _finite(self, batch: Batch, column: str, valid: Bools) -> Floats:
         value, null = numbers_of(batch, column, narrow=self.narrow)
-        if np.isfinite(value).all():
+        if null is None:
             return value
         nan = np.isnan(value) & ~null
         infinite = np.isinf(value)

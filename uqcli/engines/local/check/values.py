@@ -11,6 +11,7 @@ from uqcli.engines import refusals
 from uqcli.engines.local.check.classes import without_value
 from uqcli.engines.local.read.source import Batch
 from uqcli.errors import DataError
+from uqcli.kernels.finite import copied
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _MAX_CHARACTERS = 60
@@ -19,27 +20,29 @@ _MAX_CHARACTERS = 60
 _INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
 
 
-def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bools]:
-    """Convert to numbers (NaN if null), with the mask of nulls."""
+def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bools | None]:
+    """Convert to numbers (NaN if null), with the mask of nulls; without a mask, all are finite."""
     series = batch.column(column)
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars()
-        null = text.is_null() | (text == "").fill_null(value=False)
+        null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
         parsed = text.cast(pl.Float64, strict=False)
-        wrong = parsed.is_null() & ~null
+        wrong = parsed.is_null() & ~pl.Series(null)
         if wrong.any():
             raise _no_number(batch, column, text, wrong)
     elif series.dtype.is_numeric() or series.dtype == pl.Null:
         parsed = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
-        null = series.is_null()
+        null = None
     else:
         raise DataError(
             f"column '{column}' of {batch.origin.display_name} holds {series.dtype}", expected="numbers"
         )
     if parsed.null_count():
         parsed = parsed.fill_null(float("nan"))
-    with np.errstate(invalid="ignore"):  # signalling NaNs
-        return parsed.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
+    value, infinite = copied(parsed.to_numpy())
+    if not infinite:
+        return value, None
+    return value, series.is_null().to_numpy() if null is None else null
 
 
 def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> DataError:

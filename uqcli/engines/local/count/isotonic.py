@@ -22,6 +22,9 @@ from uqcli.engines.protocol import Partition
 from uqcli.kernels.pava import isotonic_sums
 from uqcli.running.concurrency import parallel_map
 
+_SORTED_ROWS_READ_AGAIN = 3 * SORTED_ROWS
+"""Rows of a slice if each reads some of the rows again."""
+
 
 def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Return the isotonic blocks of a column in each group, then of all rows; each at its first value."""
@@ -47,7 +50,7 @@ def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCount
 def _slices(rows: CountedRows, role: str) -> list[int | None]:
     """Return the keys that cut the column into slices of about equal size; None at either end."""
     column = rows.column(role)
-    parts = -(-rows.size // SORTED_ROWS)
+    parts = -(-rows.size // (_SORTED_ROWS_READ_AGAIN if rows.beyond else SORTED_ROWS))
     inner = np.quantile(column.sample, np.arange(1, parts) / parts, method="nearest")
     return [None, *np.unique(least_keys(inner, column.width)).tolist(), None]
 

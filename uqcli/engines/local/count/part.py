@@ -14,6 +14,7 @@ import numpy as np
 from uqcli.amounts import amounts_of, units
 from uqcli.counts import Floats, Ints, NarrowInts, indices_by_bin, narrow_bins
 from uqcli.engines.local.count.keys import Keys, keys_of, widened
+from uqcli.kernels.sides import by_side
 from uqcli.rows import Rows
 
 Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
@@ -99,24 +100,22 @@ class Part:
 
 def part_of(rows: Rows, amounts: Sequence[str] = ()) -> Part:
     """Convert the rows of positive weight; numbers become keys, amounts become units."""
+    if rows.weight is not None and not rows.weight.all():
+        rows = rows.select(np.flatnonzero(rows.weight))
     positive = np.zeros(len(rows), dtype=np.bool_) if rows.positive is None else rows.positive
-    negative, weight = ~positive, rows.weight
-    if weight is not None:
-        present = weight > 0
-        negative &= present
-        positive = positive & present
-    sides = np.flatnonzero(negative), np.flatnonzero(positive)
-    order = np.concatenate(sides)
-    weight = None if weight is None else weight[order]
+    negatives, weight = len(rows) - int(np.count_nonzero(positive)), rows.weight
     codes: dict[str | None, Codes] = {
-        column: group_codes[order].astype(np.int32) for column, group_codes in rows.groups.items()
+        column: by_side(group_codes.astype(np.int32), positive, negatives)
+        for column, group_codes in rows.groups.items()
     }
     if rows.label_class is not None:
-        codes[None] = rows.label_class[order].astype(np.int32)
-    summed = {role: units(rows.numbers[role][order]) for role in amounts}
+        codes[None] = by_side(rows.label_class.astype(np.int32), positive, negatives)
+    numbers = {role: by_side(values, positive, negatives) for role, values in rows.numbers.items()}
+    weight = None if weight is None else by_side(weight, positive, negatives)
+    summed = {role: units(numbers[role]) for role in amounts}
     return Part(
-        keys={role: keys_of(values[order]) for role, values in rows.numbers.items() if role not in amounts},
-        cuts=np.array([0, len(sides[0]), len(order)]),
+        keys={role: keys_of(values) for role, values in numbers.items() if role not in amounts},
+        cuts=np.array([0, negatives, len(rows)]),
         weight=weight,
         codes=codes,
         amounts=summed if weight is None else {role: amount * weight for role, amount in summed.items()},
