@@ -59,6 +59,23 @@ def sums_by_part(
     return [[value for values in arrays for value in values] for arrays in zip(*by_task, strict=True)]
 
 
+def elementwise(
+    function: Callable[[NDArray[np.float64]], NDArray[np.float64]], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Apply an elementwise function, in threads to several parts at once if there are many values."""
+    step = _PARTS_PER_TASK * VALUES_PER_PART
+    if len(values) <= step:
+        return function(values)
+    result = np.empty_like(values)
+
+    def fill(start: int) -> None:
+        result[start : start + step] = function(values[start : start + step])
+
+    for _ in parallel_map(fill, range(0, len(values), step)):
+        pass
+    return result
+
+
 def _part_sums(terms: NDArray[np.float64]) -> list[float]:
     """Sum each part of an array, all in the same order of additions."""
     whole = len(terms) - len(terms) % VALUES_PER_PART

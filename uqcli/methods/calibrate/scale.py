@@ -12,6 +12,7 @@ from uqcli.counts import Floats
 from uqcli.expressions import Arithmetic, Constant, Expression, Function, clipped, let, minus
 from uqcli.expressions import sigmoid as sigmoid_expression
 from uqcli.kernels.logistic import sigmoid
+from uqcli.parts import elementwise
 
 CLIP = 1e-12
 """Probabilities are clipped to this distance from 0 and 1 before a logarithm."""
@@ -52,11 +53,7 @@ class Scale:
 
     def log_odds(self, corrected: Floats) -> Floats:
         """Compute the log-odds of corrected scores; probabilities are clipped."""
-        if self.real:
-            return corrected
-        clipped = np.clip(corrected, CLIP, 1 - CLIP)
-        log_odds: Floats = np.log(clipped) - np.log1p(-clipped)
-        return log_odds
+        return corrected if self.real else elementwise(_log_odds, corrected)
 
     def exported_corrected(self, score: Expression) -> Expression:
         """Return the corrected score as an expression (see ``corrected``)."""
@@ -109,3 +106,9 @@ def softmax(logits: Matrix) -> Matrix:
     exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
     probabilities: Matrix = exponentials / exponentials.sum(axis=1, keepdims=True)
     return probabilities
+
+
+def _log_odds(probability: Floats) -> Floats:
+    clipped = np.clip(probability, CLIP, 1 - CLIP)
+    log_odds: Floats = np.log(clipped) - np.log1p(-clipped)
+    return log_odds
