@@ -8,6 +8,7 @@ from uqcli.engines.local.count import cached, group, isotonic, pooling, ranges
 from uqcli.engines.open import open_engine
 from uqcli.engines.spark import ranges as spark_ranges
 from uqcli.engines.spark.engine import SparkEngine
+from uqcli.kernels import compile as compiling
 
 FRAME = "frame"
 SMALL_PARTS, REREAD_PARTS = "in parts of a few rows", "in parts, most of them read again"
@@ -88,6 +89,9 @@ def engine(variant, monkeypatch):
         if variant == REREAD_PARTS:
             monkeypatch.setattr(cached, "KEPT_BYTES", 40)
             monkeypatch.setattr(ranges, "MIN_PARTS", 1 << 14)
+            monkeypatch.setattr(isotonic, "_SORTED_ROWS_READ_AGAIN", 4)
+            monkeypatch.setattr(compiling, "SMALL_WORK", -1)  # every kernel runs as machine code
+            monkeypatch.setattr(compiling, "UNCOMPILED_WORK", -1)
         return open_engine(EngineName.POLARS)
     if variant in (FEW_CELLS, EXPRESSIONS):
         monkeypatch.setattr(spark_ranges, "ROWS_PER_PART", 3)

@@ -8,19 +8,21 @@ from hypothesis import strategies as st
 from uqcli.engines.local.count import ranges as ranges_module
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import keys_of
-from uqcli.engines.local.count.ranges import MIN_RANGES, Ranges, _Split, _SplitRanges
+from uqcli.engines.local.count.ranges import Ranges, _Split, _SplitRanges
 from uqcli.kernels.ranges import assign_parts, assign_splits, count_rows
 
 FORMS = pytest.mark.parametrize("form", ["arrays", "compiled"])
 TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 VALUES = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=40)
 
+MAX_PARTS = st.sampled_from([2, 16, 256])
+
 
 @pytest.fixture
 def ranges_with(monkeypatch):
     """Return a function that builds ranges whose keys are assigned by one form of the kernels."""
 
-    def build(values, dtype, form):
+    def build(values, dtype, form, max_parts):
         for kernel in (assign_parts, assign_splits):
             forced = type("Forced", (), {"run": lambda _, work, *args, k=kernel: getattr(k, form)(*args)})()
             name = "assign_parts" if kernel is assign_parts else "assign_splits"
@@ -28,7 +30,7 @@ def ranges_with(monkeypatch):
         keys = keys_of(np.array(values, dtype=dtype) + dtype(0))
         column = ColumnSummary()
         column.note(keys)
-        return keys, _SplitRanges.from_ranges(Ranges.over(column, MIN_RANGES))
+        return keys, _SplitRanges.from_ranges(Ranges.over(column, max_parts))
 
     return build
 
@@ -42,9 +44,9 @@ def check(ranges, keys):
 @FORMS
 @TYPES
 def test_keys_are_in_the_range_that_starts_last_before_them(ranges_with, form, dtype):
-    @given(VALUES, VALUES)
-    def each(sample, values):
-        keys, ranges = ranges_with(sample, dtype, form)
+    @given(VALUES, VALUES, MAX_PARTS)
+    def each(sample, values, max_parts):
+        keys, ranges = ranges_with(sample, dtype, form, max_parts)
         check(ranges, keys)
         beyond = np.clip(np.array(values, dtype=dtype), min(sample), None) + dtype(0)
         check(ranges, keys_of(beyond))
@@ -55,9 +57,9 @@ def test_keys_are_in_the_range_that_starts_last_before_them(ranges_with, form, d
 @FORMS
 @TYPES
 def test_split_ranges_start_last_before_their_keys(ranges_with, form, dtype):
-    @given(VALUES)
-    def each(values):
-        keys, ranges = ranges_with(values, dtype, form)
+    @given(VALUES, MAX_PARTS)
+    def each(values, max_parts):
+        keys, ranges = ranges_with(values, dtype, form, max_parts)
         for _ in range(2):
             count = np.bincount(ranges.indices_of(keys), minlength=ranges.size)
             to_split = (count > 0) & (ranges.ends > ranges.starts)

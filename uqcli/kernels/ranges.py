@@ -30,7 +30,7 @@ def assign_parts(offset: Offsets, shift: int, first: Ints, fine: Ints, index: In
     offset
         Distance of each key from the first range.
     shift, first, fine
-        Logarithm of the width of ranges, at most 62, their first parts, and logarithms of their parts'
+        Logarithm of the width of ranges, at most 63, their first parts, and logarithms of their parts'
         widths.
     index
         Output.

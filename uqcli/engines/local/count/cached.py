@@ -28,8 +28,8 @@ R = TypeVar("R")
 _CHUNK_VALUES = 1 << 24
 """Values per allocated chunk."""
 
-_KEPT_BYTES_ONCE_YIELDED = 100_000_000
-"""Bytes of rows that are kept though they were already used: they are seldom needed again."""
+_KEPT_SHARE_OF_USED = 1 / 8
+"""Share of the limit up to which rows are kept that were already used: they are seldom needed again."""
 
 _MAX_COPIES = 4
 """Parts that wait to be copied."""
@@ -159,7 +159,7 @@ class CachedRows(CountedRows):
         if self._batches is not None:
             return
         batches, used = LocalBatches(self.request, narrow=True, max_rows=ROWS_PER_PART), 0
-        store, limit = _Store(), KEPT_BYTES if keep else _KEPT_BYTES_ONCE_YIELDED
+        store, limit = _Store(), KEPT_BYTES * (1 if keep else _KEPT_SHARE_OF_USED)
         for part, end_position in self._parts_of(batches.with_ends()):
             for role, keys in part.keys.items():
                 self._columns.setdefault(role, ColumnSummary()).note(keys)

@@ -169,13 +169,13 @@ class _Pool:
         if self._edges is None:
             per_range = sum(len(counts.key) for counts in batch) // _KEPT_RANGES
             self._edges = np.concatenate([counts.key[per_range :: max(1, per_range)] for counts in batch])
-            self._counts = self._by_range(batch, self._edges)
+            self._counts = _by_range(batch, self._edges)
             return
 
         def merge(pair: tuple[KeyCounts, KeyCounts]) -> KeyCounts:
             return _sum_of(*pair, np.int64 if self._is_large else np.int32)
 
-        added = self._by_range(batch, self._edges)
+        added = _by_range(batch, self._edges)
         self._counts = list(parallel_map(merge, zip(self._drained(), added, strict=True)))
 
     def as_values(self) -> ValueCounts:
@@ -185,7 +185,8 @@ class _Pool:
         else:
             self.settle()
         sizes = [len(counts.key) for counts in self._counts]
-        count_type = self._counts[0].count.dtype if sum(sizes) > _MIN_INT32_VALUES else np.dtype(np.int64)
+        widest = max(counts.count.dtype for counts in self._counts)
+        count_type = widest if sum(sizes) > _MIN_INT32_VALUES else np.dtype(np.int64)
         sums = joined_sums([counts.sums for counts in self._counts])
         value = np.empty(sum(sizes))
         count, positives = (np.empty(sum(sizes), count_type) for _ in range(2))
@@ -211,15 +212,16 @@ class _Pool:
             self._counts = [replace(counts, key=widened(counts.key)) for counts in self._counts]
         return _slices([part if part.width == width else part.wide() for part in waiting], width)
 
-    @staticmethod
-    def _by_range(slices: Sequence[KeyCounts], edges: Keys) -> list[KeyCounts]:
-        return [_joined(parts) for parts in zip(*(counts.cut(edges) for counts in slices), strict=True)]
-
     def _drained(self) -> Iterator[KeyCounts]:
         """Yield the counts and free their memory."""
         counts, self._counts = self._counts[::-1], []
         while counts:
             yield counts.pop()
+
+
+def _by_range(slices: Sequence[KeyCounts], edges: Keys) -> list[KeyCounts]:
+    """Cut counts of ascending slices at some keys."""
+    return [_joined(parts) for parts in zip(*(counts.cut(edges) for counts in slices), strict=True)]
 
 
 def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
@@ -266,7 +268,7 @@ def _pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger], ends: t
 
 
 def _count_type(rows: int) -> type[np.signedinteger]:
-    return np.int32 if _MIN_INT32_VALUES < rows <= _MAX_INT32_ROWS else np.int64
+    return np.int32 if rows <= _MAX_INT32_ROWS else np.int64
 
 
 def _are_weighted(parts: Sequence[KeyRows]) -> bool:

@@ -40,6 +40,9 @@ _PARTS_PER_RANGE = 32
 _MAX_COMPARED_RUNS = 8
 """Number of runs of ranges up to which comparing keys is faster than computing range numbers."""
 
+_MAX_SHIFT = 63
+"""Binary logarithm of the largest range width."""
+
 _TAIL_SHARE = 1e-4
 """Fraction of the rows at either end that share one range."""
 
@@ -76,10 +79,10 @@ class Ranges:
         """Build at most ``max_parts`` parts, which are narrow where the column's values are dense."""
         inner = np.quantile(column.sample, [_TAIL_SHARE, 1 - _TAIL_SHARE], method="nearest")
         smallest_key, low, high = column.keys_of(np.array([column.low, *inner])).tolist()
-        shift = 0
-        while ((high - low) >> shift) + 2 > max(2, max_parts // _PARTS_PER_RANGE):
+        shift, most = 0, max(2, max_parts // _PARTS_PER_RANGE)
+        while shift < _MAX_SHIFT and ((high - low) >> shift) + 2 > most:
             shift += 1
-        size = ((high - low) >> shift) + 2
+        size = min(most, ((high - low) >> shift) + 2)
         coarse = np.minimum(
             _offsets(column.keys_of(column.sample), low).astype(np.uint64) >> np.uint64(shift), size - 1
         )
