@@ -76,6 +76,20 @@ def test_code_that_is_not_in_the_cache_is_compiled_for_much_work_only(tmp_path, 
     assert len(list((tmp_path / "cache").iterdir())) == 1
 
 
+def test_array_functions_run_in_place_of_python(cached, monkeypatch):
+    function, _ = cached
+    calls = []
+
+    def arrays(values, running):
+        calls.append(len(values))
+        running[:] = np.cumsum(values)
+        return int(values.sum())
+
+    kernel = Kernel(function, arrays=arrays)
+    assert [checked_total(kernel, work) for work in (0, SMALL_WORK, 1)] == [45, 45, 45]
+    assert calls == [10, 10]
+
+
 def test_each_type_and_source_has_its_own_code(cached):
     function, path = cached
     assert checked_total(Kernel(function), dtype=np.int32) == 45

@@ -35,7 +35,7 @@ class Kernel(Generic[*Ts, R]):
     ----------
     function
         Arrays and integers in, arrays filled in, and an integer or nothing out. It allocates nothing, raises
-        nothing and calls nothing but built-ins.
+        nothing and calls nothing but built-ins and numpy's integer types.
     arrays
         The same with array functions; None to run the function on lists.
     """

@@ -141,7 +141,7 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
         tce_q, tce_v = (
             binned.rejected(binning).percent(counts.rows) for binning in (Binning.QUANTILE, Binning.PAVA)
         )
-        binned[Binning.EQUISPACED]
+        equispaced = binned[Binning.EQUISPACED]  # while the threads work
     estimation_error, within_bin_error = label_variance(bins)
     brier_score, isotonic, line = brier_mean.result(), binned[Binning.PAVA], fitted_line.result()
     decomposition = brier_parts(brier_score, isotonic.count, isotonic.positives)
@@ -149,9 +149,9 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
         "tce": rejected.percent(counts.rows),
         "tce_q": tce_q,
         "tce_v": tce_v,
-        "ece": expected_error(binned[Binning.EQUISPACED]),
+        "ece": expected_error(equispaced),
         "ace": expected_error(binned[Binning.QUANTILE]),
-        "mce": maximum_error(binned[Binning.EQUISPACED]),
+        "mce": maximum_error(equispaced),
         "mce_q": maximum_error(binned[Binning.QUANTILE]),
         "ecce": cumulative.result(),
         "brier": brier_score,
@@ -165,9 +165,7 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
         "estimation_error": estimation_error,
         "within_bin_error": within_bin_error,
     }
-    return Measured(
-        metrics=metrics, bins=bins, rejected=rejected, equispaced=binned[Binning.EQUISPACED], line=line
-    )
+    return Measured(metrics=metrics, bins=bins, rejected=rejected, equispaced=equispaced, line=line)
 
 
 def test_based_error(counts: ValueCounts, options: MeasureOptions) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -141,7 +142,8 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
     scores = ClusteredScores.read(request.data.without("uncertainty"))
     found = errors_of_clusters(scores, request.measure, request.plan)
     own_options = [_with_bounds(found.drawn, request.measure)]
-    (band,), (values,), _ = _with_bands([found.drawn], [found.values], found.values, request.confidence)
+    bands = _bands([found.drawn], request.confidence)
+    (values,), _ = _with_bands(bands, [found.values], found.values)
     metrics = values if found.chance is None else found.chance.completed(values)
     overall = GroupResult(
         name=None,
@@ -149,7 +151,7 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         rows=found.rows,
         metrics=metrics,
         if_calibrated={} if found.chance is None else found.chance.if_calibrated,
-        classes=(_class_part(None, found.drawn, found.of_drawn, band, metrics),),
+        classes=(_class_part(None, found.drawn, found.of_drawn, bands[0], metrics),),
     )
     parameters = _parameters(request, own_options, None, ())
     report = TceReport(
@@ -294,14 +296,16 @@ def _measured_part(
     tested: bool = True,
 ) -> GroupResult:
     name, counts = group.name, group.counts
-    measured = [measure(pooled_counts, sizes) for pooled_counts, sizes in zip(counts, options, strict=True)]
+    with ThreadPoolExecutor(1) as thread:  # it measures while this one computes the bands
+        measuring = [thread.submit(measure, *problem) for problem in zip(counts, options, strict=True)]
+        bands = _bands(counts, request.confidence) if name is None else []
+    measured = [result.result() for result in measuring]
     values: list[Values] = [dict(result_of_class.metrics) for result_of_class in measured]
     if not tested:
         values = [{**metrics, **dict.fromkeys(_BINNED_METRICS)} for metrics in values]
     means: Values = mean_metrics(values)
-    bands: Sequence[Band | None] = [None] * len(values)
-    if name is None:
-        bands, values, means = _with_bands(counts, values, means, request.confidence)
+    if bands:
+        values, means = _with_bands(bands, values, means)
     chances: Sequence[SamplingDistribution | None] = [None] * len(values)
     chance: SamplingDistribution | None = None
     if request.bootstrap and not read.classes:
@@ -312,7 +316,8 @@ def _measured_part(
         chances, chance = chance_of_classes(
             class_counts, values, means, options, plan=request.plan, key=key_of(name)
         )
-    problems = zip(read.classes or [None], counts, measured, bands, values, chances, strict=True)
+    band_of_each: Sequence[Band | None] = bands or [None] * len(values)
+    problems = zip(read.classes or [None], counts, measured, band_of_each, values, chances, strict=True)
     return GroupResult(
         name=name,
         tested=tested,
@@ -337,18 +342,19 @@ def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
     return ClassCounts.from_rows(probability, label_indices(rows), rows.weight)
 
 
-def _with_bands(
-    counts: Sequence[ValueCounts],
-    values: Sequence[Values],
-    means: Values,
-    confidence: float,
-) -> tuple[list[Band], list[Values], Values]:
-    """Compute the band of each binary problem, all valid together, and add what they show to the metrics."""
+def _bands(counts: Sequence[ValueCounts], confidence: float) -> list[Band]:
+    """Compute the band of each binary problem, all valid together."""
     each = 1 - (1 - confidence) / len(counts)
-    bands = [calibration_band(class_counts, each) for class_counts in counts]
+    return [calibration_band(class_counts, each) for class_counts in counts]
+
+
+def _with_bands(
+    bands: Sequence[Band], values: Sequence[Values], means: Values
+) -> tuple[list[Values], Values]:
+    """Add what the bands show to the metrics of each binary problem, and to their means."""
     shown = [band.metrics() for band in bands]
     largest = {name: _largest([metrics[name] for metrics in shown]) for name in shown[0]}
-    return bands, [{**value, **more} for value, more in zip(values, shown, strict=True)], {**means, **largest}
+    return [{**value, **more} for value, more in zip(values, shown, strict=True)], {**means, **largest}
 
 
 def _largest(values: Sequence[float | None]) -> float | None:

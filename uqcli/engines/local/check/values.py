@@ -11,7 +11,6 @@ from uqcli.engines import refusals
 from uqcli.engines.local.check.classes import without_value
 from uqcli.engines.local.read.source import Batch
 from uqcli.errors import DataError
-from uqcli.kernels.finite import copied
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _MAX_CHARACTERS = 60
@@ -39,8 +38,9 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
         )
     if parsed.null_count():
         parsed = parsed.fill_null(float("nan"))
-    value, infinite = copied(parsed.to_numpy())
-    if not infinite:
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        value = parsed.to_numpy() + 0.0  # turns -0.0 into 0.0
+    if np.isfinite(value).all():
         return value, None
     return value, series.is_null().to_numpy() if null is None else null
 

@@ -28,7 +28,7 @@ R = TypeVar("R")
 _CHUNK_VALUES = 1 << 24
 """Values per allocated chunk."""
 
-_KEPT_SHARE_OF_USED = 1 / 8
+_KEPT_SHARE_OF_USED = 1 / 32
 """Share of the limit up to which rows are kept that were already used: they are seldom needed again."""
 
 _MAX_COPIES = 4
