@@ -8,8 +8,8 @@ import numpy as np
 
 from uqcli.counts import Ints
 from uqcli.kernels.compile import kernel_beside
+from uqcli.kernels.pooling import Keys
 
-Keys = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 Offsets = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
 
 
