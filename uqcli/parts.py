@@ -22,6 +22,7 @@ VALUES_PER_PART: Final = 1 << 14
 """Values per part."""
 
 _PARTS_PER_TASK: Final = 8
+"""Parts that a thread takes at once."""
 
 
 def parts(stop: int) -> list[slice]:
@@ -34,10 +35,8 @@ def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
     return [work(part) for part in parts(stop)]
 
 
-def sums_by_part(
-    terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: int, start: int = 0
-) -> list[list[float]]:
-    """Sum terms over every part of positions ``start`` to ``stop``-1.
+def sums_by_part(terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: int) -> list[list[float]]:
+    """Sum terms over every part of positions 0 to ``stop``-1.
 
     Parameters
     ----------
@@ -54,7 +53,7 @@ def sums_by_part(
         return [_part_sums(array) for array in terms(positions)]
 
     step = _PARTS_PER_TASK * VALUES_PER_PART
-    tasks = [slice(first, min(stop, first + step)) for first in range(start, stop, step)]
+    tasks = [slice(first, min(stop, first + step)) for first in range(0, stop, step)]
     by_task = parallel_map(sums, tasks) if len(tasks) > 1 else map(sums, tasks)
     return [[value for values in arrays for value in values] for arrays in zip(*by_task, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Tests of operations on long arrays: the same results as on whole parts, one after the other."""
+"""Property tests of operations by part: they equal those of whole arrays, or of one part after the other."""
 
 import numpy as np
 import pytest
@@ -8,21 +8,45 @@ from hypothesis import strategies as st
 from uqcli import parts
 from uqcli.parts import elementwise, sums_by_part
 
-NUMBERS = st.lists(st.floats(-1e6, 1e6), max_size=40)
-
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(parts, "VALUES_PER_PART", 4)
+    """Set parts to a few values."""
+    monkeypatch.setattr(parts, "VALUES_PER_PART", 8)
     monkeypatch.setattr(parts, "_PARTS_PER_TASK", 2)
 
 
-@given(NUMBERS, st.integers(0, 40))
-def test_sums_are_those_of_each_part(numbers, start):
-    values, start = np.array(numbers, dtype=np.float64), min(start, len(numbers))
-    sums = sums_by_part(lambda positions: (values[positions], values[positions] ** 2), len(values), start)
-    cuts = range(start, len(values), 4)
-    expected = [[float(terms[cut : cut + 4].sum()) for cut in cuts] for terms in (values, values**2)]
+AMOUNTS = st.lists(st.integers(1, 2**31 - 1), min_size=1, max_size=60)
+NUMBERS = st.lists(st.floats(-1e6, 1e6), max_size=60)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_sums_and_ranks_equal_those_of_whole_arrays(kind):
+    @given(AMOUNTS, st.data())
+    def check(numbers, data):
+        amount = np.array(numbers, dtype=kind)
+        running = np.concatenate([[0], np.cumsum(numbers)])
+        stops = np.array(sorted(data.draw(st.lists(st.integers(0, len(numbers))))), dtype=np.int64)
+        assert parts.sums_before(amount, stops).tolist() == running[stops].tolist()
+        total = int(running[-1])
+        rank = np.array(sorted(data.draw(st.lists(st.integers(0, total - 1)))), dtype=np.int64)
+        expected = np.searchsorted(running[1:], rank, side="right")
+        assert parts.indices_of_ranks(amount, rank).tolist() == expected.tolist()
+
+    check()
+
+
+def test_parts_keep_their_order():
+    assert parts.each_part(lambda part: (part.start, part.stop), 20) == [(0, 8), (8, 16), (16, 20)]
+    assert parts.each_part(lambda part: part, 0) == []
+
+
+@given(NUMBERS)
+def test_sums_are_those_of_each_part(numbers):
+    values = np.array(numbers, dtype=np.float64)
+    sums = sums_by_part(lambda positions: (values[positions], values[positions] ** 2), len(values))
+    cuts = range(0, len(values), 8)
+    expected = [[float(terms[cut : cut + 8].sum()) for cut in cuts] for terms in (values, values**2)]
     assert sums == (expected if cuts else [])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -117,7 +119,8 @@ def _step_in_parts(coefficients: Floats, features: Floats, count: Ints, positive
         yield from (residual * x for x in regressors)
         yield from (curvature * regressors[i] * regressors[j] for i, j in pairs)
 
-    totals = list(map(sum, sums_by_part(terms, len(count))))
+    # Python's sum is compensated from 3.12 on
+    totals = [reduce(add, sums, 0.0) for sums in sums_by_part(terms, len(count))]
     hessian = np.zeros((size, size))
     for (i, j), total in zip(pairs, totals[size:], strict=True):
         hessian[i, j] = hessian[j, i] = total

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
 from uqcli.counts import ValueCounts, run_starts
 from uqcli.defaults import SORTED_ROWS
-from uqcli.engines.local.count.keys import between, least_keys
+from uqcli.engines.local.count.keys import between, least_keys, ranges_from
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_part, merged, pooled
 from uqcli.engines.local.count.rows import CountedRows
@@ -30,10 +29,13 @@ def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCount
     """Return the isotonic blocks of a column in each group, then of all rows; each at its first value."""
     width, groups = rows.column(role).width, rows.parts(by)
     blocks: list[list[KeyCounts]] = [[] for _ in range(groups + (groups > 1))]
-    for low, high in pairwise(_slices(rows, role)):
+    slices = _slices(rows, role)
+    for ends in slices:
 
-        def slice_rows(part: Part, low: int | None = low, high: int | None = high) -> list[KeyRows]:
-            return keys_by_part(_within(part, role, low, high), role)
+        def slice_rows(part: Part, ends: tuple[int, int] = ends) -> list[KeyRows]:
+            if len(slices) > 1:
+                part = part.select(np.flatnonzero(between(part.keys[role], *ends)))
+            return keys_by_part(part, role)
 
         collected = list(rows.each(slice_rows, (role,), by))
         rows_by_group = [[by_group[group_index] for by_group in collected] for group_index in range(groups)]
@@ -47,19 +49,12 @@ def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCount
     return (*parts, total) if groups > 1 else (total, total)
 
 
-def _slices(rows: CountedRows, role: str) -> list[int | None]:
-    """Return the keys that cut the column into slices of about equal size; None at either end."""
+def _slices(rows: CountedRows, role: str) -> list[tuple[int, int]]:
+    """Return the first and the last key of slices of about equal size."""
     column = rows.column(role)
     parts = -(-rows.size // (_SORTED_ROWS_READ_AGAIN if rows.beyond else SORTED_ROWS))
     inner = np.quantile(column.sample, np.arange(1, parts) / parts, method="nearest")
-    return [None, *np.unique(least_keys(inner, column.width)).tolist(), None]
-
-
-def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
-    """Select the rows of a slice."""
-    if low is None and high is None:
-        return part
-    return part.select(np.flatnonzero(between(part.keys[role], low, high)))
+    return ranges_from(np.unique(least_keys(inner, column.width)).tolist(), column.width)
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:

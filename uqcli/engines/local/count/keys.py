@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,9 +54,19 @@ def least_keys(edges: Floats, width: np.dtype[Any]) -> Keys:
     return keys_of(narrow)
 
 
-def between(keys: Keys, low: int | None, high: int | None) -> Bools:
-    """Whether each key is at or above ``low`` and below ``high``; None is no limit."""
-    inside = np.ones(len(keys), dtype=np.bool_) if low is None else keys >= low
-    if high is not None:
-        inside &= keys < high
+def between(keys: Keys, first: int, last: int) -> Bools:
+    """Whether each key is from ``first`` to ``last``."""
+    inside: Bools = (keys >= first) & (keys <= last)
     return inside
+
+
+def ranges_from(edges: Sequence[int], width: np.dtype[Any]) -> list[tuple[int, int]]:
+    """Return the first and the last key of the ranges that ascending keys cut all keys into.
+
+    Examples
+    --------
+    >>> ranges_from([0, 5], np.dtype(np.int32))[1]
+    (0, 4)
+    """
+    whole = np.iinfo(width)
+    return list(zip([int(whole.min), *edges], [*(edge - 1 for edge in edges), int(whole.max)], strict=True))

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from uqcli.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
 from uqcli.defaults import ROWS_PER_STEP
-from uqcli.engines.local.count.keys import Keys, values_of, widened
+from uqcli.engines.local.count.keys import Keys, between, ranges_from, values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
@@ -69,7 +69,7 @@ class KeyRows:
 
     def between(self, first: int, last: int) -> KeyRows:
         """Select the rows with keys from ``first`` to ``last``."""
-        negative, positive = ((keys >= first) & (keys <= last) for keys in (self.negative, self.positive))
+        negative, positive = (between(keys, first, last) for keys in (self.negative, self.positive))
 
         def select(sides: tuple[Ints, Ints] | None) -> tuple[Ints, Ints] | None:
             return None if sides is None else (sides[0][..., negative], sides[1][..., positive])
@@ -233,15 +233,13 @@ def _slices(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> list
     """Pool rows with equal keys, a few ranges of keys in parallel; return the ranges, ascending."""
     rows = sum(part.rows for part in parts)
     size = min(_MAX_SLICES, rows // MIN_ROWS_PER_SLICE)
-    whole = np.iinfo(width)
     if size < 2:
-        return [_pooled(parts, width, (whole.min, whole.max))]
+        return [_pooled(parts, width, *ranges_from([], width))]
     step = max(1, rows // _SAMPLED_KEYS)
     sample = np.concatenate([keys[::step] for part in parts for keys in (part.negative, part.positive)])
     sample.sort()
     edges = np.unique(sample[np.arange(1, size) * len(sample) // size]).tolist()
-    firsts, lasts = [whole.min, *edges], [*(edge - 1 for edge in edges), whole.max]
-    return list(parallel_map(lambda ends: _pooled(parts, width, ends), zip(firsts, lasts, strict=True)))
+    return list(parallel_map(lambda ends: _pooled(parts, width, ends), ranges_from(edges, width)))
 
 
 def _joined(slices: Sequence[KeyCounts]) -> KeyCounts:
@@ -291,7 +289,7 @@ def _selected(
     columns: Sequence[Keys], width: np.dtype[np.signedinteger], ends: tuple[int, int] | None
 ) -> Keys:
     """Concatenate the keys between two ends."""
-    if ends is None or ends == (np.iinfo(width).min, np.iinfo(width).max):
+    if ends is None or [ends] == ranges_from([], width):
         return np.concatenate([np.empty(0, dtype=width), *columns])
     selected = np.empty(sum(map(len, columns)) + 1, dtype=width)
     size = 0

@@ -18,7 +18,7 @@ import numpy as np
 from uqcli.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART, ROWS_PER_STEP
 from uqcli.engines.local.count.columns import ColumnSummary
-from uqcli.engines.local.count.keys import Keys, keys_of, values_of
+from uqcli.engines.local.count.keys import Keys, between, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
 from uqcli.engines.local.count.rows import CountedRows
@@ -390,7 +390,7 @@ class _Counter:
         """Whether each key is in one of a few runs of ranges, of shape (runs, 2)."""
         inside = np.zeros(len(keys), dtype=np.bool_)
         for first, stop in runs.tolist():
-            inside |= (keys >= self.ranges.starts[first]) & (keys <= self.ranges.ends[stop - 1])
+            inside |= between(keys, self.ranges.starts[first], self.ranges.ends[stop - 1])
         return inside
 
 
