@@ -1,33 +1,52 @@
-"""Tests that rule files of earlier versions still load, apply and evaluate, with the same results as then.
+"""Tests that files of earlier versions still load, apply and evaluate, with the same results as then.
 
-Each folder has the name of the version that wrote it. ``python -m tests.saved.test_saved_artifacts
-VERSION`` writes the expected results of a new folder with the current version; never do so again later.
+Each folder has the name of the version that wrote it. ``tests/saved/make.py`` writes the folder of a release.
 """
 
+import inspect
 import io
 import json
-import sys
+import shutil
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from uqcli.cli.app import run
 
 HERE = Path(__file__).parent
-SAVED = sorted(HERE.glob("*/*_*.json"))
+STATES = sorted(HERE.glob("*/state_*.json"))
+SAVED = sorted({*HERE.glob("*/*_*.json")} - {*STATES})
+LATEST = HERE / "0.3.0"
+PYTHON, SQL = (sorted(HERE.glob(f"*/*.{ending}")) for ending in ("py.txt", "sql"))
 PINNED = {
-    "boundary": ["precision", "recall", "selected", "true_positives", "rows", "positives"],
-    "calibrator": ["after"],
-    "conformal": ["coverage", "mean_set_size"],
+    "boundary": [
+        *("precision", "recall", "fpr", "selected", "true_positives", "rows", "positives"),
+        *("caught", "review_share", "miss", "value", "value_caught"),
+    ],
+    "calibrator": ["before", "after"],
+    "conformal": ["coverage", "mean_set_size", "coverage_by_class"],
 }
+MAX_ULP = 4
+"""Number of neighbouring doubles by which calibrated values may differ, since libraries round exp and log."""
 
 
-def rows_of(artifact):
-    """Choose the rows for a rule: one score, or a probability per class."""
-    by_class = any(role.startswith("proba.") for role in artifact["source"]["columns"])
-    return HERE / ("class_rows.csv" if by_class else "rows.csv")
+def name_of(path):
+    return f"{path.parent.name} {path.stem}"
+
+
+def rows_of(path, artifact):
+    """Choose the rows for a rule: those saved with it, with one score or a probability per class."""
+    by_class = _has_classes(artifact)
+    saved = path.parent / ("new_classes.csv" if by_class else "rows.csv")
+    return saved if saved.exists() else HERE / ("class_rows.csv" if by_class else "rows.csv")
+
+
+def _has_classes(artifact):
+    return any(role.startswith("proba.") for role in artifact["source"]["columns"])
 
 
 def report(*arguments):
@@ -60,11 +79,12 @@ def evaluation(path, artifact, rows, output):
     if kind == "grid":
         return report("bin", rows, "--edges", path)["metrics"]["rows"]
     if kind == "shift":
-        proba = ["--proba", "p_*"] if rows.name == "class_rows.csv" else []
+        proba = ["--proba", "p_*"] if _has_classes(artifact) else []
         report("conformal", rows, "--mode", "label-shift", "--shift", path, *proba, "-o", output)
         return json.loads(output.read_text())["weights"]
-    metrics = report("evaluate", path, rows)["metrics"]
-    return {name: point_value(metrics[name]) for name in PINNED[kind]}
+    whole = report("evaluate", path, rows)
+    metrics = whole["metrics"]
+    return {name: point_value(metrics[name]) for name in PINNED[kind] if name in metrics}
 
 
 def point_value(metric):
@@ -79,13 +99,13 @@ def point_value(metric):
 def results(path, output):
     """Return the expected results of one rule file."""
     artifact = json.loads(path.read_text())
-    rows = rows_of(artifact)
+    rows = rows_of(path, artifact)
     added = None if artifact["kind"] == "shift" else added_columns(path, rows, output)
     return {"apply": added, "measured": evaluation(path, artifact, rows, output)}
 
 
 def nearly_equal(actual, expected):
-    """Compare texts and counts exactly, and floats to 12 digits."""
+    """Compare texts and counts exactly, and measured floats to 12 digits."""
     if isinstance(expected, dict):
         return set(actual) >= set(expected) and all(
             nearly_equal(actual[name], expected[name]) for name in expected
@@ -94,35 +114,136 @@ def nearly_equal(actual, expected):
         return len(actual) == len(expected) and all(map(nearly_equal, actual, expected))
     if isinstance(expected, float):
         return actual == pytest.approx(expected, rel=1e-12)
-    if isinstance(expected, str) and "." in expected:
-        return float(actual) == pytest.approx(float(expected), rel=1e-12)
     return actual == expected
 
 
-@pytest.mark.parametrize("path", SAVED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def assert_same_columns(actual, expected):
+    """Compare added columns: texts exactly, and numbers within a few neighbouring doubles."""
+    assert list(actual or ()) == list(expected or ())
+    for name, values in (expected or {}).items():
+        if any("." in str(value) and value is not None for value in values):
+            assert_same_numbers([float(value or "nan") for value in actual[name]], map(float, values))
+        else:
+            assert actual[name] == values, name
+
+
+def assert_same_numbers(actual, expected):
+    actual, expected = (np.array([*values], float) for values in (actual, expected))
+    np.testing.assert_array_max_ulp(actual, expected, MAX_ULP)
+
+
+@pytest.mark.parametrize("path", SAVED, ids=name_of)
 def test_a_saved_rule_is_exported_or_refused_in_one_line(path, capsys, tmp_path):
     code = run(["export", str(path), "--to", "python", "-q", "--no-config", "-o", str(tmp_path / "rule.py")])
     if code:
         assert code == 2
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
-    is_refused = any(
-        word in path.stem for word in ("shift_", "aps", "boosted", "conformal_binary", "conformal_shift")
+    is_refused = "boosted" in path.stem or any(
+        json.loads(path.read_text()).get(key) in names
+        for key, names in (("kind", ("shift",)), ("method", ("aps",)))
     )
     assert bool(code) == is_refused
 
 
-@pytest.mark.parametrize("path", SAVED, ids=lambda path: f"{path.parent.name} {path.stem}")
+@pytest.mark.parametrize("path", SAVED, ids=name_of)
 def test_a_saved_rule_file_gives_its_results(path, tmp_path):
     expected = json.loads((path.parent / "expected.json").read_text())[path.stem]
     actual = results(path, tmp_path / "applied.csv")
-    assert nearly_equal(actual["apply"], expected["apply"])
+    assert_same_columns(actual["apply"], expected["apply"])
     assert nearly_equal(actual["measured"], expected["measured"])
 
 
-@pytest.mark.parametrize("path", SAVED, ids=lambda path: f"{path.parent.name} {path.stem}")
-def test_a_saved_rule_file_can_be_shown(path, capsys):
+@pytest.mark.parametrize("path", [*SAVED, *STATES], ids=name_of)
+def test_a_saved_file_can_be_shown(path, capsys):
     assert run(["show", str(path), "--no-config", "--verbose"]) == 0
     assert path.parent.name in capsys.readouterr().out or path.stem.startswith("grid")
+
+
+@pytest.mark.parametrize("path", STATES, ids=name_of)
+def test_a_saved_state_knows_its_batches_and_counts_new_ones(path, tmp_path):
+    saved = json.loads(path.read_text())
+    (rule,) = (rule for rule in SAVED if json.loads(rule.read_text()).get("digest") == saved["artifact"])
+    rows, copy = rows_of(rule, json.loads(rule.read_text())), shutil.copy(path, tmp_path)
+    parameters = saved["parameters"]
+    options = ["--bound", parameters["bound"]] if parameters["bound"] else []
+    options += ["--cluster", parameters["cluster"]] if "cluster" in parameters else []
+    if parameters["day"]:
+        options += ["--day", parameters["day"], "--matured", str(parameters["matured"])]
+    line = ["watch", str(rule), "--state", str(copy), "-q", "--no-config", *options]
+    is_alarmed = any(promise.get("alarmed_at") for promise in saved["promises"])
+    assert run([*line, str(rows)]) == (6 if is_alarmed else 0)
+    again = json.loads(Path(copy).read_text())
+    assert (again["promises"], again["batches"]) == (saved["promises"], saved["batches"])
+    if parameters["day"] is None:
+        part = tmp_path / "part.csv"
+        part.write_text("".join(rows.read_text().splitlines(keepends=True)[:40]))
+        assert run([*line, str(part)]) == (6 if is_alarmed else 0)
+        more = json.loads(Path(copy).read_text())
+        assert len(more["batches"]) == 2
+        assert more["batches"][:1] == saved["batches"]
+
+
+def program_of(text, row_frame):
+    """Run an exported Python program on rows."""
+    names = {}
+    exec(text, names)
+    functions = [value for name, value in names.items() if inspect.isfunction(value) and name[0] != "_"]
+    assert functions
+    return [
+        function(**{name: row[name] for name in inspect.signature(function).parameters})
+        for function in functions
+        for row in row_frame.iter_rows(named=True)
+    ]
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name_of)
+def test_an_exported_program_agrees_with_that_of_this_version(path, tmp_path):
+    rule = path.parent / path.name.replace(".py.txt", ".json")
+    rows = pl.read_csv(rows_of(rule, json.loads(rule.read_text())))
+    now = tmp_path / "rule.py"
+    assert run(["export", str(rule), "--to", "python", "-q", "--no-config", "-o", str(now)]) == 0
+    assert_same_answers(program_of(now.read_text(), rows), program_of(path.read_text(), rows))
+
+
+@pytest.mark.parametrize("path", SQL, ids=name_of)
+def test_an_exported_statement_agrees_with_that_of_this_version(path, tmp_path):
+    import duckdb
+
+    rule = path.with_suffix(".json")
+    now, answers = tmp_path / "rule.sql", []
+    assert run(["export", str(rule), "--to", "sql", "-q", "--no-config", "-o", str(now)]) == 0
+    rows = rows_of(rule, json.loads(rule.read_text()))
+    with duckdb.connect() as connection:
+        for expression in (now, path):
+            query = f"SELECT {expression.read_text()} FROM read_csv('{rows}')"
+            answers.append(connection.execute(query).fetchall())
+    assert_same_answers(*answers)
+
+
+def assert_same_answers(actual, expected):
+    def flat(answers):
+        for answer in answers:
+            values = answer.values() if isinstance(answer, dict) else answer
+            yield from values if isinstance(answer, dict | tuple | list | set) else [answer]
+
+    actual, expected = list(flat(actual)), list(flat(expected))
+    if any(isinstance(value, float) for value in expected):
+        assert_same_numbers(actual, expected)
+    else:
+        assert actual == expected
+
+
+def test_a_file_of_all_types_is_written_as_then(tmp_path):
+    now, then = tmp_path / "now.parquet", LATEST / "types_applied.parquet"
+    rule, rows = (str(LATEST / name) for name in ("boundary_default.json", "types.parquet"))
+    assert run(["apply", rule, rows, "-o", str(now), "-q", "--no-config"]) == 0
+    tables = [pq.read_table(path) for path in (now, then)]
+    assert tables[0].schema.equals(tables[1].schema, check_metadata=True)
+    assert tables[0].equals(tables[1])
+    footers = [pq.read_metadata(path) for path in (now, then)]
+    assert footers[0].schema.equals(footers[1].schema)
+    added = set(tables[1].column_names) - set(pq.read_schema(LATEST / "types.parquet").names)
+    assert added == {"decision"}
 
 
 def test_every_kind_map_and_algorithm_of_the_first_version_is_saved():
@@ -142,14 +263,31 @@ def test_every_kind_map_and_algorithm_of_the_first_version_is_saved():
     assert algorithms == {"vw-dpmt", "ew-dpmt", "mist", "gmt", "hr", "st"}
 
 
+def test_every_kind_method_and_algorithm_of_the_third_version_is_saved():
+    artifacts = [json.loads(path.read_text()) for path in LATEST.glob("*_*.json")]
+    assert {artifact["kind"] for artifact in artifacts} == {
+        *("grid", "boundary", "calibrator", "conformal", "shift", "watch"),
+    }
+    algorithms = {artifact["algorithm"] for artifact in artifacts if artifact["kind"] == "boundary"}
+    assert algorithms == {"smooth", "vw-dpmt", "ew-dpmt", "mist", "gmt", "hr", "st"}
+    constraints = {artifact["constraint"]["kind"] for artifact in artifacts if artifact["kind"] == "boundary"}
+    assert constraints == {"precision", "recall", "max-selected", "max-fpr", "utility"}
+    methods = {artifact["method"] for artifact in artifacts if artifact["kind"] == "calibrator"}
+    assert methods == {
+        *("platt", "temperature", "beta", "isotonic", "histogram", "mist", "heterogeneous", "spline"),
+        *("venn-abers", "prior", "vector", "matrix"),
+    }
+    modes = {
+        (artifact["method"], artifact["mode"]) for artifact in artifacts if artifact["kind"] == "conformal"
+    }
+    assert {mode for _, mode in modes} == {"marginal", "label-conditional", "label-shift"}
+
+
 def write_expected_results(folder):
     """Write the results of the current version beside its rule files."""
     output = folder / "applied.csv"
-    results_by_rule = {path.stem: results(path, output) for path in sorted(folder.glob("*_*.json"))}
+    rules = sorted({*folder.glob("*_*.json")} - {*folder.glob("state_*.json")})
+    results_by_rule = {path.stem: results(path, output) for path in rules}
     output.unlink()
     lines = (f"  {json.dumps(name)}: {json.dumps(result)}" for name, result in results_by_rule.items())
     (folder / "expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
-
-
-if __name__ == "__main__":
-    write_expected_results(HERE / sys.argv[1])
