@@ -12,10 +12,10 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/census
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test test-spark databases browser blocks blocks-elsewhere coverage faults fuzz statistical bench reproduce demo sample-data figures outputs reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test test-spark databases browser blocks blocks-elsewhere coverage faults fuzz statistical bench reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMP) ## create .venv with the program and its development tools
 
@@ -109,6 +109,9 @@ figures: $(STAMP) ## draw the figures of README and docs again
 
 outputs: $(STAMP) ## write the outputs that README and docs show
 	$(BIN)/python -m tests.documentation.outputs
+
+outputs-digest: $(STAMP) ## digest every output of the program into tests/digests (5 minutes): COMPARE=1 KEEP=build/before
+	$(BIN)/python -m tests.digests.run $(if $(COMPARE),--compare) $(if $(KEEP),--keep $(KEEP))
 
 reference: $(STAMP) ## write the reference pages of the docs from the program
 	$(BIN)/python -m tests.documentation.reference
