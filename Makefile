@@ -4,6 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # tests wait for other processes a tenth of their time
 JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
+# PART=10: a tenth of the cases that a target adds to make test, another one for each commit
+PARTLY = $(if $(PART),TEST_PART=$(PART))
 CLUSTER ?= .venv-cluster
 BLOCKS ?= .venv-blocks
 PROGRAM := $(VENV)/.program
@@ -12,7 +14,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/census
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test test-spark databases browser blocks blocks-elsewhere coverage faults fuzz statistical bench reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test thorough test-spark databases browser blocks blocks-elsewhere coverage faults fuzz statistical bench reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,8 +48,13 @@ imports: $(STAMP) ## check that imports keep their directions
 test: $(STAMP) ## run the tests
 	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
-test-spark: $(STAMP) $(CLUSTER)/.installed ## run the commands on a Spark cluster of two workers (needs Java 17)
+thorough: $(STAMP) ## run all cases of all tests, with all generated examples (half an hour): PART=10 for a tenth of the cases
+	$(if $(PART),$(PARTLY),HYPOTHESIS_PROFILE=thorough) $(BIN)/pytest -n $(JOBS) --dist worksteal \
+		-m $(if $(PART),thorough,'not (spark or faults)')
+
+test-spark: $(STAMP) $(CLUSTER)/.installed ## run the commands on a Spark cluster of two workers (needs Java 17), and all engine tests: PART=10
 	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/cluster/test_cluster.py
+	$(PARTLY) $(BIN)/pytest -n $(JOBS) --dist worksteal -m spark
 
 databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite, PostgreSQL and Spark (needs Debian's postgresql, Java 17): ROWS=1000000
 	DATABASE_ROWS=$(or $(ROWS),20000) UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/databases/test_databases.py
@@ -75,8 +82,9 @@ $(CLUSTER)/.installed: pyproject.toml
 coverage: $(STAMP) ## run the tests and show the lines they miss
 	$(BIN)/pytest -n auto --cov --cov-report=term-missing
 
-faults: $(STAMP) ## break everything around the program: signals, disks, caches, inputs (10 minutes)
-	$(BIN)/python -m tests.faults.run
+faults: $(STAMP) ## break everything around the program: signals, disks, caches, inputs (10 minutes): PART=10
+	$(if $(PART),,$(BIN)/python -m tests.faults.run)
+	$(PARTLY) $(BIN)/pytest -n $(JOBS) --dist worksteal -m faults
 
 fuzz: $(STAMP) ## run mutated inputs through every command: RUNS=20000 SEED=0
 	$(BIN)/python -m tests.fuzz.run --runs $(or $(RUNS),20000) --seed $(or $(SEED),0)

@@ -1,9 +1,19 @@
-"""Fixtures and the hypothesis profile shared by all tests."""
+"""Fixtures and profiles shared by all tests.
 
+``make test`` runs a part of the suite that takes minutes: a quarter of the generated examples of each
+property, few random draws in command lines, and no test with a mark of ``pyproject.toml``. The target that a
+mark names runs the rest.
+"""
+
+import functools
 import gc
+import itertools
 import os
 import signal
+import subprocess
 import sys
+import zlib
+from collections import defaultdict
 
 # otherwise child processes compile the same modules hundreds of times, and workers rewrite all tests
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -17,15 +27,74 @@ from uqcli.cli.process.environment import round_alike  # noqa: E402
 round_alike()  # as child processes do
 import numpy  # noqa: E402, F401  before warnings are errors
 
+SHARE_OF_EXAMPLES = 4
+MIN_EXAMPLES, MAX_EXAMPLES = 6, 100
+
 settings.register_profile(
     "uqcli", derandomize=True, deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("thorough", settings.get_profile("uqcli"))
 settings.register_profile("explore", deadline=None, max_examples=2000)
 # nohup and some schedulers ignore SIGHUP, and child processes would inherit that
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # tests that limit a program before it starts must fork, which gRPC's own threads do not survive
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "uqcli"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "uqcli")
+settings.load_profile(PROFILE)
+_SETTINGS = "_hypothesis_internal_use_settings"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what other targets run, and reduce the examples of each property, unless all are asked for."""
+    cases = defaultdict(list)
+    for item in items:
+        for marker in item.iter_markers("covering"):
+            cases[item.function].append((item, marker))
+    for items_and_markers in cases.values():
+        marker = items_and_markers[0][1]
+        items_of_test = [item for item, _ in items_and_markers]
+        covering = _covering(items_of_test, marker.kwargs.get("strength", 1))[
+            :: marker.kwargs.get("every", 1)
+        ]
+        for item, _ in items_and_markers:
+            if item not in covering:
+                item.add_marker(marker.args[0])
+    part = int(os.environ.get("TEST_PART", "1"))
+    items[:] = [item for item in items if zlib.crc32(f"{_commit(part)} {item.nodeid}".encode()) % part == 0]
+    if PROFILE != "uqcli":
+        return
+    for function in {item.function for item in items if hasattr(item, "function")}:
+        declared = getattr(function, _SETTINGS, None)
+        if declared is not None and declared.max_examples > MIN_EXAMPLES:
+            number = min(max(MIN_EXAMPLES, declared.max_examples // SHARE_OF_EXAMPLES), MAX_EXAMPLES)
+            setattr(function, _SETTINGS, settings(declared, max_examples=number))
+
+
+@functools.cache
+def _commit(part):
+    """Return the commit, so that each runs another part of the tests; nothing if all run."""
+    if part == 1:
+        return ""
+    return subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout
+
+
+def _covering(items, strength):
+    """Choose few cases of a test in which each value of each parameter occurs, in an order that mixes them.
+
+    Parameters
+    ----------
+    strength
+        2 for each pair of values.
+    """
+    chosen, covered = [], set()
+    for item in sorted(items, key=lambda item: zlib.crc32(item.name.encode())):
+        values = sorted((name, id(value)) for name, value in item.callspec.params.items())
+        combinations = set(itertools.combinations(values, min(strength, len(values))))
+        if not combinations <= covered:
+            chosen.append(item)
+            covered |= combinations
+    return chosen
 
 
 gc.disable()  # collected tests and imported modules stay
@@ -44,3 +113,28 @@ def _clean_surroundings(monkeypatch, tmp_path):
         if name.startswith("UQCLI_"):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
+
+
+FEW_DRAWS = {
+    "uqcli.methods.boundary.expected.DRAWS": 14,
+    "uqcli.methods.boundary.operating_points.DRAWS": 14,
+    "uqcli.methods.boundary.expected._MAX_INFEASIBLE": 3,
+    "uqcli.jobs.boundary.comparison.PERMUTATIONS": 40,
+    "uqcli.methods.boundary.ranking.permutation.RESAMPLES": 20,
+    "uqcli.methods.watch.before_labels.REFITS": 40,
+    "uqcli.defaults.BOOTSTRAP": 20,
+}
+"""Numbers of resamplings and permutations, so that command lines of tests take a third of the time."""
+
+
+@pytest.fixture
+def few_draws(request, monkeypatch):
+    """Draw less often, unless a test needs ``all_draws``, such as one that compares with another process."""
+    if PROFILE == "uqcli" and "all_draws" not in request.fixturenames:
+        for name, number in FEW_DRAWS.items():
+            monkeypatch.setattr(name, number)
+
+
+@pytest.fixture
+def all_draws():
+    """Keep the numbers of random draws that the program has."""

@@ -5,6 +5,11 @@ import polars as pl
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def _few_draws(few_draws):
+    """Draw less often in this folder."""
+
+
 @pytest.fixture(scope="session")
 def rows():
     """Draw scores whose positive rate depends on the uncertainty, with labels, weights and features."""

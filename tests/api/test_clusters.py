@@ -29,6 +29,7 @@ def report_of(capfd, *command):
     return json.loads(capfd.readouterr().out)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("more", [(), ("--compare",), ("--certify", "0.2")])
 def test_boundaries_are_those_of_the_command(rows, tmp_path, more):
     options = {option.removeprefix("--"): "0.2" if option == "--certify" else True for option in more[:1]}

@@ -17,6 +17,7 @@ def rows():
     return pl.DataFrame(columns)
 
 
+@pytest.mark.thorough
 def test_several_uncertainties_are_compared_and_the_best_is_used(rows, tmp_path):
     both = rows.select("spread", "noise")
     found = uqcli.find_boundary(rows["score"], rows["label"], uncertainty=both, precision="0.7")
@@ -32,6 +33,7 @@ def test_several_uncertainties_are_compared_and_the_best_is_used(rows, tmp_path)
     assert uqcli.load(str(tmp_path / "b.json")).artifact.thresholds == found.artifact.thresholds
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["figure.png", "figure.svg"])
 def test_results_write_their_figures(rows, tmp_path, name):
     score, label = rows["score"], rows["label"]
@@ -54,6 +56,7 @@ def test_results_write_their_figures(rows, tmp_path, name):
         loaded.plot(tmp_path / name)
 
 
+@pytest.mark.thorough
 def test_class_probabilities_are_calibrated_with_intervals(tmp_path):
     probability, label, weight = draw_rows(11, 3000, 3, power=2.0)
     names = np.array(list("abc"))

@@ -284,6 +284,7 @@ def command(line, capfd):
     return out
 
 
+@pytest.mark.covering("thorough", every=10)
 @pytest.mark.parametrize(
     ("name", "arguments", "result_kind", "library"), CASES, ids=[case[0] for case in CASES]
 )
@@ -310,6 +311,7 @@ def assert_same_columns(columns, written):
         assert (values.tolist() if isinstance(values, np.ndarray) else values) == expected, name
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("kind", RULE_CASES)
 def test_rules_do_what_apply_evaluate_and_show_do(given, capfd, kind):
     fit, inputs, applied, evaluated = RULE_CASES[kind]
@@ -382,6 +384,7 @@ def test_rates_of_rows_with_sampling_weights_are_those_of_the_command(given, cap
     assert json.loads(json.dumps(evaluation.report.payload()))["metrics"] == expected
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("goal", ["precision", "recall"])
 def test_rows_to_label_are_those_of_the_command(given, capfd, goal):
     command("boundary rows.parquet --precision 0.6 -q -o model.json", capfd)

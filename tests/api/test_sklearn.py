@@ -19,12 +19,34 @@ NOT_FOR_SCORES = {"check_classifiers_train": "it expects accuracy from features;
 NOT_CHECKED = {"check_array_api_input": "it needs SCIPY_ARRAY_API set before scipy is imported"}
 
 
+@pytest.fixture
+def fast_calibrators(monkeypatch):
+    """Fit the calibrators behind boundaries by Platt's method, since choosing one takes most of the time."""
+    fit = uqcli.Calibrator.fit
+    monkeypatch.setattr(
+        uqcli.Calibrator, "fit", lambda *rows, **options: fit(*rows, **{"method": "platt", **options})
+    )
+
+
+@pytest.mark.usefixtures("fast_calibrators")
 @pytest.mark.parametrize(
     "estimator",
-    [CalibratedScores(logit=True), BoundaryClassifier(precision=0.5)],
+    [CalibratedScores("platt", logit=True), BoundaryClassifier(precision=0.5, algorithm="st")],
     ids=repr,
 )
 def test_estimators_keep_the_rules_of_scikit_learn(estimator):
+    assert_checked(estimator)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "estimator", [CalibratedScores(logit=True), BoundaryClassifier(precision=0.5)], ids=repr
+)
+def test_default_estimators_keep_the_rules_of_scikit_learn(estimator):
+    assert_checked(estimator)
+
+
+def assert_checked(estimator):
     results = check_estimator(
         estimator, on_fail=None, on_skip=None, expected_failed_checks=dict.fromkeys(NOT_FOR_SCORES, "scores")
     )
@@ -47,6 +69,7 @@ def rows():
     return np.column_stack([score, uncertainty]), np.where(label, "yes", "no")
 
 
+@pytest.mark.thorough
 def test_decisions_and_probabilities_are_those_of_the_functions(rows):
     table, label = rows
     model = BoundaryClassifier(precision="0.8", uncertainty_column=1).fit(table, label)
@@ -74,6 +97,7 @@ def test_a_threshold_itself_is_flagged_and_no_threshold_is_minus_infinity(rows):
     assert ((decided == -np.inf) == [value is None for value in thresholds]).all()
 
 
+@pytest.mark.thorough
 def test_columns_have_names_in_data_frames(rows):
     table, label = rows
     frame = pl.DataFrame({"u": table[:, 1], "p": table[:, 0]})
@@ -97,11 +121,12 @@ def test_many_classes_have_a_column_each():
         BoundaryClassifier(precision=0.8).fit(probability, label)
 
 
+@pytest.mark.usefixtures("fast_calibrators")
 def test_estimators_work_in_pipelines_searches_and_cross_validation(rows):
-    table, label = rows
-    scores = cross_val_score(CalibratedScores(), table[:, :1], label, scoring="neg_log_loss")
+    table, label = (column[:1000] for column in rows)
+    scores = cross_val_score(CalibratedScores("platt"), table[:, :1], label, scoring="neg_log_loss")
     assert (scores > -0.7).all()
-    model = BoundaryClassifier(precision=0.7, uncertainty_column=1)
+    model = BoundaryClassifier(precision=0.7, uncertainty_column=1, uncertainty_bins=2)
     assert (cross_val_score(model, table, label, scoring="roc_auc") > 0.5).all()
     grid = GridSearchCV(model, {"precision": [0.6, 0.9]}, scoring="accuracy").fit(table, label)
     assert grid.best_params_["precision"] in {0.6, 0.9}

@@ -99,6 +99,7 @@ def test_an_edited_rule_file_is_shown_but_not_applied(saved, capfd, tmp_path):
         assert "not tested: the rule file was edited after it was written" in str(report["notes"])
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     ("version", "guarantees"), [("0.1.0", True), ("0.2.7", True), ("0.3.0", False), ("1.0", False)]
 )

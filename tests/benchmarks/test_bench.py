@@ -11,6 +11,7 @@ from tests.benchmarks.jobs import BOUNDS, JOBS
 from tests.benchmarks.run import main, slopes
 
 
+@pytest.mark.thorough
 def test_a_run_writes_its_results_and_a_page(tmp_path):
     main(
         [

@@ -1,5 +1,6 @@
 """Fixtures that run command lines in this process, and a small data set for them."""
 
+import contextlib
 import io
 import json
 import os
@@ -39,6 +40,11 @@ class Outcome:
         return json.loads(self.out, parse_constant=lambda name: pytest.fail(f"not strict JSON: {name}"))
 
 
+@pytest.fixture(autouse=True)
+def _few_draws(few_draws):
+    """Draw less often in this folder."""
+
+
 @pytest.fixture
 def uqcli(capfdbinary, monkeypatch):
     """Run a command line: ``uqcli("boundary", path, ...)`` returns an Outcome."""
@@ -52,6 +58,33 @@ def uqcli(capfdbinary, monkeypatch):
         return Outcome(code, captured.out, captured.err.decode())
 
     return call
+
+
+def fit(line):
+    """Run a command line that fits a rule, in this folder."""
+    assert run([*line.split(), "-q"]) == 0, line
+
+
+@pytest.fixture(scope="session")
+def prepared_folders():
+    """Folders of ``prepared``, with what the preparation returned, by preparation."""
+    return {}
+
+
+@pytest.fixture
+def prepared(tmp_path, tmp_path_factory, prepared_folders):
+    """Copy the files of a preparation, which runs once in a session: ``prepared(write_files)``."""
+
+    def copy(prepare):
+        if prepare not in prepared_folders:
+            folder = tmp_path_factory.mktemp("prepared")
+            with contextlib.chdir(folder):
+                prepared_folders[prepare] = folder, prepare()
+        folder, result = prepared_folders[prepare]
+        shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+        return result
+
+    return copy
 
 
 ONE_BY_ONE = """
@@ -89,23 +122,22 @@ def in_one_process(lines, environment=None, cwd=None):
         ]
 
 
-@pytest.fixture
-def figure_stub(monkeypatch):
+@pytest.fixture(autouse=True)
+def figure_stub(request, monkeypatch):
     """Replace figures by a few bytes, because drawing takes most of the time of a page.
 
-    ``test_plots.py`` and the browser tests look at real figures.
+    ``test_plots.py``, other tests that need ``real_figures``, and the browser tests look at real figures.
     """
     from uqcli.reports import figures
 
-    picture = b'<?xml version="1.0"?><svg><title>not drawn</title></svg>'
-    monkeypatch.setattr(figures, "render", lambda *_, **__: picture)
+    if "real_figures" not in request.fixturenames:
+        picture = b'<?xml version="1.0"?><svg><title>not drawn</title></svg>'
+        monkeypatch.setattr(figures, "render", lambda *_, **__: picture)
 
 
 @pytest.fixture
-def few_permutations(monkeypatch):
-    """Reduce permutations and resamples, for tests of the texts of a comparison."""
-    monkeypatch.setattr("uqcli.jobs.boundary.comparison.PERMUTATIONS", 20)
-    monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLES", 50)
+def real_figures():
+    """Draw figures as the program does."""
 
 
 def sample_frame(rows=400, seed=7):

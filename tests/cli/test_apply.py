@@ -105,6 +105,7 @@ def test_parquet_keeps_types_order_and_metadata(uqcli, artifact, tmp_path, frame
     assert result["decision"].to_pylist() == decisions
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("source", ["csv", "parquet", "arrow"])
 @pytest.mark.parametrize("target", ["csv", "parquet", "arrow"])
 def test_every_format_converts_to_every_format(uqcli, artifact, tmp_path, frame, decisions, source, target):

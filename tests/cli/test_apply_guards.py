@@ -4,13 +4,13 @@ import json
 import os
 import pty
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from tests.cli.conftest import PROGRAM
 from uqcli.methods.drift.prediction import flagged_interval
 
 RATE = "For rows like the calibration set, its 99.9 % range is"
@@ -89,6 +89,7 @@ def test_a_rule_without_uncertainty_has_a_range_of_scores(uqcli):
     assert next(note for note in notes if OUTSIDE in note).count("a score outside") == 1
 
 
+@pytest.mark.thorough
 def test_a_small_calibration_set_gives_no_false_alarm(uqcli):
     """More than 1 % of new rows are usually outside the range of a few rows."""
     warned = outside = 0
@@ -170,11 +171,22 @@ def test_reports_say_it(uqcli, rule):
     assert OUTSIDE in page
 
 
+WITHOUT_PROGRESS = """
+from uqcli.cli.process import progress
+progress._DELAY_SECONDS = float("inf")  # on a slow machine the bar would appear
+from uqcli.__main__ import main
+main()
+"""
+
+
 def on_terminal(*arguments, output=subprocess.DEVNULL):
     """Run a command with standard error on a terminal; return what it shows there."""
     primary, secondary = pty.openpty()
     process = subprocess.Popen(
-        [*PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=output or secondary, stderr=secondary
+        [sys.executable, "-c", WITHOUT_PROGRESS, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=output or secondary,
+        stderr=secondary,
     )
     os.close(secondary)
     text = b""
@@ -188,17 +200,31 @@ def on_terminal(*arguments, output=subprocess.DEVNULL):
     return " ".join(text.decode().split())
 
 
-def test_a_terminal_shows_it_once(rule):
+LINE = ("apply", "rule.json", "new.parquet")
+
+
+@pytest.mark.covering("faults", every=6)
+@pytest.mark.parametrize(
+    ("options", "output", "part"),
+    [
+        ((), subprocess.DEVNULL, "caution: the alert rate is 100 %"),
+        ((), subprocess.DEVNULL, OUTSIDE),
+        (("-o", "out.csv", "--json"), subprocess.DEVNULL, RATE),
+        (("-o", "out.csv"), None, RATE),
+        (("-o", "-"), subprocess.DEVNULL, RATE),
+    ],
+)
+def test_a_terminal_shows_it_once(rule, options, output, part):
     rows(500, 2, shift=1).write_parquet("new.parquet")
-    line = ("apply", "rule.json", "new.parquet")
-    assert on_terminal(*line).count("caution: the alert rate is 100 %") == 1
-    assert on_terminal(*line).count(OUTSIDE) == 1
-    assert on_terminal(*line, "-o", "out.csv", "--json").count(RATE) == 1
-    assert on_terminal(*line, "-o", "out.csv", output=None).count(RATE) == 1
-    assert on_terminal(*line, "-o", "-").count(RATE) == 1
-    assert on_terminal(*line, "-q") == ""
+    assert on_terminal(*LINE, *options, output=output).count(part) == 1
+
+
+@pytest.mark.faults
+def test_a_terminal_shows_nothing_without_need(rule):
+    rows(500, 2, shift=1).write_parquet("new.parquet")
+    assert on_terminal(*LINE, "-q") == ""
     rows(500, 2).write_parquet("new.parquet")
-    assert on_terminal(*line) == ""
+    assert on_terminal(*LINE) == ""
 
 
 def test_a_file_of_errors_stays_empty(uqcli, rule):

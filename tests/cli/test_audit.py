@@ -63,6 +63,7 @@ def quartile_names(ages):
     return [f"below {edges[0]}", *middle, f"{edges[-1]} and above"]
 
 
+@pytest.mark.thorough
 def test_segments_of_scores_are_tested_row_by_row(uqcli, files):
     report = uqcli("tce", "test.csv", "--audit", COLUMNS, "--json").json
     result = by_definition(report["audit"])
@@ -166,6 +167,7 @@ def test_order_files_formats_and_weights_change_nothing(uqcli, files, tmp_path):
     assert uqcli("tce", "repeated.csv", "--audit", COLUMNS, "--json").json["audit"] == weighted["audit"]
 
 
+@pytest.mark.thorough
 def test_a_terminal_a_page_and_a_gate_name_the_worst_segment(uqcli, files, tmp_path):
     outcome = uqcli("tce", "test.csv", "--audit", COLUMNS, "--report", "r.html")
     text = outcome.out.decode()

@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import fit
+
 
 def rows(seed, positives, negatives):
     """Draw rows of each class; the laws of the scores given the class are fixed."""
@@ -20,17 +22,20 @@ WATCH = ("watch", "rule.json")
 EXPECT = ("--calibrator", "map.json", "--json")
 
 
-@pytest.fixture
-def files(tmp_path, uqcli):
+def write_files():
     """Write a rule of one threshold, a calibrator, and new rows of the same law and of another prior."""
-    rows(0, 2000, 4000).write_csv(tmp_path / "fit.csv")
+    rows(0, 2000, 4000).write_csv("fit.csv")
     for name, labelled in (("same", rows(1, 2000, 4000)), ("shifted", rows(2, 3000, 1500))):
-        labelled.write_csv(tmp_path / f"{name}_labelled.csv")
-        labelled.drop("label").write_csv(tmp_path / f"{name}.csv")
-    rule = ("boundary", "fit.csv", "--precision", "0.8", "--algorithm", "st", "-q", "-o", "rule.json")
-    assert uqcli(*rule).code == 0
-    assert uqcli("calibrate", "fit.csv", "-q", "-o", "map.json").code == 0
-    assert uqcli("shift", "fit.csv", "--target", "shifted.csv", "-q", "-o", "shift.json").code == 0
+        labelled.write_csv(f"{name}_labelled.csv")
+        labelled.drop("label").write_csv(f"{name}.csv")
+    fit("boundary fit.csv --precision 0.8 --algorithm st -o rule.json")
+    fit("calibrate fit.csv -o map.json")
+    fit("shift fit.csv --target shifted.csv -o shift.json")
+
+
+@pytest.fixture
+def files(prepared):
+    prepared(write_files)
 
 
 def test_labels_later_show_what_was_expected(uqcli, files):
@@ -55,6 +60,7 @@ def test_without_a_calibrator_nothing_is_expected(uqcli, files):
     assert "expected_precision" not in uqcli(*WATCH, "same.csv", "--json").json["metrics"]
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(
     "options", [("--uncertainty-bins", "3"), ("--by", "group", "--uncertainty-bins", "1")]
 )
@@ -86,6 +92,7 @@ def test_order_and_file_splits_do_not_matter(uqcli, files, tmp_path):
     assert uqcli(*WATCH, "part2.csv", "part0.csv", "part1.csv", *EXPECT).json["metrics"] == first
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

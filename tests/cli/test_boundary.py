@@ -23,6 +23,7 @@ def is_supported(algorithm, score_bins):
     return not (algorithm is Algorithm.EW_DPMT and score_bins == "all")
 
 
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("binning", GridBinning)
 @pytest.mark.parametrize(
     ("algorithm", "score_bins"),
@@ -83,6 +84,7 @@ SPELLINGS = {
 }
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_labels_are_read_in_every_spelling(uqcli, frame, data, tmp_path, spelling):
     positive, negative = SPELLINGS[spelling]
@@ -91,6 +93,7 @@ def test_labels_are_read_in_every_spelling(uqcli, frame, data, tmp_path, spellin
     assert fit(uqcli, tmp_path / "d.csv") == fit(uqcli, data)
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("dtype", [pl.Boolean, pl.Int64, pl.Float32, pl.UInt8])
 def test_labels_are_read_in_every_type(uqcli, frame, data, tmp_path, dtype):
     frame.with_columns(pl.col("label").cast(dtype)).write_parquet(tmp_path / "d.parquet")
@@ -139,6 +142,7 @@ EDGE_CASES = {
 }
 
 
+@pytest.mark.covering("thorough", strength=2)
 @pytest.mark.parametrize("edge_case", EDGE_CASES)
 @pytest.mark.parametrize("binning", GridBinning)
 @pytest.mark.parametrize(
@@ -169,6 +173,7 @@ def test_edge_cases_are_decided_as_fitted(edge_case, algorithm, binning, score_b
     assert label[flagged].sum() == boundary.fit.true_positives
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("edge_case", EDGE_CASES)
 @pytest.mark.parametrize("algorithm", Algorithm)
 def test_edge_cases_are_applied_as_fitted(uqcli, tmp_path, edge_case, algorithm):
@@ -328,6 +333,7 @@ def test_compare_ranks_columns_and_uses_the_best(compared_rows, tmp_path, uqcli)
     assert json.loads((tmp_path / "b.json").read_bytes())["source"]["columns"]["uncertainty"] == "useful"
 
 
+@pytest.mark.thorough
 def test_compare_gives_its_advice_first(compared_rows, uqcli):
     line = ("boundary", compared_rows, "--precision", "0.6", "--uncertainty", "noise")
     tested = uqcli(*line, "--compare").out.decode()
@@ -337,7 +343,7 @@ def test_compare_gives_its_advice_first(compared_rows, uqcli):
     assert uqcli(*line, "--compare", "--fail-if", "gain.equal_alerts < 0.5").code == 6
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.thorough
 def test_the_decision_follows_the_advice_of_compare(compared_rows, tmp_path, uqcli):
     line = ("boundary", compared_rows, "--precision", "0.6", "--compare", "--report", "r.md")
     advice, decision = uqcli(*line, "--uncertainty", "noise", "--json").json["notes"][:2]
@@ -368,7 +374,6 @@ def test_the_saved_rule_is_the_advised_rule(compared_rows, tmp_path, uqcli):
     assert (content["algorithm"], len(content["thresholds"])) == ("vw-dpmt", 3)
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_the_default_chooses_bins_and_reports_expected_metrics(compared_rows, tmp_path, uqcli):
     line = ("boundary", compared_rows, "--precision", "0.6", "-o", "b.json", "--uncertainty")
     for column, bins in (("noise", {1}), ("useful", {2, 4, 8})):
@@ -442,6 +447,7 @@ def test_the_certificate_belongs_to_the_reported_rule(compared_rows, uqcli):
     assert "The certified boundary is saved." in report["notes"][0]
 
 
+@pytest.mark.thorough
 def test_under_a_utility_gains_are_in_its_unit(compared_rows, uqcli):
     line = ("boundary", compared_rows, "--gain", "3", "--cost", "2", "--compare", "--uncertainty")
     report = uqcli(*line, "useful", "--json").json
@@ -457,6 +463,7 @@ def test_under_a_utility_gains_are_in_its_unit(compared_rows, uqcli):
     assert "value" not in precision_report.json["metrics"]["gain"]
 
 
+@pytest.mark.thorough
 def test_compare_reports_every_bound(compared_rows, uqcli):
     command = ("boundary", compared_rows, "--precision", "0.5,0.6", "--compare", "--uncertainty", "useful")
     shown = " ".join(uqcli(*command).out.decode().split())
@@ -489,6 +496,7 @@ def test_compare_has_no_verdict_if_the_single_threshold_misses_the_bound(compare
     assert (report["verdict"], report["metrics"]["gain"]["p"]) == ("no evidence", None)
 
 
+@pytest.mark.thorough
 def test_the_frontier_contains_the_optimum_of_every_number_of_alerts(compared_rows, tmp_path, uqcli):
     line = ("boundary", compared_rows, "--uncertainty", "useful", "-q", "--uncertainty-bins", "3")
     for name in ("f.csv", "f.parquet"):
@@ -509,6 +517,7 @@ def test_the_frontier_contains_the_optimum_of_every_number_of_alerts(compared_ro
     assert (tmp_path / "f.html").read_text().count("<figure") == 2
 
 
+@pytest.mark.thorough
 def test_one_frontier_serves_several_bounds_and_needs_passed_checks(compared_rows, tmp_path, uqcli):
     line = ("boundary", compared_rows, "--uncertainty", "useful", "-q", "--frontier", "f.csv")
     assert uqcli(*line, "--precision", "0.6", "--fail-if", "recall < 2").code == 6

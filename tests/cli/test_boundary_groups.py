@@ -48,6 +48,7 @@ ALGORITHMS = {
 }
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_bound_in_each_group_gives_the_rule_of_its_rows_alone(uqcli, files, tmp_path, algorithm):
     options = ("--precision", "0.7", *ALGORITHMS[algorithm], "-q")
@@ -71,6 +72,7 @@ def test_a_bound_in_each_group_gives_the_rule_of_its_rows_alone(uqcli, files, tm
     )
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("bound", ["overall", "each"])
 @pytest.mark.parametrize("algorithm", ["smooth", "vw-dpmt"])
 def test_fit_counts_the_rows_as_apply_decides_them(uqcli, files, tmp_path, algorithm, bound):
@@ -135,6 +137,7 @@ def test_a_group_that_cannot_keep_the_bound_flags_nothing(uqcli, files, tmp_path
     assert not (tmp_path / "none.json").exists()
 
 
+@pytest.mark.thorough
 def test_each_group_is_tested_without_being_asked(uqcli, files, tmp_path):
     common = ("boundary", "fit.csv", "--precision", "0.7", "--by", "region", "-q")
     assert uqcli(*common, "--bound", "each", "-o", "each.json").code == 0
@@ -200,6 +203,7 @@ def predictions(frame):
 PROBA = ("--proba", "q0,q1,q2,q3", "--classes")
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("uncertain", [False, True])
 @pytest.mark.parametrize("bound", ["overall", "each"])
 def test_classes_are_groups_of_predictions(uqcli, tmp_path, bound, uncertain):

@@ -57,6 +57,7 @@ LINES = (
 )
 
 
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("line", LINES)
 def test_the_reference_counts_the_calibration_rows(uqcli, rows, line):
     assert uqcli("boundary", "rows.parquet", *line.split(), "-q", "-o", "rule.json").code == 0
@@ -77,6 +78,7 @@ def test_the_reference_counts_the_calibration_rows(uqcli, rows, line):
     assert sum(map(sum, reference["count"])) == rule["fit"]["rows"]
 
 
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("line", [LINES[0], LINES[2], LINES[5], LINES[11], LINES[13]])
 def test_the_order_of_rows_and_files_does_not_matter(uqcli, rows, line):
     assert uqcli("boundary", "rows.parquet", *line.split(), "-q", "-o", "rule.json").code == 0

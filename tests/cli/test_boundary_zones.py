@@ -36,6 +36,7 @@ LIMITS = {
 }
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("limit", LIMITS)
 def test_apply_and_evaluate_count_what_the_rule_says(uqcli, files, tmp_path, limit):
     outcome = uqcli("boundary", "fit.csv", "--precision", "0.8", *LIMITS[limit], "--json", "-o", "rule.json")

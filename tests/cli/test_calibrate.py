@@ -50,6 +50,7 @@ def fit_map(uqcli, *arguments):
     assert (outcome.code, outcome.err) == (0, "")
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("method", METHODS)
 def test_saved_maps_give_equal_rows_for_every_format(uqcli, rows, method):
     fit_map(uqcli, "--method", method)
@@ -66,6 +67,7 @@ def test_saved_maps_give_equal_rows_for_every_format(uqcli, rows, method):
     assert text[1].startswith((rows / "rows.csv").read_text().splitlines()[1])
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("variant", HETEROGENEOUS)
 def test_heterogeneous_maps_are_json_and_need_no_scikit_learn(uqcli, rows, variant, monkeypatch):
     fit_map(uqcli, "--method", "heterogeneous", *HETEROGENEOUS[variant])
@@ -93,6 +95,7 @@ def test_leaves_accept_unseen_and_missing_values(uqcli, rows):
     assert "no column 'age'" in refused.err
 
 
+@pytest.mark.thorough
 def test_numeric_features_are_equal_in_csv_and_parquet(uqcli, rows):
     for name in ("rows.csv", "rows.parquet"):
         arguments = ("--method", "heterogeneous", *HETEROGENEOUS["tree"], "-q", "--bootstrap", "0")
@@ -144,6 +147,7 @@ def test_real_scores_need_logit(uqcli, rows):
     assert uqcli("apply", "c.json", "real.csv").code == 3
 
 
+@pytest.mark.thorough
 def test_the_report_compares_cross_validated_scores(uqcli, rows):
     report = uqcli("calibrate", "rows.csv", "--bootstrap", "40", "--json").json
     assert report["parameters"]["measured"] == "cross-fitting"
@@ -270,6 +274,7 @@ def test_rule_files_keep_the_calibration_counts_by_score(uqcli, rows, options):
     assert (sum(saved["count"]), sum(saved["positives"])) == (900, int(frame()["label"].sum()))
 
 
+@pytest.mark.thorough
 def test_calibration_counts_do_not_depend_on_the_order_of_rows(uqcli, rows):
     frame().sample(fraction=1.0, shuffle=True, seed=4).write_csv(rows / "shuffled.csv")
     for source, output in (("rows.csv", "c.json"), ("shuffled.csv", "d.json")):
@@ -300,6 +305,7 @@ def test_rule_files_without_calibration_counts_still_load(uqcli, rows):
 COUNTS = {"score": [0.1, 0.2], "count": [450, 450], "positives": [200, 200]}
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
@@ -318,6 +324,7 @@ def test_contradictory_calibration_counts_are_refused(uqcli, rows, broken, messa
     assert message in outcome.err
 
 
+@pytest.mark.thorough
 def test_the_effect_of_the_seed_is_reported(uqcli, rows):
     test = ("--test", "new.csv", "--bootstrap", "0")
     features = ("--method", "heterogeneous", "--features", "kind", "--min-leaf", "50")

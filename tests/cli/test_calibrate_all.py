@@ -41,6 +41,7 @@ def test_all_methods_are_ranked_by_log_loss_and_the_best_is_saved(uqcli, folder)
     assert "helped" not in str(report["notes"])
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("columns", ["--features", "--partition"])
 def test_features_and_undersampling_make_every_method_applicable(uqcli, folder, columns):
     options = ("--undersampled", "2", columns, "kind", "--min-leaf", "50")
@@ -77,6 +78,7 @@ def test_all_methods_are_measured_on_the_test_set(uqcli):
     assert evaluated["metrics"]["after"] == report["metrics"]["after"]
 
 
+@pytest.mark.thorough
 def test_the_page_has_one_table_and_every_method_in_the_figure(uqcli, folder):
     assert uqcli(*ALL, "-q", "--report", "r.html", "--report", "r.prom").code == 0
     page = (folder / "r.html").read_text()
@@ -87,6 +89,7 @@ def test_the_page_has_one_table_and_every_method_in_the_figure(uqcli, folder):
     assert "uqcli_calibrate_after_log_loss " in (folder / "r.prom").read_text()
 
 
+@pytest.mark.thorough
 def test_checks_use_the_metrics_of_the_best(uqcli, folder):
     assert uqcli(*ALL, "-q", "--fail-if", "after.log_loss > 10").code == 0
     assert uqcli(*ALL, "-q", "-o", "c.json", "--fail-if", "after.auc > 0.5").code == 6
@@ -100,7 +103,6 @@ def test_one_row_is_too_few_to_rank(uqcli, folder):
     assert "One row is too few to measure on: no before and after." in outcome.json["notes"]
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_several_calibrators_give_one_ranked_table(uqcli, folder):
     for method in ("platt", "isotonic", "histogram"):
         line = ("calibrate", "rows.parquet", "--method", method, "--bootstrap", "0", "-q")
@@ -115,6 +117,7 @@ def test_several_calibrators_give_one_ranked_table(uqcli, folder):
     assert page.count("\n| (before)") == 1
 
 
+@pytest.mark.thorough
 def test_log_losses_that_depend_on_single_rows_are_named(uqcli, folder):
     line = ("calibrate", "rows.parquet", "--method", "all", "--json")
     report = uqcli(*line, "--bootstrap", "20").json

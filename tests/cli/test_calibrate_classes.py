@@ -41,6 +41,7 @@ def test_underconfident_class_probabilities_are_sharpened(uqcli, rows):
     assert any("helped" in note for note in outcome.json["notes"])
 
 
+@pytest.mark.thorough
 def test_format_and_order_of_rows_change_no_byte(uqcli, rows):
     contents = []
     for name in ("rows.csv", "rows.parquet", "turned.parquet"):
@@ -72,6 +73,7 @@ def test_two_calibrators_of_classes_are_compared_on_the_same_rows(uqcli, rows):
     assert set(outcome.json["metrics"]["difference"]) >= {"log_loss", "brier"}
 
 
+@pytest.mark.thorough
 def test_class_weights_correct_the_probabilities(uqcli, rows):
     prior = ("--estimator", "known", "--prior", "0.2,0.3,0.5")
     shift = ("shift", rows / "rows.csv", "--proba", "p_*", *prior, "-q", "-o", rows / "shift.json")
@@ -122,6 +124,7 @@ def test_contradictory_rule_files_are_refused(uqcli, rows):
         assert uqcli("apply", rows / "broken.json", rows / "rows.csv", "-o", rows / "o.csv").code == 5
 
 
+@pytest.mark.thorough
 def test_the_test_set_is_read_by_the_same_columns(uqcli, rows):
     frame = pl.read_parquet(rows / "rows.parquet")
     frame.select(*reversed(frame.columns), p_fox=pl.lit(0.0)).write_parquet(rows / "more.parquet")
@@ -148,6 +151,7 @@ def applied(uqcli, rows, name="out.parquet"):
     return pl.read_parquet(rows / name)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_is_fitted_alike_from_any_file_applied_and_measured(uqcli, rows, method):
     contents = [
@@ -173,6 +177,7 @@ def test_every_method_is_fitted_alike_from_any_file_applied_and_measured(uqcli, 
     assert method == "temperature" or "cat" in shown.out.decode()
 
 
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shifted", [False, True])
 def test_every_method_is_exported_and_gives_the_same_numbers(uqcli, rows, method, shifted):
@@ -227,6 +232,7 @@ def test_auto_takes_the_simplest_map_that_fits(uqcli, rows):
     assert any(note.startswith("Chose temperature") for note in outcome.json["notes"])
 
 
+@pytest.mark.thorough
 def test_auto_takes_a_richer_map_where_classes_need_their_own(uqcli, rows):
     frame = pl.read_parquet(rows / "rows.parquet")
     swapped = frame.with_columns(pl.col("label").replace({"emu": "dog"}))
@@ -244,6 +250,7 @@ def test_matrix_scaling_needs_more_rows_than_coefficients(uqcli, rows):
     assert {result["method"] for result in ranked if result["metrics"] is None} == {"matrix"}
 
 
+@pytest.mark.thorough
 def test_folds_keep_clusters_together(uqcli, rows):
     frame = pl.read_parquet(rows / "rows.parquet").with_columns(who=pl.int_range(pl.len()) // 10)
     frame.write_parquet(rows / "clusters.parquet")
@@ -262,6 +269,7 @@ def test_linear_scaling_is_for_classes(uqcli, rows, method):
     assert f"method {method} without --proba" in outcome.err
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("method", METHODS)
 def test_maps_of_other_classes_or_methods_are_refused(uqcli, rows, method):
     content = fitted(uqcli, rows, "--method", method)
@@ -274,6 +282,7 @@ def test_maps_of_other_classes_or_methods_are_refused(uqcli, rows, method):
         assert uqcli("apply", rows / "broken.json", rows / "rows.csv", "-o", rows / "o.csv").code == 5
 
 
+@pytest.mark.thorough
 def test_each_class_is_measured_before_and_after(uqcli, rows):
     outcome = calibrate(
         uqcli, rows, "rows.csv", "--test", rows / "rows.parquet", "--json", "-o", rows / "c.json"

@@ -34,6 +34,7 @@ def rows(tmp_path, monkeypatch):
 HETEROGENEOUS = ("--method", "heterogeneous", "--bootstrap", "0")
 
 
+@pytest.mark.thorough
 def test_numbers_name_categories_if_asked(uqcli):
     for name in ("rows.csv", "rows.parquet"):
         line = ("calibrate", name, *HETEROGENEOUS, "--features", "code,age", "--categorical", "code")
@@ -91,6 +92,7 @@ def test_infinite_features_are_refused(uqcli, rows):
     assert (outcome.code, "feature 'age' holds 'inf'" in outcome.err) == (3, True)
 
 
+@pytest.mark.thorough
 def test_the_size_of_a_tree_is_chosen_unless_given(uqcli):
     features = ("--features", "code,age", "--categorical", "code")
     outcome = uqcli("calibrate", "rows.csv", *HETEROGENEOUS, *features, "--json")

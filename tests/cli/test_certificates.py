@@ -42,6 +42,7 @@ PROMISES = {
 }
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("name", PROMISES)
 def test_each_promise_is_certified_saved_shown_and_tested(uqcli, files, tmp_path, name):
     options, bounds, text = PROMISES[name]
@@ -65,6 +66,7 @@ def test_each_promise_is_certified_saved_shown_and_tested(uqcli, files, tmp_path
     assert any("one of the 10 % that fail" in note for note in broken["notes"])
 
 
+@pytest.mark.thorough
 def test_recall_costs_precision_and_says_so(uqcli, files):
     report = uqcli("boundary", "fit.csv", "--recall", "0.6", "--certify", "0.1", "--json").json
     assert any("Without a certificate precision is" in note for note in report["notes"])
@@ -148,6 +150,7 @@ def test_a_group_without_a_certificate_flags_nothing(uqcli, files, tmp_path):
     assert any("nothing is flagged in south: no rule is certified there" in note for note in report["notes"])
 
 
+@pytest.mark.thorough
 def test_nothing_is_promised_in_a_group_without_a_certificate(uqcli, files, tmp_path):
     rare = (pl.col("region") == "south") & (pl.int_range(pl.len()) % 200 > 0)
     for name in ("fit", "test"):
@@ -201,6 +204,7 @@ def test_other_bounds_have_no_certificate(uqcli, files, options, found):
     assert found in outcome.err
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     "edit",
     [

@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import fit
 from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
 from uqcli.methods.survey import proportion_interval, ratio_difference
 
 
-@pytest.fixture(scope="module")
-def customers():
-    """Rows of 150 customers, with scores that are true probabilities and useless uncertainties."""
+def draw_customers():
+    """Draw rows of 150 customers, with scores that are true probabilities and useless uncertainties."""
     random = np.random.default_rng(5)
     cluster = cluster_of_rows(random, 150, "1-30")
     score = uniforms(random, cluster, 0.4)
@@ -28,6 +28,11 @@ def customers():
     )
 
 
+@pytest.fixture(scope="module")
+def customers():
+    return draw_customers()
+
+
 @pytest.fixture
 def inputs(customers, tmp_path):
     """Write the rows in order, and shuffled as CSV."""
@@ -36,13 +41,17 @@ def inputs(customers, tmp_path):
     return "rows.parquet", "shuffled.csv"
 
 
-@pytest.fixture
-def rules(uqcli, inputs):
-    """Fit two boundaries."""
+def fit_boundaries():
+    draw_customers().write_parquet("rows.parquet")
     for bound, name in (("0.6", "one.json"), ("0.8", "two.json")):
-        options = ("--precision", bound, "--algorithm", "st", "-q", "-o", name)
-        assert uqcli("boundary", inputs[0], *options).code == 0
+        fit(f"boundary rows.parquet --precision {bound} --algorithm st -o {name}")
     return "one.json", "two.json"
+
+
+@pytest.fixture
+def rules(prepared, inputs):
+    """Fit two boundaries."""
+    return prepared(fit_boundaries)
 
 
 def counts(customers, threshold):
@@ -83,28 +92,21 @@ def test_difference_of_two_boundaries_is_of_clusters(uqcli, customers, inputs, r
     assert (rows > 0).all()
 
 
-@pytest.fixture
-def other_rules(uqcli, inputs):
+def fit_other_rules():
     """Fit two calibrators and a rule of prediction sets."""
-    commands = {
-        "platt.json": ("calibrate", inputs[0], "--method", "platt"),
-        "beta.json": ("calibrate", inputs[0], "--method", "beta"),
-        "sets.json": ("conformal", inputs[0], "--proba", "p_*", "--method", "lac"),
-        "each.json": (
-            "conformal",
-            inputs[0],
-            "--proba",
-            "p_*",
-            "--method",
-            "lac",
-            "--mode",
-            "label-conditional",
-        ),
-    }
-    for name, command in commands.items():
-        assert uqcli(*command, "-q", "-o", name).code == 0
+    draw_customers().write_parquet("rows.parquet")
+    fit("calibrate rows.parquet --method platt -o platt.json")
+    fit("calibrate rows.parquet --method beta -o beta.json")
+    fit("conformal rows.parquet --proba p_* --method lac -o sets.json")
+    fit("conformal rows.parquet --proba p_* --method lac --mode label-conditional -o each.json")
 
 
+@pytest.fixture
+def other_rules(prepared, inputs):
+    prepared(fit_other_rules)
+
+
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.usefixtures("other_rules", "rules")
 @pytest.mark.parametrize(
     "arguments",
@@ -173,6 +175,7 @@ def test_options_of_independent_rows_are_refused(uqcli, inputs, more):
     assert (outcome.code, f"{more[0]} with --cluster" in outcome.err) == (2, True)
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("method", ["isotonic", "platt", "mist", "all"])
 def test_calibrate_is_measured_on_whole_clusters(uqcli, inputs, method):
     command = ("calibrate", "--method", method, "--cluster", "customer", "--json")
@@ -188,6 +191,7 @@ def test_calibrate_is_measured_on_whole_clusters(uqcli, inputs, method):
         assert alone["metrics"]["after"] != report["metrics"]["after"]
 
 
+@pytest.mark.thorough
 def test_calibrate_classes_on_whole_clusters(uqcli, inputs):
     command = ("calibrate", "--proba", "p_*", "--cluster", "customer", "--json")
     report = uqcli(*command, inputs[0]).json
@@ -202,6 +206,7 @@ def test_histogram_bins_state_no_error_of_clusters(uqcli, inputs):
     assert (outcome.code, "--cluster with --method histogram" in outcome.err) == (2, True)
 
 
+@pytest.mark.thorough
 def test_uncertainties_are_compared_on_whole_clusters(uqcli, inputs):
     command = ("boundary", "--precision", "0.8", "--compare", "--cluster", "customer")
     first = uqcli(*command, "--json", inputs[0])
@@ -215,6 +220,7 @@ def test_uncertainties_are_compared_on_whole_clusters(uqcli, inputs):
     assert alone["metrics"]["gain"] != report["metrics"]["gain"]
 
 
+@pytest.mark.thorough
 def test_an_informative_uncertainty_helps_on_whole_clusters(uqcli, customers, tmp_path):
     noisy = pl.when(pl.col("uncertainty") > 0).then(0.5).otherwise(pl.col("score"))
     informed = customers.with_columns(
@@ -270,6 +276,7 @@ def test_few_clusters_are_neither_compared_nor_certified(uqcli, customers, tmp_p
     assert uqcli(*command, "--certify", "0.01").code == 4
 
 
+@pytest.mark.thorough
 def test_calibration_errors_are_tested_on_clusters(uqcli, customers, inputs):
     command = ("tce", "--cluster", "customer", "--bootstrap", "60", "--json")
     first = uqcli(*command, inputs[0])
@@ -397,6 +404,7 @@ def test_rows_with_the_cluster_column_of_the_rule_need_a_caution(uqcli, customer
     assert uqcli("apply", "clustered.json", "without.parquet", "-q", "-o", "out.csv").code == 0
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("engine", [(), ("--engine", "spark")])
 def test_repeated_rows_need_a_caution(uqcli, customers, tmp_path, engine):
     caution = "most rows repeat the score and the uncertainty"
@@ -416,6 +424,7 @@ def test_repeated_rows_need_a_caution(uqcli, customers, tmp_path, engine):
         assert not any(caution in note for note in given.get("cautions", []))
 
 
+@pytest.mark.covering("thorough", every=9)
 @pytest.mark.usefixtures("rules", "other_rules")
 @pytest.mark.parametrize(
     "command",

@@ -96,7 +96,7 @@ def test_unknown_variables_missing_files_and_contradictory_options_are_reported(
     assert error.startswith("error: no constraint given")
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
@@ -117,6 +117,7 @@ def test_variables_without_effect_give_a_caution(uqcli, data, monkeypatch, tmp_p
     assert "cautions" not in uqcli(*line).json
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.usefixtures("data")
 @pytest.mark.parametrize(
     ("content", "reason"),

@@ -390,7 +390,6 @@ def test_draws_of_class_weights_need_one_value_per_class(uqcli, folder, draws):
     assert uqcli("show", "s.json").code == 5
 
 
-@pytest.mark.usefixtures("figure_stub")
 @pytest.mark.parametrize(("mode", "shown_thresholds"), [("marginal", 1), ("label-conditional", 4)])
 def test_a_common_threshold_is_shown_once(uqcli, folder, mode, shown_thresholds):
     fit_sets(uqcli, "--mode", mode, "--report", "r.md")

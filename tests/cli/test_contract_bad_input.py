@@ -182,6 +182,7 @@ def frame_file(folder, columns):
     return path
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("problem", BAD_DATA)
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
 def test_bad_data_is_an_error(uqcli, case, problem, data, artifact, tmp_path):
@@ -190,6 +191,7 @@ def test_bad_data_is_an_error(uqcli, case, problem, data, artifact, tmp_path):
     assert message_part in message
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("problem", BAD_LABELS)
 @pytest.mark.parametrize("case", READ_LABELS, ids=name_of)
 def test_bad_labels_are_an_error(uqcli, case, problem, data, artifact, tmp_path):
@@ -227,6 +229,7 @@ BAD_ARTIFACTS = {
 }
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("problem", BAD_ARTIFACTS)
 @pytest.mark.parametrize("case", READ_ARTIFACTS, ids=name_of)
 def test_a_bad_rule_file_is_an_error(uqcli, case, problem, data, artifact, tmp_path):
@@ -241,6 +244,7 @@ def test_a_missing_rule_file_is_an_error(uqcli, case, data, tmp_path):
     assert "nowhere.json" in refuse(uqcli, case, data, tmp_path / "nowhere.json", tmp_path, 3)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     ("case", "option"),
     [(case, option) for case in CASES for option in case.out_of_range],
@@ -255,6 +259,7 @@ def test_unknown_options_are_errors(uqcli, case, data, artifact, tmp_path):
     assert "--no-such-option" in refuse(uqcli, case, data, artifact, tmp_path, 2, "--no-such-option")
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("check", ["precision", "precision < high", "precision < nan", "< 0.5"])
 @pytest.mark.parametrize("case", [case for case in CASES if case.json], ids=name_of)
 def test_unreadable_checks_are_errors(uqcli, case, check, data, artifact, tmp_path):
@@ -276,6 +281,7 @@ def test_a_missing_input_is_an_error(uqcli, case, data, artifact, tmp_path):
     assert outcome.err.startswith("error: no INPUT")
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("output", ["missing/out", "folder", "/dev/full"])
 @pytest.mark.parametrize("case", WRITE, ids=name_of)
 def test_an_unwritable_output_is_an_error(uqcli, case, output, data, artifact, tmp_path):
@@ -322,6 +328,7 @@ def test_weights_without_a_valid_sum_are_errors(uqcli, case, artifact, tmp_path)
     assert "non-negative integers" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--weight", "w")
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None])
 @pytest.mark.parametrize("case", READ_LABELS, ids=name_of)
 def test_unusable_labels_beside_a_named_positive_are_errors(uqcli, case, value, artifact, tmp_path):
@@ -329,6 +336,7 @@ def test_unusable_labels_beside_a_named_positive_are_errors(uqcli, case, value, 
     assert "'label' has 1 null" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--positive", "1")
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("positive", [(), ("--positive", "1")], ids=["by value", "by text"])
 @pytest.mark.parametrize("case", READ_LABELS, ids=name_of)
 def test_nan_labels_are_null_labels_in_every_format(uqcli, case, positive, artifact, tmp_path):

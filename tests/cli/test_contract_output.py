@@ -52,7 +52,7 @@ def test_tables_have_no_colour_codes_without_a_terminal(uqcli, case, data, artif
     assert len(outcome.out.splitlines()) > 3
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_report_files_have_their_formats(uqcli, case, data, artifact, tmp_path):
     report_paths = [tmp_path / f"report.{ending}" for ending in ("json", "md", "html")]
@@ -93,6 +93,7 @@ def test_a_passed_check_changes_nothing(uqcli, case, data, artifact):
     assert (checked.code, checked.out, checked.err) == (0, plain.out, "")
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
 def test_standard_input_gives_the_output_of_the_file(uqcli, case, data, data_csv, artifact, tmp_path, frame):
     frame.write_ipc(tmp_path / "data.arrow")
@@ -111,6 +112,7 @@ def test_standard_input_gives_the_output_of_the_file(uqcli, case, data, data_csv
     assert len(outputs) == 1
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
 def test_a_split_input_gives_the_output_of_one_file(uqcli, case, data, artifact, tmp_path, frame):
     json_option = ["--json"] if case.json else ["-q"]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.conftest import sample_frame
+from tests.cli.conftest import fit, sample_frame
 from uqcli.api.boundary.boundary import find_boundary
 from uqcli.api.calibrate.calibrator import Calibrator
 from uqcli.choices import CalibrationMethod, Partitioner
@@ -65,6 +65,7 @@ def columnar_contents(frame):
     return contents
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("file_name", list(columnar_contents(sample_frame(3))))
 def test_damaged_files_exit_three_or_are_still_readable(uqcli, frame, artifact, tmp_path, file_name):
     content = columnar_contents(frame)[file_name]
@@ -128,13 +129,17 @@ SEEDED = {
 }
 
 
+def write_seeded():
+    sample_frame().with_columns((pl.int_range(pl.len()) % 7).alias("g")).write_parquet("data.parquet")
+    fit("calibrate data.parquet --bootstrap 0 -o calibrator.json")
+
+
 @pytest.fixture
-def seeded(uqcli, tmp_path, frame):
-    frame.with_columns((pl.int_range(pl.len()) % 7).alias("g")).write_parquet(tmp_path / "data.parquet")
-    arguments = ("--bootstrap", "0", "-o", "calibrator.json", "-q")
-    assert uqcli("calibrate", "data.parquet", *arguments).code == 0
+def seeded(prepared):
+    prepared(write_seeded)
 
 
+@pytest.mark.covering("thorough", every=8)
 @pytest.mark.usefixtures("seeded")
 @pytest.mark.parametrize("command", SEEDED)
 def test_seeds_range_from_0_to_the_largest(uqcli, command, tmp_path, monkeypatch):
@@ -277,6 +282,7 @@ def test_an_unexpected_panic_is_an_internal_error(uqcli, data, artifact, monkeyp
     assert "internal error: PanicException" in error_line(uqcli("apply", artifact, data), 1)
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("level", ["file", "column"])
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_metadata_that_is_no_text_is_ignored(uqcli, data, tmp_path, ending, level):

@@ -56,7 +56,7 @@ def labelled_for_some(uqcli, data, tmp_path):
     return write
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("bound", [("--precision", "0.7"), ("--recall", "0.5"), ("--max-fpr", "0.2")])
 @pytest.mark.parametrize("unflagged_labels", [0, 99, 100])
 def test_recall_is_unknown_if_unflagged_rows_have_no_labels(
@@ -211,7 +211,7 @@ def test_show_states_the_constraint_and_the_changes_of_scores(uqcli, data, tmp_p
     assert "the score itself" not in shown
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.thorough
 def test_a_figure_of_several_calibrators_names_each(uqcli, data, tmp_path):
     for method in ("platt", "isotonic"):
         assert uqcli("calibrate", data, "--method", method, "-q", "-o", f"{method}.json").code == 0

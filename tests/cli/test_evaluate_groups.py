@@ -42,6 +42,7 @@ def files(tmp_path):
     return test
 
 
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rule", RULES)
 def test_metrics_of_a_group_are_those_of_its_rows_alone(uqcli, files, tmp_path, rule, weighted):
@@ -102,6 +103,7 @@ def test_a_detectable_rate_is_detected_with_its_power(uqcli, files):
             assert np.mean([rejected[k] for k in draws.tolist()]) == pytest.approx(0.8, abs=0.03)
 
 
+@pytest.mark.thorough
 def test_groups_have_a_table_a_figure_and_claims(uqcli, files, tmp_path):
     assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "rule.json").code == 0
     reports = ("--report", "r.html", "--report", "r.xml")

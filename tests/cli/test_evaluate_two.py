@@ -57,7 +57,6 @@ def test_checks_can_use_each_rule_and_the_difference(uqcli, pair, data):
     assert (single.code, "no metric" in single.err) == (2, True)
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_significant_differences_are_marked(uqcli, pair, data):
     shown = " ".join(uqcli("evaluate", *pair, data, "--verbose").out.decode().split())
     assert "(p<0.0001)" in shown

@@ -113,6 +113,7 @@ def made(uqcli, folder, monkeypatch):
     return make
 
 
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("target", ExportTarget)
 @pytest.mark.parametrize("name", RULES)
 def test_the_program_computes_what_apply_does(uqcli, made, target, name):
@@ -134,6 +135,7 @@ def test_what_is_no_rule_of_a_row_is_refused_in_one_line(uqcli, made, name):
     assert len(outcome.err.strip().splitlines()) == 1
 
 
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("name", [name for name in RULES if name != "forest"])  # many of the parts of a tree
 def test_every_dialect_can_be_parsed(uqcli, made, name):
     for dialect in SqlDialect:
@@ -152,6 +154,7 @@ def parse(uqcli, rule, dialect):
     assert (every.name, [column.alias for column in added]) == ("*", outputs)
 
 
+@pytest.mark.thorough
 def test_python_runs_in_old_versions_without_imports(uqcli, made):
     for name in RULES:
         text = uqcli("export", made(name)[0], "--to", "python").out.decode()
@@ -184,6 +187,7 @@ def test_a_function_accepts_an_uncertainty_that_it_does_not_need(uqcli, made):
 MUTATION = (rb"(score|score AS DOUBLE\)) >= ", rb"\1 > ")
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("target", ["sql", "python"])
 @pytest.mark.parametrize("name", ["smooth", "st", "groups", "zones"])
 def test_a_mutation_is_detected(uqcli, made, target, name):

@@ -86,7 +86,6 @@ def test_infeasible_targets_keep_their_report_with_the_error(uqcli, tmp_path):
     assert metrics["uqcli_boundary_best_precision", ()] == 0.5
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_a_failed_check_is_a_finished_run(uqcli, data, artifact, tmp_path):
     assert uqcli("evaluate", artifact, data, "-q", *REPORT_OPTIONS, "--fail-if", "rows > 1").code == 6
     assert "error" not in json.loads((tmp_path / "r.json").read_text())
@@ -148,6 +147,7 @@ def test_reports_keep_links_and_modes(uqcli, tmp_path):
     assert cases_of(tmp_path / "far.xml")["result"][1] == ["Error"]
 
 
+@pytest.mark.covering("faults", every=4)
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU])
 def test_signals_are_reported(single, large_file, tmp_path, signal_number):
     write_old_reports(tmp_path)
@@ -170,6 +170,7 @@ def test_signals_are_reported(single, large_file, tmp_path, signal_number):
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize(("file_size", "reports_fit"), [(2000, True), (10, False)])
 def test_reports_never_claim_files_that_were_not_written(data, tmp_path, file_size, reports_fit):
     """If the page does not fit, uqcli writes no rule file, and no report names it."""
@@ -204,6 +205,7 @@ def test_reports_never_claim_files_that_were_not_written(data, tmp_path, file_si
         assert not [ending for ending in FORMATS if (tmp_path / f"r.{ending}").exists()]
 
 
+@pytest.mark.faults
 def test_report_files_state_that_standard_output_failed(single, tmp_path):
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         line = [*PROGRAM, "boundary", "fit.csv", "--precision", "1", "--algorithm", "st", *REPORT_OPTIONS]
@@ -212,7 +214,7 @@ def test_report_files_state_that_standard_output_failed(single, tmp_path):
     require_failures(tmp_path, "boundary", 3, "standard output")
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.faults
 def test_reports_are_written_last(uqcli, data, tmp_path, monkeypatch):
     """A report is written after all files that it names."""
     replaced = []

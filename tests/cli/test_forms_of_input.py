@@ -4,12 +4,15 @@ import base64
 import decimal
 import gzip
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from uqcli.cli.app import run
 
 DAYS = ("2026-11-01", "2026-11-02", "2026-11-10")
 ARGUMENTS = ("--precision", "0.7", "--score-bins", "20", "-q", "-o", "b.json")
@@ -21,8 +24,7 @@ def write_rows(frame, path):
     by_ending[path.suffix](path)
 
 
-@pytest.fixture
-def rows(tmp_path):
+def write_files():
     random = np.random.default_rng(3)
     score = random.random(600)
     frame = pl.DataFrame(
@@ -33,23 +35,35 @@ def rows(tmp_path):
             "label": random.random(600) < score,
         }
     )
-    frame.write_parquet(tmp_path / "all.parquet")
+    frame.write_parquet("all.parquet")
     for ending in ("parquet", "csv", "jsonl"):
+        folder = Path(ending)
         for number, day in enumerate(DAYS):
             part = frame[200 * number : 200 * number + 200]
-            write_rows(part, tmp_path / ending / f"day={day}" / "shop=a%20b" / f"part.{ending}")
-        (tmp_path / ending / "day=2026-11-01" / "_SUCCESS").touch()
-        (tmp_path / ending / "models").mkdir()
-        (tmp_path / ending / "models" / "not-read.csv").write_text("a\n")
+            write_rows(part, folder / f"day={day}" / "shop=a%20b" / f"part.{ending}")
+        (folder / "day=2026-11-01" / "_SUCCESS").touch()
+        (folder / "models").mkdir()
+        (folder / "models" / "not-read.csv").write_text("a\n")
     return frame
 
 
 @pytest.fixture
-def boundary_bytes(uqcli, rows, tmp_path):
-    assert uqcli("boundary", "all.parquet", *ARGUMENTS).code == 0
-    return (tmp_path / "b.json").read_bytes()
+def rows(prepared):
+    return prepared(write_files)
 
 
+def fit_boundary():
+    write_files()
+    assert run(["boundary", "all.parquet", *ARGUMENTS]) == 0
+    return Path("b.json").read_bytes()
+
+
+@pytest.fixture
+def boundary_bytes(prepared):
+    return prepared(fit_boundary)
+
+
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 @pytest.mark.parametrize(
     "inputs", [["{}"], ["{}/day=*/"], ["{}/day=*/*/*.{}"], ["{}/day=2026-11-0*", "{}/day=2026-11-10"]]
@@ -59,6 +73,7 @@ def test_partitioned_folders_are_one_table(uqcli, boundary_bytes, tmp_path, endi
     assert (tmp_path / "b.json").read_bytes() == boundary_bytes
 
 
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 @pytest.mark.parametrize("output", ["o.parquet", "o.csv", "o.jsonl", "o.arrow", "o.jsonl.gz"])
 def test_folder_keys_are_columns_that_apply_keeps(uqcli, boundary_bytes, rows, tmp_path, ending, output):
@@ -123,6 +138,7 @@ def test_json_lines_keep_their_text(uqcli, boundary_bytes, tmp_path):
     ]
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 @pytest.mark.parametrize("stdin", [False, True])
 def test_the_delimiter_of_a_csv_file_is_recognised_and_reported(
@@ -439,6 +455,7 @@ def test_groups_of_times_are_equal_for_every_format(uqcli, tmp_path, timed_rows,
 PATTERNS = {name: f"^{name}$" for name in ("score", "uncertainty", "label", "group")}
 
 
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "arrow"])
 @pytest.mark.parametrize("names", [PATTERNS, {"score": "*"}, {"group": "^.*$"}], ids=["^a$", "*", "^.*$"])
 def test_column_names_that_look_like_patterns_are_names(uqcli, rows, tmp_path, ending, names):

@@ -69,13 +69,14 @@ LINES = [line for pair in EXAMPLES.values() for line in pair]
 SHELL_LINES = [line for line in LINES if set(line) & set("|<>&;$")]
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("line", SHELL_LINES)
 def test_examples_run_in_a_shell(line, folder):
     process = run(line, folder)
     assert (process.returncode, process.stderr) == (0, ""), process.stdout
 
 
-@pytest.mark.usefixtures("figure_stub", "few_permutations")
+@pytest.mark.covering("thorough", every=9)
 @pytest.mark.parametrize("line", [line for line in LINES if line not in SHELL_LINES])
 def test_examples_run(line, folder, uqcli, monkeypatch):
     """The example runs in this process; a shell would split it into the same words."""

@@ -147,6 +147,7 @@ def test_signals_at_the_start_of_the_program_end_it(signal_number, tmp_path):
     assert re.fullmatch(rb"error: [\w ]+; no output file was changed\n", process.stderr)
 
 
+@pytest.mark.covering("faults", every=6)
 @pytest.mark.parametrize(
     ("signal_number", "moment"),
     [
@@ -211,6 +212,7 @@ def test_signals_after_the_end_of_the_run_change_nothing(tmp_path):
     assert (tmp_path / "o.csv").read_text().count("\n") == 10
 
 
+@pytest.mark.faults
 def test_signals_at_random_moments_leave_the_old_or_the_new_file(single, tmp_path, folder):
     """At any moment, the exit code is as documented, errors are one line, and one file is complete."""
     rows = tmp_path / "rows.csv"
@@ -255,6 +257,7 @@ RESULT_COMMANDS = {
 }
 
 
+@pytest.mark.covering("faults", every=7)
 @pytest.mark.parametrize(
     ("command", "descriptors"),
     [*((command, (1,)) for command in RESULT_COMMANDS), ("apply", (0, 1)), ("JSON", (0, 1))],
@@ -266,6 +269,7 @@ def test_results_to_a_closed_standard_output_are_an_error(single, command, descr
     assert errors == b"error: standard output is closed; expected a place for the results; give -o FILE\n"
 
 
+@pytest.mark.covering("faults", every=4)
 @pytest.mark.parametrize("descriptors", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
 def test_closed_streams_do_not_end_up_in_files(single, tmp_path, descriptors):
     output = tmp_path / "o.parquet"
@@ -284,6 +288,7 @@ def test_closed_streams_do_not_end_up_in_files(single, tmp_path, descriptors):
         assert shown.returncode == 0
 
 
+@pytest.mark.faults
 def test_concurrent_writers_of_one_output_leave_a_complete_file(single, tmp_path, folder):
     """``make faults`` tests eight writers, some of them killed."""
     output = folder / "o.csv"

@@ -61,6 +61,7 @@ def arguments_for(arguments, name):
     return [argument.replace("{}", name) for argument in arguments]
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("job", JOBS_THAT_KEEP_ROWS)
 def test_too_many_kept_rows_are_refused_with_advice(uqcli, rows, monkeypatch, job):
     arguments, advice = JOBS_THAT_KEEP_ROWS[job]

@@ -61,6 +61,7 @@ def test_rows_are_not_written_to_endings_of_other_formats(uqcli, data, artifact,
     assert b",decision" in (gzip.decompress(content) if name.endswith(".gz") else content)
 
 
+@pytest.mark.covering("faults", every=2)
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
 def test_a_failed_copy_of_the_stream_names_its_cause(data, data_csv, tmp_path, format_):
     content = (data if format_ == "parquet" else data_csv).read_bytes()

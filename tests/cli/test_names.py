@@ -190,7 +190,7 @@ def test_figures_show_visible_group_names(uqcli, grouped, tmp_path):
     assert not control_characters((tmp_path / "f.svg").read_text())
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.thorough
 def test_commands_show_visible_group_names(uqcli, grouped, tmp_path):
     grouped.write_parquet(tmp_path / "g.parquet")
     pages = [f"page.{ending}" for ending in ("html", "md", "json")]

@@ -20,6 +20,7 @@ def rule(uqcli, tmp_path):
     return "rule.json"
 
 
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("on_invalid", ["drop", "keep"])
 @pytest.mark.parametrize("source", READ)
 @pytest.mark.parametrize("target", READ)

@@ -112,6 +112,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("option", OPTIONS)
 def test_inputs_of_options_are_not_outputs(uqcli, option, rule_files_by_kind, data, tmp_path):
     line, read_name, output_option = OPTIONS[option]
@@ -133,6 +134,7 @@ def test_appending_to_the_input_is_refused(artifact, data_csv):
     assert data_csv.read_bytes() == content
 
 
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
 def test_standard_input_can_be_named_by_its_device(uqcli, case, name, data_csv, artifact):
@@ -243,6 +245,7 @@ def test_compressed_columnar_outputs_are_refused(uqcli, case, output, data, arti
 LONG_NAMES = {"latin": "n" * 250, "cyrillic": "ж" * 125, "han": "漢" * 83 + "a", "emoji": "🎲" * 62 + "ab"}
 
 
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("script", LONG_NAMES)
 @pytest.mark.parametrize("case", WRITE, ids=name_of)
 def test_names_of_250_bytes_are_allowed(uqcli, case, script, data, artifact, tmp_path):
@@ -268,7 +271,7 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.covering("thorough", every=8)
 @pytest.mark.parametrize("case", [case for case in READ_DATA if case.json], ids=name_of)
 def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_path, frame):
     folder = tmp_path / "folder"
@@ -307,6 +310,7 @@ def test_a_broken_link_in_a_folder_is_an_error(uqcli, data, tmp_path):
     assert "b.parquet" in outcome.err
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     "line",
     [
@@ -337,6 +341,7 @@ def test_redirected_standard_input_is_an_input(single, tmp_path, line):
         assert (tmp_path / name).read_bytes() == content
 
 
+@pytest.mark.faults
 def test_other_redirections_are_allowed(single, tmp_path):
     for line in (
         "apply b.json - -o o.csv < fit.csv > log",

@@ -10,6 +10,8 @@ import pytest
 from tests.cli.cases import CASES
 from tests.cli.conftest import in_one_process
 
+pytestmark = pytest.mark.usefixtures("real_figures", "all_draws")
+
 PLOTTING_CASES = [case for case in CASES if case.plots]
 SIGNATURES = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
@@ -18,6 +20,7 @@ def name_of(case):
     return case.name
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("ending", SIGNATURES)
 def test_figures_have_their_format_and_are_reproducible(uqcli, data, artifact, tmp_path, ending):
     paths = [tmp_path / f"{number}.{ending}" for number in (1, 2)]
@@ -37,7 +40,7 @@ def test_unusable_paths_of_figures_are_errors(uqcli, case, data, artifact, tmp_p
     assert not (tmp_path / "a.svg").exists()
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)
 def test_pages_contain_the_figure(uqcli, case, data, artifact, tmp_path):
     reports = ("--report", "r.html", "--report", "r.md")
@@ -83,6 +86,7 @@ EXTREME_SCORES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scores", EXTREME_SCORES)
 def test_finite_scores_of_any_size_can_be_drawn(uqcli, tmp_path, scores):
     score, rows = EXTREME_SCORES[scores], np.arange(300)
@@ -97,6 +101,7 @@ def test_finite_scores_of_any_size_can_be_drawn(uqcli, tmp_path, scores):
         assert (outcome.code, outcome.err) == (0, ""), line
 
 
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("rows", DEGENERATE_ROWS)
 @pytest.mark.parametrize("binning", ["pava-bc", "equispaced"])
 def test_small_and_degenerate_files_can_be_drawn(uqcli, tmp_path, rows, binning):
@@ -106,6 +111,7 @@ def test_small_and_degenerate_files_can_be_drawn(uqcli, tmp_path, rows, binning)
     assert (outcome.code, outcome.err) == (0, "")
 
 
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)
 def test_noise_of_the_layout_changes_no_byte(uqcli, case, data, artifact, tmp_path, monkeypatch):
     """The layout solver adds up in the order of memory addresses; this test adds more rounding noise."""
@@ -130,6 +136,7 @@ def test_noise_of_the_layout_changes_no_byte(uqcli, case, data, artifact, tmp_pa
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
+@pytest.mark.thorough
 def test_pages_are_byte_identical_in_every_process_and_order(uqcli, data, artifact, tmp_path):
     def lines(order, number):
         options = ("-q", "--threads", number, "--report")
@@ -144,6 +151,7 @@ def test_pages_are_byte_identical_in_every_process_and_order(uqcli, data, artifa
         assert first == second, case.name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", DEGENERATE_ROWS)
 def test_positive_rates_of_small_and_degenerate_files_can_be_drawn(uqcli, tmp_path, rows):
     score, label = DEGENERATE_ROWS[rows]
@@ -155,6 +163,7 @@ def test_positive_rates_of_small_and_degenerate_files_can_be_drawn(uqcli, tmp_pa
         assert (outcome.code, outcome.err) == (0, "")
 
 
+@pytest.mark.thorough
 def test_figures_of_boundaries_have_their_titles(uqcli, data, tmp_path):
     line = ("boundary", data, "--precision", "0.5", "-q", "--report", "r.html")
     titles = {
@@ -175,6 +184,7 @@ def test_figures_of_boundaries_have_their_titles(uqcli, data, tmp_path):
     assert uqcli("boundary", data, "--precision", "0.5", "--algorithm", "hr", "--plot", "a.png").code == 2
 
 
+@pytest.mark.thorough
 def test_rates_are_drawn_with_their_targets(uqcli, data, tmp_path):
     assert uqcli("boundary", data, "--recall", "0.5", "-q", "-o", "r.json").code == 0
     assert uqcli("boundary", data, "--precision", "0.5", "-q", "-o", "p.json").code == 0

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from tests.cli.cases import CASES
+from tests.cli.conftest import fit, sample_frame
 from uqcli.cli.app import program
 from uqcli.cli.priority import EXCLUSIONS
 
@@ -24,6 +25,7 @@ def configure(tmp_path):
     return write
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("data")
 def test_an_option_overrides_configured_options_that_it_excludes(uqcli, configure, monkeypatch):
     configure("[boundary]\nprecision = 0.6\nscore-bins = 20\n")
@@ -74,21 +76,21 @@ def test_unused_configuration_breaks_no_command(uqcli, configure):
     assert uqcli("evaluate", "st.json", "data.parquet", "-q").code == 0
 
 
-@pytest.fixture
-def rule_files(uqcli, data, tmp_path):
+def fit_rules():
     """Fit a single threshold, a calibrator, prediction sets of a score and of two classes, and a grid."""
-    pl.read_parquet(data).with_columns(p_0=1 - pl.col("score"), p_1=pl.col("score")).write_parquet(
-        "proba.parquet"
-    )
-    command_lines = {
-        "st": ("boundary", "data.parquet", "--precision", "0.5", "--algorithm", "st"),
-        "platt": ("calibrate", "data.parquet", "--bootstrap", "0"),
-        "sets": ("conformal", "data.parquet"),
-        "classes": ("conformal", "proba.parquet", "--proba", "p_*"),
-        "grid": ("bin", "data.parquet", "--score-bins", "5"),
-    }
-    for name, arguments in command_lines.items():
-        assert uqcli(*arguments, "-q", "-o", f"{name}.json").code == 0
+    frame = sample_frame()
+    frame.write_parquet("data.parquet")
+    frame.with_columns(p_0=1 - pl.col("score"), p_1=pl.col("score")).write_parquet("proba.parquet")
+    fit("boundary data.parquet --precision 0.5 --algorithm st -o st.json")
+    fit("calibrate data.parquet --bootstrap 0 -o platt.json")
+    fit("conformal data.parquet -o sets.json")
+    fit("conformal proba.parquet --proba p_* -o classes.json")
+    fit("bin data.parquet --score-bins 5 -o grid.json")
+
+
+@pytest.fixture
+def rule_files(prepared):
+    prepared(fit_rules)
 
 
 WITHOUT_EFFECT = [

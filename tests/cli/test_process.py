@@ -36,6 +36,7 @@ def test_a_pipe_closed_before_the_first_byte_is_silent(single):
     assert (process.returncode, errors) == (0, b"")
 
 
+@pytest.mark.covering("faults", every=4)
 @pytest.mark.parametrize(
     ("arguments", "stream_kind"),
     [
@@ -78,6 +79,7 @@ def test_slowly_arriving_rows_are_all_written(single, tmp_path):
         stream.close()
 
 
+@pytest.mark.covering("faults", every=7)
 @pytest.mark.parametrize(
     ("signal_number", "code"),
     [
@@ -170,6 +172,7 @@ def test_a_terminal_shows_a_coloured_table(single):
     assert "\x1b[" in text
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("arguments", [["--help"], ["boundary", "--help"], ["--version"]])
 def test_help_loads_no_heavy_library(arguments):
     code = (

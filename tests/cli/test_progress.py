@@ -57,6 +57,7 @@ def on_terminal(folder, *arguments, stdout=subprocess.DEVNULL):
     return terminal_text.decode(), process.wait(timeout=60)
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
 def test_reading_is_shown_and_the_cursor_is_restored(rows, ending):
     terminal_text, code = on_terminal(rows, "tce", f"d.{ending}")
@@ -68,12 +69,14 @@ def test_reading_is_shown_and_the_cursor_is_restored(rows, ending):
     assert "reading: 5,000 rows" in terminal_text
 
 
+@pytest.mark.faults
 def test_draws_are_shown(rows):
     terminal_text, code = on_terminal(rows, "tce", "d.csv", "--bootstrap", "50")
     assert code == 0
     assert "drawing labels: 50 draws" in terminal_text
 
 
+@pytest.mark.faults
 def test_nothing_is_shown_without_a_terminal(rows):
     assert on_terminal(rows, "tce", "d.csv", "-q") == ("", 0)
     arguments = [sys.executable, "-c", RUN, "tce", "d.csv"]

@@ -46,7 +46,7 @@ def cases_of(path):
     }
 
 
-@pytest.mark.usefixtures("figure_stub")  # figures are drawn twice in test_plots.py
+@pytest.mark.covering("thorough", every=9)
 @pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_all_formats_at_once_are_reproducible(uqcli, case, data, artifact, tmp_path):
     contents = []
@@ -78,6 +78,7 @@ def test_every_metric_is_in_the_prometheus_file(uqcli, case, data, artifact, tmp
             assert values[f"uqcli_{case.name}_{name}_high", ()] == value["high"]
 
 
+@pytest.mark.thorough
 def test_names_from_the_data_are_labels(uqcli, frame, tmp_path):
     frame.with_columns(pl.lit(HOSTILE).alias("group")).write_parquet(tmp_path / "d.parquet")
     options = [word for ending in FORMATS for word in ("--report", f"r.{ending}")]
@@ -167,7 +168,6 @@ def test_prediction_sets_and_classes_are_in_machine_formats(uqcli, data, tmp_pat
         assert cases_of(tmp_path / "r.xml")["sets.json: 90 % coverage"][1] == results
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_all_report_paths_are_checked_before_any_work(uqcli, data, tmp_path):
     for wrong, code in (("r.txt", 2), ("nowhere/r.xml", 3), ("r.html", 2)):
         outcome = uqcli("bin", data, "-q", "--report", "r.html", "--report", wrong)
@@ -176,7 +176,6 @@ def test_all_report_paths_are_checked_before_any_work(uqcli, data, tmp_path):
     assert ".html or .md or .json or .xml or .prom" in uqcli("bin", data, "--report", "r.txt").err
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_reports_are_configured_as_a_list_or_one_text(uqcli, data, tmp_path, monkeypatch):
     (tmp_path / "uqcli.toml").write_text('[bin]\nreport = ["a.json", "a.prom"]\n')
     config = ("--config", "uqcli.toml")
@@ -198,7 +197,7 @@ def origin_of(path):
     return [tuple(re.sub(r"\\(.)", r"\1", cell.strip()) for cell in row) for row in table_rows]
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.thorough
 def test_pages_state_their_origin(uqcli, data, tmp_path):
     line = ("--precision", "0.7", "--score-bins=20", "-q", "--threads", "1", "-o", "b.json")
     assert uqcli("boundary", "data.parquet", *line, "--report", "r.md", "--report", "r.html").code == 0
@@ -220,7 +219,6 @@ def test_pages_state_their_origin(uqcli, data, tmp_path):
     assert origin_of(tmp_path / "r.md")[3:] == [("rule file", "none was written: the run failed")]
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_pages_state_that_no_rule_was_saved(uqcli, data, tmp_path):
     line = ("boundary", data, "--precision", "0.7", "--score-bins", "20", "-q", "--report", "r.md")
     assert uqcli(*line).code == 0
@@ -232,7 +230,6 @@ def test_pages_state_that_no_rule_was_saved(uqcli, data, tmp_path):
     assert "saved" not in (tmp_path / "t.md").read_text()
 
 
-@pytest.mark.usefixtures("figure_stub", "few_permutations")
 def test_pages_of_failed_runs_give_no_advice(uqcli, data, tmp_path):
     line = (
         "boundary",
@@ -252,7 +249,6 @@ def test_pages_of_failed_runs_give_no_advice(uqcli, data, tmp_path):
     assert second.startswith("If it had passed: ")
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_apply_names_the_rule_on_its_page(uqcli, data, tmp_path):
     assert uqcli("boundary", data, "--precision", "0.7", "-q", "-o", "b.json").code == 0
     fit = json.loads((tmp_path / "b.json").read_text())["fit"]
@@ -262,7 +258,6 @@ def test_apply_names_the_rule_on_its_page(uqcli, data, tmp_path):
     assert f"Boundary (smooth) for target precision >= 0.7; {rate}" in text
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_hostile_file_names_are_quoted(uqcli, data, tmp_path):
     hostile = tmp_path / "-a b$(x)<i>.parquet"
     hostile.write_bytes(data.read_bytes())
@@ -281,7 +276,7 @@ def checks_of(path):
     return [tuple(cell.strip() for cell in line[1:-1].split("|")) for line in table_rows]
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.thorough
 def test_pages_show_every_check_with_its_value(uqcli, data, tmp_path):
     checks = ("--fail-if", "rows > 1", "--fail-if", "recall < 0")
     line = ("boundary", data, "--precision", "0.7", "-q", "--report", "r.md", "--report", "r.html")
@@ -298,7 +293,7 @@ def test_pages_show_every_check_with_its_value(uqcli, data, tmp_path):
     assert "## Checks" not in (tmp_path / "r.md").read_text()
 
 
-@pytest.mark.usefixtures("figure_stub", "few_permutations")
+@pytest.mark.thorough
 def test_a_gain_that_is_not_significant_is_stated_everywhere(uqcli, tmp_path):
     rng = np.random.default_rng(0)
     score = rng.uniform(size=1500).round(3)

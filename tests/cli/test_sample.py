@@ -1,11 +1,13 @@
 """Tests of ``sample``: which rows to label, with their weights, and how many."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import fit
 from tests.oracles.sampling import first_by_draw, probabilities
 from uqcli.draws import Purpose, uniforms
 
@@ -20,19 +22,22 @@ def rows(seed, size=ROWS):
     return pl.DataFrame({"id": np.arange(size), "score": score, "label": label.astype(int)})
 
 
-@pytest.fixture
-def files(uqcli, tmp_path):
+def write_files():
     """Fit a single threshold, and write new rows in one file and in two."""
-    rows(1).write_csv(tmp_path / "fit.csv")
-    fit = ("boundary", "fit.csv", "--recall", "0.4", "--algorithm", "st", "-q", "-o", "rule.json")
-    assert uqcli(*fit).code == 0
-    assert uqcli("calibrate", "fit.csv", "--bootstrap", "0", "-q", "-o", "map.json").code == 0
+    rows(1).write_csv("fit.csv")
+    fit("boundary fit.csv --recall 0.4 --algorithm st -o rule.json")
+    fit("calibrate fit.csv --bootstrap 0 -o map.json")
     frame = rows(2)
-    frame.write_parquet(tmp_path / "all.parquet")
-    frame[:1000].write_csv(tmp_path / "a.csv")
-    frame[1000:].write_csv(tmp_path / "b.csv")
-    (threshold,) = json.loads((tmp_path / "rule.json").read_text())["thresholds"]
+    frame.write_parquet("all.parquet")
+    frame[:1000].write_csv("a.csv")
+    frame[1000:].write_csv("b.csv")
+    (threshold,) = json.loads(Path("rule.json").read_text())["thresholds"]
     return frame, frame["score"].to_numpy() >= threshold
+
+
+@pytest.fixture
+def files(prepared):
+    return prepared(write_files)
 
 
 def test_flagged_rows_are_drawn_alike_for_precision(uqcli, files, tmp_path):
@@ -48,6 +53,7 @@ def test_flagged_rows_are_drawn_alike_for_precision(uqcli, files, tmp_path):
     assert one["sampling_weight"].to_numpy() == pytest.approx(flagged.sum() / 50, abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_rows_are_drawn_for_recall_by_rate_and_decision(uqcli, files, tmp_path):
     frame, flagged = files
     wanted = np.array(probabilities(frame["score"].to_list(), flagged.tolist(), 300))
@@ -123,6 +129,7 @@ def test_a_calibrator_gives_the_rates(uqcli, files):
     assert "Labels of all rows" not in calibrated.out.decode()
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -89,7 +89,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.usefixtures("few_permutations")
+@pytest.mark.covering("thorough", every=18)
 @pytest.mark.parametrize("line", USUAL_COMMANDS)
 def test_usual_output_fits_one_screen(line, folder, monkeypatch):
     monkeypatch.chdir(folder)

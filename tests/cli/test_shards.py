@@ -33,6 +33,8 @@ def days(tmp_path):
     return rows
 
 
+@pytest.mark.faults
+@pytest.mark.usefixtures("all_draws")
 def test_the_makefile_of_the_docs_counts_days_in_parallel(uqcli, days, tmp_path):
     """The makefile of the docs runs with two jobs."""
     makefile = next(
@@ -78,6 +80,7 @@ def rule_file_of(folder, command, name):
     return output.read_bytes().replace(name.encode(), b"") if code == 0 else code
 
 
+@pytest.mark.covering("thorough", every=7)
 @settings(max_examples=8)
 @pytest.mark.parametrize("command", COMMANDS)
 @given(data_sets(), st.randoms(use_true_random=False))

@@ -33,6 +33,7 @@ def weights(uqcli, target_files):
     return content["weights"]
 
 
+@pytest.mark.usefixtures("real_figures")
 def test_class_priors_of_source_and_target_have_intervals_and_a_figure(uqcli, target_files):
     arguments = ("shift", "source.parquet", "--target", "target.parquet", "-o", "s.json")
     outcome = uqcli(*arguments, "--json", "--plot", "s.svg", "--report", "s.html")
@@ -97,6 +98,7 @@ def test_the_precision_bound_is_met_exactly_on_target_data(uqcli, target_files):
     assert uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "-q", *check).code == 6
 
 
+@pytest.mark.thorough
 def test_recall_and_false_positive_rate_do_not_change(uqcli, target_files, weights):
     for bound in (("--recall", "0.6"), ("--max-fpr", "0.05")):
         thresholds = []

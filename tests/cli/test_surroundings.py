@@ -29,6 +29,7 @@ def run(*words, environment=None, limits=(), **options):
     )
 
 
+@pytest.mark.faults
 def test_python_without_docstrings_gives_equal_results(data, artifact):
     lines = [
         ("boundary", data, "--precision", "0.5", "--json"),
@@ -46,6 +47,8 @@ def test_python_without_docstrings_gives_equal_results(data, artifact):
         assert b"Examples:" in shown.out, line
 
 
+@pytest.mark.faults
+@pytest.mark.usefixtures("real_figures")
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="figures need matplotlib")
 @pytest.mark.parametrize(
     "settings",
@@ -77,6 +80,7 @@ def test_a_matplotlibrc_that_is_no_text_is_named(data, tmp_path):
     assert len(process.stderr.splitlines()) == 1
 
 
+@pytest.mark.covering("faults", every=2)
 @pytest.mark.parametrize("words", [("tce", "{data}"), ("tce", "--help")], ids=str)
 def test_no_color_overrides_other_variables(data, words):
     line = [word.format(data=data) for word in words]
@@ -86,6 +90,7 @@ def test_no_color_overrides_other_variables(data, words):
     assert b"\x1b" not in process.stdout
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("columns", ["0", "99999999999999999999"])
 def test_impossible_numbers_of_columns_are_ignored(uqcli, data, columns, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
@@ -111,6 +116,7 @@ def test_impossible_numbers_of_columns_are_ignored(uqcli, data, columns, monkeyp
     assert b"uncertainty" in shown
 
 
+@pytest.mark.covering("faults", every=4)
 @pytest.mark.parametrize(
     ("kind", "value", "message"),
     [
@@ -133,6 +139,7 @@ def test_limits_that_crash_libraries_are_named(data, artifact, tmp_path, kind, v
         assert not list(tmp_path.glob("o.*"))
 
 
+@pytest.mark.faults
 def test_the_smallest_documented_limits_suffice(data, artifact, tmp_path):
     limits = [(resource.RLIMIT_NOFILE, 32), (resource.RLIMIT_AS, 1_000_000 << 10)]
     for words in (
@@ -165,6 +172,7 @@ def classes(tmp_path_factory):
     return folder
 
 
+@pytest.mark.faults
 def test_results_are_byte_identical_on_every_kind_of_cpu(data, classes):
     lines = [
         [*line.format(data=data).split(), "--json"]
@@ -185,6 +193,7 @@ def test_results_are_byte_identical_on_every_kind_of_cpu(data, classes):
             assert outcome.out == expected.out, (kind, line)
 
 
+@pytest.mark.covering("faults", every=3)
 @pytest.mark.parametrize("threads", ["0", " 0", "00"])
 def test_zero_threads_count_as_unset(data, threads):
     process = run("tce", data, "-q", environment={"POLARS_MAX_THREADS": threads})

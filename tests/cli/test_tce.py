@@ -40,6 +40,7 @@ def test_scores_must_be_probabilities(uqcli, tmp_path):
     assert "probabilities" in outcome.err
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     ("truth", "pattern", "absent"),
     [
@@ -208,6 +209,7 @@ def test_groups_are_tested_in_bins_of_one_size(uqcli, regions):
     assert report["metrics"]["tce"] == measure(all_rows, MeasureOptions()).metrics["tce"]
 
 
+@pytest.mark.thorough
 def test_small_groups_are_named_and_not_tested(uqcli, regions):
     outcome = uqcli("tce", "regions.parquet", "--by", "region", "--json")
     tiny = next(group for group in outcome.json["groups"] if group["name"] == "tiny")
@@ -259,6 +261,7 @@ def test_sentences_describe_the_rows_of_the_bins_they_name(uqcli, tmp_path):
     assert note.count("mean score 27 %, positive 30.5 %)") == 2
 
 
+@pytest.mark.thorough
 def test_draws_depend_on_the_seed_only(uqcli, data, frame, tmp_path):
     options = ("--bootstrap", "40", "--json")
     outcome = uqcli("tce", data, *options)
@@ -286,6 +289,7 @@ def test_draws_depend_on_the_seed_only(uqcli, data, frame, tmp_path):
     assert "if calibrated" in uqcli("tce", data, "--bootstrap", "40").out.decode()
 
 
+@pytest.mark.thorough
 def test_classes_and_groups_have_their_own_draws(uqcli, class_rows):
     path, frame = class_rows
     arguments = ("--proba", "p_*", "--by", "wood", "--bootstrap", "39", "--json")
@@ -325,6 +329,7 @@ def test_fractional_weights_are_refused_with_advice(uqcli, tmp_path):
     assert "ece, ace, mce, brier and log_loss" in outcome.err
 
 
+@pytest.mark.thorough
 def test_the_head_of_a_page_is_about_the_class_that_it_names(uqcli, tmp_path):
     sample = Path(__file__).parents[2] / "sample_data" / "digits_proba_new.csv"
     report = uqcli("tce", str(sample), "--proba", "p_*", "--json", "--report", "classes.html").json

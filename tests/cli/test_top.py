@@ -1,11 +1,13 @@
 """Tests of ``apply --top``: a daily capacity, filled by the order of the nested rules."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import fit
 from tests.oracles.capacity import first_rows
 
 DAYS = [f"2026-03-{day:02}" for day in range(1, 11)]
@@ -19,18 +21,21 @@ def rows(seed, size=6000):
     return pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": label.astype(int)})
 
 
-@pytest.fixture
-def rule(uqcli, tmp_path):
+def write_files():
     """Fit a rule of several uncertainty bins, and write ten days in three files."""
-    rows(1).write_csv(tmp_path / "fit.csv")
-    options = ("--precision", "0.6", "--uncertainty-bins", "4", "-q", "-o", "rule.json")
-    assert uqcli("boundary", "fit.csv", *options).code == 0
+    rows(1).write_csv("fit.csv")
+    fit("boundary fit.csv --precision 0.6 --uncertainty-bins 4 -o rule.json")
     day = np.random.default_rng(5).choice(DAYS, 6000)
     frame = rows(2).with_columns(day=pl.Series(day))
     for index, (start, stop) in enumerate(((0, 1000), (1000, 1001), (1001, 6000))):
-        frame[start:stop].write_csv(tmp_path / f"part-{index}.csv")
-    frame.write_parquet(tmp_path / "all.parquet")
-    return json.loads((tmp_path / "rule.json").read_text())
+        frame[start:stop].write_csv(f"part-{index}.csv")
+    frame.write_parquet("all.parquet")
+    return json.loads(Path("rule.json").read_text())
+
+
+@pytest.fixture
+def rule(prepared):
+    return prepared(write_files)
 
 
 def flagged_in(path):
@@ -60,6 +65,7 @@ def test_ten_days_of_200_are_those_of_a_sort_in_memory(uqcli, rule, tmp_path):
     assert (report["parameters"]["top"], report["parameters"]["per"]) == (200, "day")
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("limit", [1, 37, 6000, 10_000])
 def test_a_number_of_all_rows_may_come_from_standard_input(uqcli, rule, tmp_path, limit):
     frame = pl.read_parquet(tmp_path / "all.parquet")
@@ -138,6 +144,7 @@ def test_the_report_says_how_many_rows_are_flagged(uqcli, rule, tmp_path):
     assert "No certificate is about them." in outcome.out.decode()
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     ("fit", "found"),
     [

@@ -47,6 +47,7 @@ def value_of(frame, flagged):
     return float(value), float(caught / total)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("algorithm", ["smooth", "vw-dpmt", "st", "mist", "all"])
 def test_rules_state_the_value_that_their_decisions_have(uqcli, files, tmp_path, algorithm):
     outcome = uqcli("boundary", "fit.csv", *WORTH, "--algorithm", algorithm, "--json", "-o", "r.json")
@@ -104,6 +105,7 @@ def test_given_amounts_measure_any_boundary(uqcli, files):
     assert metrics["value_caught"]["value"] == metrics["recall"]["value"]
 
 
+@pytest.mark.thorough
 def test_comparisons_answer_in_money(uqcli, files):
     outcome = uqcli("boundary", "fit.csv", *WORTH, "--compare", "--json")
     gain = outcome.json["metrics"]["gain"]

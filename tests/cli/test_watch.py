@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import fit
+
 FIRST_DAY = date(2026, 1, 1)
 
 
@@ -20,14 +22,18 @@ def rows(seed, size=600, rate=1.0, **more):
     return pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": label, **more})
 
 
-@pytest.fixture
-def files(tmp_path, uqcli):
+def write_files():
     """Write a rule, batches that keep its promise, and batches that break it."""
-    rows(0, 4000).write_csv(tmp_path / "fit.csv")
+    rows(0, 4000).write_csv("fit.csv")
     for number in range(3):
-        rows(number + 1).write_csv(tmp_path / f"kept{number}.csv")
-        rows(number + 10, 1500, 0.6).write_csv(tmp_path / f"broken{number}.csv")
-    assert uqcli("boundary", "fit.csv", "--precision", "0.8", "-q", "-o", "rule.json").code == 0
+        rows(number + 1).write_csv(f"kept{number}.csv")
+        rows(number + 10, 1500, 0.6).write_csv(f"broken{number}.csv")
+    fit("boundary fit.csv --precision 0.8 -o rule.json")
+
+
+@pytest.fixture
+def files(prepared):
+    prepared(write_files)
 
 
 def days(count, rate_of_day=lambda day: 1.0, size=150):
@@ -110,6 +116,7 @@ def test_a_failed_check_leaves_the_state_as_it_was(uqcli, files, tmp_path):
     assert (tmp_path / "state.json").read_bytes() == before
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(
     "option", [("--delta", "0.05"), ("--run-length", "20"), ("--bound", "0.7"), ("--day", "d")]
 )
@@ -171,6 +178,7 @@ def test_days_that_are_no_dates_are_refused(uqcli, files, tmp_path):
     assert "has 'soon'" in outcome.err
 
 
+@pytest.mark.usefixtures("real_figures")
 def test_a_change_is_found_and_dated(uqcli, files, tmp_path):
     days(60, lambda day: 1.0 if day < 40 else 0.6).write_csv(tmp_path / "days.csv")
     outcome = uqcli(*WATCH, "days.csv", "--day", "day", *STATE, "--report", "w.html", "--plot", "w.png")
@@ -248,6 +256,7 @@ PROMISES = {
 }
 
 
+@pytest.mark.covering("thorough", every=5)
 @pytest.mark.parametrize("kind", PROMISES)
 def test_each_promise_counts_its_trials(uqcli, files, kind):
     options, names = PROMISES[kind]
@@ -322,6 +331,7 @@ sys.exit(run(["watch", "rule.json", *sys.argv[1:], "--state", "state.json", "-q"
 """
 
 
+@pytest.mark.faults
 def test_two_processes_that_feed_one_state_lose_nothing(uqcli, files, tmp_path):
     for number in range(8):
         rows(30 + number).write_csv(tmp_path / f"part{number}.csv")
@@ -359,6 +369,7 @@ def test_rows_without_labels_are_compared_with_the_calibration_rows(uqcli, files
     assert uqcli(*WATCH, "like.csv", "--label", "label").code == 3
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("bound", ["--precision", "--recall"])
 def test_recall_is_not_watched_by_labels_of_flagged_rows(uqcli, files, tmp_path, bound):
     assert uqcli("boundary", "fit.csv", bound, "0.6", "-q", "-o", "rule.json").code == 0

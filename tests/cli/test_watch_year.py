@@ -50,6 +50,7 @@ def write_rule(uqcli, tmp_path):
     assert uqcli("boundary", "fit.csv", "--precision", "0.75", "-q", "-o", "rule.json").code == 0
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize(("breaks_on", "mails"), [(None, 0), (150, 1)])
 def test_the_crontab_mails_once_when_it_must(uqcli, tmp_path, breaks_on, mails):
     nightly, weekly = crontab()
@@ -81,6 +82,7 @@ def test_the_crontab_mails_once_when_it_must(uqcli, tmp_path, breaks_on, mails):
         assert " since about 2026-0" in (tmp_path / "watch.html").read_text()
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(("matured", "code"), [("90", 0), ("0", 6)])
 def test_only_complete_days_keep_the_level_if_bad_outcomes_come_first(uqcli, tmp_path, matured, code):
     write_rule(uqcli, tmp_path)

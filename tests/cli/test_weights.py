@@ -17,7 +17,7 @@ def amounts(frame, tmp_path):
     return "a.parquet", "--weight", "amount"
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     "command",
     [

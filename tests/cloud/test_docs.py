@@ -3,11 +3,13 @@
 import os
 
 import polars as pl
+import pytest
 
 from tests.cli.conftest import sample_frame
 from tests.documentation.pages import blocks_needing, run
 
 
+@pytest.mark.thorough
 def test_the_commands_of_the_page_run(bucket, tmp_path):
     bucket.client.create_bucket(Bucket="bucket")
     frame = sample_frame(rows=600)

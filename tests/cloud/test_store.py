@@ -46,6 +46,7 @@ def test_boundary_and_apply_work_in_the_store(uqcli, bucket, folder, tmp_path):
     assert [key for key in bucket.key_names() if ".uqcli" in key or key.endswith("/")] == []
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_every_format_is_read(uqcli, bucket, tmp_path, suffix):
     content = file_bytes(frame_of(1000), suffix)
@@ -55,6 +56,7 @@ def test_every_format_is_read(uqcli, bucket, tmp_path, suffix):
     assert (stored.code, stored.out) == (0, local.out)
 
 
+@pytest.mark.covering("thorough", every=7)
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_rows_are_streamed_in_pieces(uqcli, bucket, tmp_path, suffix, monkeypatch):
     monkeypatch.setattr(limits, "FIRST_BYTES", 100)
@@ -87,6 +89,7 @@ PATTERNS = (
 )
 
 
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_patterns_match_as_on_local_files(uqcli, bucket, folder, pattern):
     stored = bucket.put_folder(folder, "scores")
@@ -104,7 +107,6 @@ def test_folder_keys_define_groups(uqcli, bucket, folder):
     assert DAYS[2] in outcome.out.decode()
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_pages_name_the_objects_that_were_read(uqcli, bucket, folder):
     stored = bucket.put_folder(folder, "scores")
     assert uqcli("tce", stored, "-q", "--bootstrap", "0", "--report", f"{bucket}/r.md").code == 0
@@ -112,7 +114,7 @@ def test_pages_name_the_objects_that_were_read(uqcli, bucket, folder):
     assert named in bucket.get("r.md").decode()
 
 
-@pytest.mark.usefixtures("figure_stub")
+@pytest.mark.thorough
 def test_pages_have_the_content_type_of_html(uqcli, bucket):
     rows = bucket.put("a.csv", file_bytes(frame_of(400), ".csv"))
     assert uqcli("tce", rows, "-q", "--bootstrap", "0", "--report", f"{bucket}/r.html").code == 0

@@ -90,6 +90,7 @@ def web(short_limits, monkeypatch):
     server.server_close()
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("/a.")])
 def test_files_are_read(uqcli, web, tmp_path, name):
     (tmp_path / name[1:]).write_bytes(FILES[name])
@@ -132,6 +133,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("path", FAULTS)
 def test_incomplete_answers_are_errors(uqcli, web, tmp_path, path):
     (tmp_path / "a.csv").write_bytes(FILES["/a.csv"])
@@ -152,7 +154,6 @@ def test_unreachable_servers_are_errors(uqcli, short_limits, address):
     assert f"cannot read '{address}'" in outcome.err
 
 
-@pytest.mark.usefixtures("figure_stub")
 def test_secrets_of_addresses_are_not_printed(uqcli, web, tmp_path):
     signed = web.replace("http://", "http://user:secret@") + "/none.csv?signature=secret"
     for address in (signed, f"{web}/none.csv?signature=secret", f"{web}/away/ftp?signature=secret"):

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.documentation.reference import DOCS
 
 
+@pytest.mark.thorough
 def test_the_site_builds_without_warnings_and_requests_no_other_host(tmp_path):
     shutil.copytree(DOCS, tmp_path / "docs")
     (tmp_path / "docs" / "zensical.toml").rename(tmp_path / "zensical.toml")

@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import pytest
+
 import uqcli
 from sample_data import figure
 from tests.documentation.pages import PAGES
@@ -52,6 +54,7 @@ def boundary_report(*options):
         return json.loads(report.read_text())
 
 
+@pytest.mark.thorough
 def test_the_gain_on_the_sample_data_is_current():
     report = boundary_report("--compare")
     metrics = report["metrics"]
@@ -95,6 +98,7 @@ def test_the_first_figure_and_its_numbers_are_current():
     assert figure.sentence(comparison) in picture
 
 
+@pytest.mark.thorough
 def test_the_spread_of_an_ensemble_does_not_help_on_the_same_rows():
     columns = ("--score", "ensemble_score", "--uncertainty", "ensemble_uncertainty")
     report = boundary_report("--compare", *columns)

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import settings
 
+from tests.conftest import PROFILE
 from uqcli.choices import EngineName
 from uqcli.engines.local.count import cached, group, isotonic, pooling, ranges
 from uqcli.engines.open import open_engine
@@ -14,8 +15,11 @@ FRAME = "frame"
 SMALL_PARTS, REREAD_PARTS = "in parts of a few rows", "in parts, most of them read again"
 FEW_CELLS, EXPRESSIONS = "spark, in a few cells", "spark, in a few cells by expressions"
 ON_SPARK = (EngineName.SPARK, FEW_CELLS, EXPRESSIONS)
-EXAMPLES_ON_SPARK, EXAMPLES_IN_PARTS = 2, 4
+EXAMPLES_ON_SPARK, EXAMPLES_IN_PARTS = (1, 2) if PROFILE == "uqcli" else (2, 4)
 """Maximum number of generated examples per test: on a cluster, and with small parts."""
+
+USUAL = (EngineName.POLARS, REREAD_PARTS, EXPRESSIONS)
+"""Engines that ``make test`` uses, the last of them once for each test; ``make test-spark`` uses all."""
 
 
 @pytest.fixture(params=[*EngineName, SMALL_PARTS, REREAD_PARTS, FEW_CELLS, EXPRESSIONS])
@@ -30,11 +34,22 @@ def source(request):
     return request.param
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Deselect tests of inputs that a cluster refuses: frames in memory, JSON lines, Arrow, streams."""
+    """Deselect tests of inputs that a cluster refuses, and mark those of engines that are not usual."""
     deselected = [item for item in items if _is_refused(item)]
     config.hook.pytest_deselected(items=deselected)
     items[:] = [item for item in items if item not in deselected]
+    on_spark = set()
+    for item in items:
+        values = item.callspec.params if hasattr(item, "callspec") else {}
+        variant = values.get("variant")
+        is_repeated = variant in ON_SPARK and item.function in on_spark
+        is_repeated |= variant == REREAD_PARTS and values.get("source") == FRAME
+        if variant is not None and (variant not in USUAL or is_repeated):
+            item.add_marker("spark")
+        elif variant in ON_SPARK:
+            on_spark.add(item.function)
 
 
 def _is_refused(item):

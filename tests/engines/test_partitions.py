@@ -217,6 +217,7 @@ def test_classes_are_a_key_like_any_other(engine, tmp_path_factory, records):
         assert list(zip(*(column.tolist() for column in columns), strict=True)) == expected
 
 
+@pytest.mark.covering("thorough", every=2)
 def test_a_hundred_classes_are_counted(engine, tmp_path):
     probability_by_class = {f"{number:02}": 1 / 64 if number < 64 else 0.0 for number in range(100)}
     columns = {f"p_{name}": [value] for name, value in probability_by_class.items()}

@@ -33,6 +33,7 @@ def summary(engine, inputs, output, roles, ranges, on_invalid, only=None):
     return open_engine(engine).stream(request)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("engine", list(EngineName))
 @pytest.mark.parametrize("on_invalid", [OnInvalid.KEEP, OnInvalid.DROP])
 @pytest.mark.parametrize("only", [None, "high"])

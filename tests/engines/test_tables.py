@@ -209,6 +209,7 @@ def larger_parts(engine, variant, monkeypatch):
         monkeypatch.setattr(cached, "KEPT_BYTES", 400)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.usefixtures("larger_parts")
 @pytest.mark.parametrize("name", CROWDED)
 def test_values_crowded_anywhere_are_counted_as_by_hand(engine, variant, tmp_path, name):
@@ -326,7 +327,7 @@ def test_boundaries_are_those_of_all_scores_pooled(
     inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
     for index, (kind, text) in enumerate(CONSTRAINTS):
-        for offset in range(1 if variant == EngineName.POLARS else 2):  # this engine runs more examples
+        for offset in range(2 if variant == SMALL_PARTS else 1):
             setup = SETUPS[(first_setup + index + offset) % len(SETUPS)]
             assert optima(table, kind, text, setup) == optima_of_all_pooled(tuple(data), kind, text, setup)
 
@@ -390,7 +391,10 @@ def test_weights_of_zero_only_are_refused(engine, source, tmp_path):
 @pytest.mark.usefixtures("larger_parts")
 def test_the_best_threshold_is_found_among_many_scores(engine, variant, source, tmp_path):
     random = np.random.default_rng(3)
-    for seed in range({**dict.fromkeys(ON_SPARK, 1), REREAD_PARTS: 2, SMALL_PARTS: 3}.get(variant, 8)):
+    constraints = [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")]
+    if variant != EngineName.POLARS:
+        constraints = constraints[::3]
+    for seed in range({**dict.fromkeys((*ON_SPARK, REREAD_PARTS), 1), SMALL_PARTS: 3}.get(variant, 3)):
         score = random.random(150)
         label = random.random(150) < score ** (seed % 3 + 1)
         data = [(*row, 1) for row in zip(score.tolist(), score.tolist(), label.tolist(), strict=True)]
@@ -398,7 +402,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, variant, source, 
         folder.mkdir()
         inputs = write_inputs(frame(data), folder, ending=source, row_group_size=20)
         tables = table_with(engine, inputs, data), ArrayTable(as_rows(data))
-        for kind, text in [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")]:
+        for kind, text in constraints:
             optima = [
                 calibration_set(table, parse_constraint(kind, text), GridRequest(uncertainty_bins=1))
                 .optimum(Algorithm.ST)
@@ -462,6 +466,7 @@ def test_references_are_those_by_hand(engine, source, tmp_path_factory, data, ki
         assert set(calibration.reference(edges[:0], uncertain=False).lowest) == {"score"}
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.usefixtures("larger_parts")
 @pytest.mark.parametrize("name", CROWDED)
 def test_references_of_crowded_scores_are_those_by_hand(engine, variant, tmp_path, name):

@@ -27,6 +27,7 @@ SECTIONS = {
 }
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_guarantee_holds(folder, section):
     findings = Findings()

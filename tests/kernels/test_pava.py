@@ -121,6 +121,7 @@ def written_cache(tmp_path_factory):
     return cache
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("trouble", ["truncated code", "no place"])
 def test_a_damaged_cache_never_breaks_a_run(written_cache, tmp_path, trouble):
     cache = tmp_path / "cache"

@@ -115,6 +115,7 @@ CONSUMERS = {
 }
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(("values", "rows"), [(7, 2_900_000_000), (2000, 2_900_000_000), (40_000, 90_000)])
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_results_are_those_of_wide_counts(name, values, rows):

@@ -84,6 +84,7 @@ def read_by_python(content, delimiter):
     return header, [(row + [""] * (len(header) - len(row)), len(row) < len(header)) for row in rows[1:]]
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("seed", range(8))
 def test_well_formed_files_are_read_as_by_python(seed, monkeypatch):
     source = random.Random(seed)
@@ -101,6 +102,7 @@ def test_well_formed_files_are_read_as_by_python(seed, monkeypatch):
             assert joined.startswith(record) if short else joined == record, content
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("seed", range(8))
 def test_any_bytes_are_read_alike_for_any_block_size(seed, monkeypatch):
     source = random.Random(1000 + seed)

@@ -58,6 +58,7 @@ def read(content, block_bytes, monkeypatch):
     return rows
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("seed", range(60))
 def test_values_equal_those_of_pythons_reader_for_any_block_size(seed, monkeypatch):
     random_ = random.Random(seed)

@@ -20,6 +20,7 @@ def draw_rows(seed, size, rate=1.0):
     return score, uncertainty, random.random(size) < rate * score
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("rate", "size"), [(1.0, 300), (0.1, 3000), (0.01, 50_000)])
 def test_copies_are_distinguished_from_rows_that_are_equal_by_chance(seed, rate, size):

@@ -128,6 +128,7 @@ def test_a_failing_command_is_an_error(tmp_path):
         program.run("tce", "missing.csv")
 
 
+@pytest.mark.thorough
 def test_the_smallest_study_runs_end_to_end(tmp_path):
     outcome = truth.run(Program(folder=tmp_path), SMALLEST, lambda text: None)
     kept = json.loads(json.dumps(outcome.content()))

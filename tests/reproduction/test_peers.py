@@ -15,12 +15,14 @@ def rows():
     return score[order], label[order]
 
 
+@pytest.mark.thorough
 def test_both_choose_the_only_score_above_the_bound(rows):
     score, label = rows
     assert 0.6 < tuned_threshold(score, label, 0.8) <= 1
     assert 0.6 < controlled_threshold(score, label, 0.8, 0.1) <= 1
 
 
+@pytest.mark.thorough
 def test_without_a_feasible_threshold_there_is_none(rows):
     score, label = rows
     assert tuned_threshold(score, label, 0.99) is None

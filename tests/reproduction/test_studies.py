@@ -29,6 +29,7 @@ def test_rows_drawn_by_the_library_equal_those_of_the_command(program):
     assert from_command.equals(from_library.select(from_command.columns))
 
 
+@pytest.mark.thorough
 def test_seeds_measured_together_equal_seeds_measured_one_by_one(program):
     measured = MetricsCache(program=program, say=lambda text: None)
     settings = {
@@ -50,6 +51,7 @@ def test_seeds_measured_together_equal_seeds_measured_one_by_one(program):
     assert program.commands == 1
 
 
+@pytest.mark.thorough
 def test_recalls_are_given_by_name_of_the_boundary(program):
     assert recalls(program, "rows.parquet") == {}
     draw(program.folder / "rows.parquet", "posterior", 2_000, 0)

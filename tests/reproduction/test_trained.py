@@ -50,12 +50,14 @@ def test_log_odds_of_a_network_match_its_probabilities(few_rows, monkeypatch):
     assert np.allclose(1 / (1 + np.exp(-log_odds)), model.predict_proba(features)[:, 1], atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_models_are_seeded(few_rows, monkeypatch):
     monkeypatch.setattr(learned, "EPOCHS", 3)
     for train in (lambda: learned.boosted(few_rows, 3), lambda: learned.network(few_rows, 1, True, 3)):
         assert np.array_equal(train()(few_rows.features), train()(few_rows.features))
 
 
+@pytest.mark.thorough
 def test_the_five_classifiers_give_probabilities(few_rows):
     train, new = learned.standardised_split(few_rows, seed=0, max_rows=200)
     assert (len(train.labels), len(new.labels)) == (140, 60)

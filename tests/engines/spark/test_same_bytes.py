@@ -83,6 +83,7 @@ def inputs(folder):
     return [str(folder / f"{file_number}.parquet") for file_number in range(3)]
 
 
+@pytest.mark.covering("spark", every=16)
 @pytest.mark.parametrize("line", [*BINARY, *CLASSES])
 def test_rule_files_are_byte_identical_on_both_engines(folder, tmp_path, line):
     words = line.format(folder=folder).split()
@@ -93,6 +94,7 @@ def test_rule_files_are_byte_identical_on_both_engines(folder, tmp_path, line):
     assert (tmp_path / "polars").read_bytes() == (tmp_path / "spark").read_bytes()
 
 
+@pytest.mark.covering("spark", every=8)
 @pytest.mark.parametrize(
     "line",
     [
@@ -133,6 +135,7 @@ def test_values_of_rules_are_equal_on_both_engines(folder, tmp_path):
     assert b'"value_caught"' in reports[0]
 
 
+@pytest.mark.covering("spark", every=3)
 @pytest.mark.parametrize(
     "options",
     [
@@ -180,6 +183,7 @@ def test_labels_of_a_second_file_are_checked_on_both_engines(folder, tmp_path, c
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.covering("spark", every=4)
 @pytest.mark.parametrize(
     "line",
     [
@@ -204,6 +208,7 @@ def test_decisions_are_equal_in_any_order_of_rows(folder, tmp_path, line, only):
     assert run(["apply", rule_file, *inputs(folder), *options, "-o", output, "--engine", "spark"]) == 3
 
 
+@pytest.mark.covering("spark", every=3)
 @pytest.mark.parametrize(
     "line",
     [
@@ -287,6 +292,7 @@ def test_a_server_of_another_protocol_is_refused(folder, capfd, monkeypatch):
     assert "no answer of Spark Connect within 0.5 seconds" in capfd.readouterr().err
 
 
+@pytest.mark.spark
 def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(ranges, "ROWS_PER_PART", 100)
     monkeypatch.setattr(ranges, "CELLS", 64)

