@@ -45,7 +45,7 @@ _SETTINGS = "_hypothesis_internal_use_settings"
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Mark what other targets run, and reduce the examples of each property, unless all are asked for."""
     cases = defaultdict(list)
     for item in items:
@@ -61,7 +61,9 @@ def pytest_collection_modifyitems(items):
             if item not in covering:
                 item.add_marker(marker.args[0])
     part = int(os.environ.get("TEST_PART", "1"))
-    items[:] = [item for item in items if zlib.crc32(f"{_commit(part)} {item.nodeid}".encode()) % part == 0]
+    others = [item for item in items if zlib.crc32(f"{item.nodeid} {_commit(part)}".encode()) % part]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if item not in set(others)]
     if PROFILE != "uqcli":
         return
     for function in {item.function for item in items if hasattr(item, "function")}:
