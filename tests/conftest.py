@@ -14,6 +14,7 @@ import subprocess
 import sys
 import zlib
 from collections import defaultdict
+from fractions import Fraction
 
 # otherwise child processes compile the same modules hundreds of times, and workers rewrite all tests
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -27,8 +28,8 @@ from uqcli.cli.process.environment import round_alike  # noqa: E402
 round_alike()  # as child processes do
 import numpy  # noqa: E402, F401  before warnings are errors
 
-SHARE_OF_EXAMPLES = 4
-MIN_EXAMPLES, MAX_EXAMPLES = 6, 100
+SHARE_OF_EXAMPLES = 6
+MIN_EXAMPLES, MAX_EXAMPLES = 5, 50
 
 settings.register_profile(
     "uqcli", derandomize=True, deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
@@ -118,6 +119,8 @@ def _clean_surroundings(monkeypatch, tmp_path):
 
 
 FEW_DRAWS = {
+    "uqcli.methods.boundary.bins._BOUND_OFFSETS": (Fraction(-1, 20), Fraction(0)),
+    "uqcli.methods.boundary.bins._BOUND_FACTORS": (Fraction(1),),
     "uqcli.methods.boundary.expected.DRAWS": 14,
     "uqcli.methods.boundary.operating_points.DRAWS": 14,
     "uqcli.methods.boundary.expected._MAX_INFEASIBLE": 3,
@@ -126,7 +129,7 @@ FEW_DRAWS = {
     "uqcli.methods.watch.before_labels.REFITS": 40,
     "uqcli.defaults.BOOTSTRAP": 20,
 }
-"""Numbers of resamplings and permutations, so that command lines of tests take a third of the time."""
+"""Numbers of resamplings and permutations, and bounds tried, so that command lines of tests are quick."""
 
 
 @pytest.fixture

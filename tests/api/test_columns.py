@@ -150,7 +150,7 @@ def test_unusable_rows_of_a_calibrator_are_named(rows):
         aged.predict([0.5], features={"age": [np.inf]})
 
 
-def test_a_rule_file_with_other_column_names_takes_plain_arguments(tmp_path, rows):
+def test_a_rule_file_with_other_column_names_takes_plain_arguments(tmp_path, rows, all_draws):
     """A rule that a command fitted to other column names is used without these names."""
     from uqcli.cli.app import run
 

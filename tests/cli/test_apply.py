@@ -19,7 +19,7 @@ from uqcli.engines.local.read import csv_text
 
 
 @pytest.fixture
-def decisions(artifact, frame):
+def decisions(artifact, frame, all_draws):
     """Compute the decisions of the Python API on the sample rows."""
     content = json.loads(artifact.read_text())
     boundary = find_boundary(

@@ -48,6 +48,7 @@ def test_the_command_equals_the_api(uqcli, data, frame, algorithm, binning, scor
     assert artifact["fit"]["recall"] == boundary.fit.recall
 
 
+@pytest.mark.thorough
 def test_format_order_split_and_threads_change_no_byte(uqcli, data, data_csv, frame, tmp_path):
     expected = fit(uqcli, data)
     frame.sample(fraction=1, shuffle=True, seed=1).write_parquet(tmp_path / "shuffled.parquet")
@@ -374,6 +375,7 @@ def test_the_saved_rule_is_the_advised_rule(compared_rows, tmp_path, uqcli):
     assert (content["algorithm"], len(content["thresholds"])) == ("vw-dpmt", 3)
 
 
+@pytest.mark.thorough
 def test_the_default_chooses_bins_and_reports_expected_metrics(compared_rows, tmp_path, uqcli):
     line = ("boundary", compared_rows, "--precision", "0.6", "-o", "b.json", "--uncertainty")
     for column, bins in (("noise", {1}), ("useful", {2, 4, 8})):

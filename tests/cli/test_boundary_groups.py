@@ -48,7 +48,7 @@ ALGORITHMS = {
 }
 
 
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.thorough
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_bound_in_each_group_gives_the_rule_of_its_rows_alone(uqcli, files, tmp_path, algorithm):
     options = ("--precision", "0.7", *ALGORITHMS[algorithm], "-q")
@@ -241,6 +241,7 @@ def test_predictions_refuse_what_they_cannot_use(uqcli, tmp_path):
         assert uqcli(*common, *options).code == 2
 
 
+@pytest.mark.thorough
 def test_rows_without_a_group_are_measured_under_the_rule_of_all_rows(uqcli, files, tmp_path):
     options = ("--precision", "0.7", "--by", "region", "--bound", "each", "-q", "-o", "rule.json")
     assert uqcli("boundary", "fit.csv", *options).code == 0

@@ -79,6 +79,7 @@ def counts(frame):
     return flagged.height, hits, reviewed.height, hits + reviewed["label"].sum()
 
 
+@pytest.mark.thorough
 def test_flags_are_those_of_the_boundary_without_a_review(uqcli, files, tmp_path):
     for algorithm in ("smooth", "vw-dpmt"):
         common = ("boundary", "fit.csv", "--precision", "0.8", "--algorithm", algorithm, "-q")
@@ -89,6 +90,7 @@ def test_flags_are_those_of_the_boundary_without_a_review(uqcli, files, tmp_path
         assert plain["expected"] == zones["expected"]
 
 
+@pytest.mark.thorough
 def test_the_order_of_rows_and_the_format_change_nothing(uqcli, files, tmp_path):
     frame = rows(1)
     frame.sample(fraction=1, shuffle=True, seed=5).write_parquet(tmp_path / "shuffled.parquet")
@@ -151,6 +153,7 @@ def test_an_infeasible_boundary_reviews_nothing(uqcli, files, tmp_path):
     assert not (tmp_path / "rule.json").exists()
 
 
+@pytest.mark.thorough
 def test_a_saved_grid_and_several_bounds_have_zones(uqcli, files, tmp_path):
     assert uqcli("bin", "fit.csv", "--binning", "shared", "-q", "-o", "grid.json").code == 0
     assert (

@@ -175,6 +175,7 @@ def test_the_report_compares_cross_validated_scores(uqcli, rows):
     assert evaluated["metrics"] == {**tested["metrics"], "rows": evaluated["source"]["rows"]}
 
 
+@pytest.mark.thorough
 def test_calibration_that_does_not_help_is_reported(uqcli, rows):
     random = np.random.default_rng(3)
     score = random.random(3000)

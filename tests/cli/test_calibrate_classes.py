@@ -31,6 +31,7 @@ def calibrate(uqcli, rows, name, *options):
     return uqcli("calibrate", rows / name, "--proba", "p_*", *options)
 
 
+@pytest.mark.thorough
 def test_underconfident_class_probabilities_are_sharpened(uqcli, rows):
     outcome = calibrate(uqcli, rows, "rows.csv", "--json", "-o", rows / "c.json")
     metrics, content = outcome.json["metrics"], json.loads((rows / "c.json").read_text())
@@ -65,6 +66,7 @@ def test_apply_adds_a_column_per_class_and_evaluate_measures_it(uqcli, rows):
     assert uqcli("evaluate", rows / "c.json", rows / "renamed.parquet", *line).code == 0
 
 
+@pytest.mark.thorough
 def test_two_calibrators_of_classes_are_compared_on_the_same_rows(uqcli, rows):
     for name, options in (("a", ()), ("b", ("--weight", "weight"))):
         assert calibrate(uqcli, rows, "rows.csv", *options, "-q", "-o", rows / f"{name}.json").code == 0

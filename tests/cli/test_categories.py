@@ -72,6 +72,7 @@ def test_a_new_category_is_calibrated_and_counted(uqcli, rows, options):
     assert uqcli("evaluate", "c.json", "new.csv").code == 0
 
 
+@pytest.mark.thorough
 def test_a_text_in_a_numeric_feature_is_missing_and_counted(uqcli, rows):
     line = ("calibrate", "rows.csv", *HETEROGENEOUS, "--features", "age", "--min-leaf", "200")
     assert uqcli(*line, "-q", "-o", "c.json").code == 0

@@ -404,7 +404,7 @@ def test_rows_with_the_cluster_column_of_the_rule_need_a_caution(uqcli, customer
     assert uqcli("apply", "clustered.json", "without.parquet", "-q", "-o", "out.csv").code == 0
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", [(), ("--engine", "spark")])
 def test_repeated_rows_need_a_caution(uqcli, customers, tmp_path, engine):
     caution = "most rows repeat the score and the uncertainty"

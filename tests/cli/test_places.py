@@ -168,6 +168,7 @@ def test_two_inputs_cannot_be_standard_input(uqcli, command, names):
     assert "standard input is named twice" in outcome.err
 
 
+@pytest.mark.thorough
 def test_several_rules_read_one_stream(uqcli, data, data_csv, tmp_path):
     for number, method in enumerate(("platt", "isotonic")):
         arguments = ["--method", method, "--bootstrap", 0, "-q", "-o", f"c{number}.json"]

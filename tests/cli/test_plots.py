@@ -40,7 +40,7 @@ def test_unusable_paths_of_figures_are_errors(uqcli, case, data, artifact, tmp_p
     assert not (tmp_path / "a.svg").exists()
 
 
-@pytest.mark.covering("thorough", every=6)
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)
 def test_pages_contain_the_figure(uqcli, case, data, artifact, tmp_path):
     reports = ("--report", "r.html", "--report", "r.md")

@@ -172,6 +172,7 @@ def test_the_weight_of_a_rule_file_can_be_unset(uqcli, data):
         assert outcome.code == 0, outcome.err
 
 
+@pytest.mark.thorough
 def test_columns_can_be_configured_once_for_all_commands(uqcli, data, tmp_path, configure):
     renamed = pl.read_parquet(data).rename({"score": "s", "label": "y", "uncertainty": "u"})
     renamed.write_parquet("renamed.parquet")

@@ -40,6 +40,7 @@ def files(prepared):
     return prepared(write_files)
 
 
+@pytest.mark.thorough
 def test_flagged_rows_are_drawn_alike_for_precision(uqcli, files, tmp_path):
     _, flagged = files
     draws = uniforms(np.arange(ROWS), 3, Purpose.SAMPLE)

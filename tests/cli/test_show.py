@@ -128,6 +128,7 @@ def test_edited_rule_files_are_reported(uqcli, folder):
     )
 
 
+@pytest.mark.thorough
 def test_a_check_of_changed_rows_fails_with_exit_code_6(uqcli, folder):
     first_rule = fit_rule(uqcli, folder, "one", "--precision", "0.7")
     second_rule = fit_rule(uqcli, folder, "two", "--precision", "0.8")

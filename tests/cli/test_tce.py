@@ -188,6 +188,7 @@ def regions(tmp_path):
     return frame
 
 
+@pytest.mark.thorough
 def test_groups_are_tested_in_bins_of_one_size(uqcli, regions):
     """Otherwise the largest group would be the worst, because its bins detect the smallest errors."""
     report = uqcli("tce", "regions.parquet", "--by", "region", "--json").json
@@ -235,6 +236,7 @@ def test_without_a_large_enough_group_there_is_no_worst(uqcli, tmp_path):
     assert uqcli("tce", "d.csv", "--by", "g", "-q", "--fail-if", "worst_group.tce > 0").code == 6
 
 
+@pytest.mark.thorough
 def test_true_probabilities_are_not_rejected_in_a_large_file(uqcli, tmp_path):
     """With the paper's bins of at least 5 % of the rows, the tests reject even true probabilities."""
     random = np.random.default_rng(1)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import polars as pl
+import pytest
 
 from uqcli.methods.stream.beta import from_beta
 from uqcli.methods.stream.members import from_members
@@ -61,6 +62,7 @@ def test_unusable_rows_are_kept_or_dropped(uqcli, tmp_path):
     assert len(uqcli("uncertainty", "d.csv", *options, "--on-invalid", "drop").out.splitlines()) == 2
 
 
+@pytest.mark.thorough
 def test_simulated_rows_depend_on_the_seed_only(uqcli, tmp_path):
     options = ["simulate", "posterior", "--rows", "70000", "--gamma", "0.1,0.5"]
     assert uqcli(*options, "-o", "a.parquet", "-q").code == 0

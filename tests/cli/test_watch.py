@@ -256,7 +256,7 @@ PROMISES = {
 }
 
 
-@pytest.mark.covering("thorough", every=5)
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", PROMISES)
 def test_each_promise_counts_its_trials(uqcli, files, kind):
     options, names = PROMISES[kind]

@@ -28,6 +28,7 @@ def folder(tmp_path):
     return scores
 
 
+@pytest.mark.thorough
 def test_boundary_and_apply_work_in_the_store(uqcli, bucket, folder, tmp_path):
     stored = bucket.put_folder(folder, "scores")
     local = uqcli("boundary", f"{folder}/day=*/", "--precision", "0.6", "-o", tmp_path / "b.json")
@@ -56,7 +57,7 @@ def test_every_format_is_read(uqcli, bucket, tmp_path, suffix):
     assert (stored.code, stored.out) == (0, local.out)
 
 
-@pytest.mark.covering("thorough", every=7)
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_rows_are_streamed_in_pieces(uqcli, bucket, tmp_path, suffix, monkeypatch):
     monkeypatch.setattr(limits, "FIRST_BYTES", 100)
@@ -99,6 +100,7 @@ def test_patterns_match_as_on_local_files(uqcli, bucket, folder, pattern):
     assert outcome.err.replace(stored, str(folder)) == local.err
 
 
+@pytest.mark.thorough
 def test_folder_keys_define_groups(uqcli, bucket, folder):
     stored = bucket.put_folder(folder, "scores")
     local = uqcli("tce", folder, "--by", "day", "--json", "--bootstrap", "0")
@@ -156,6 +158,7 @@ def test_a_folder_of_two_formats_is_an_error(uqcli, bucket):
     assert uqcli("tce", f"{bucket}/scores/*.csv", "-q", "--bootstrap", "0").code == 0
 
 
+@pytest.mark.thorough
 def test_folders_are_listed_once_and_only_if_a_pattern_matches(uqcli, bucket, folder, monkeypatch):
     stored = bucket.put_folder(folder, "scores")
     for prefix in ("logs/day=1", "logs/day=2", "scores/day=2025-01-01"):
@@ -196,6 +199,7 @@ def test_a_failed_check_keeps_the_old_object(uqcli, bucket):
     assert bucket.key_names() == ["a.csv", "b.json", "o.csv"]
 
 
+@pytest.mark.thorough
 def test_objects_that_mark_folders_are_skipped(uqcli, bucket, folder):
     stored = bucket.put_folder(folder, "scores")
     local = uqcli("tce", folder, "--json", "--bootstrap", "0")

@@ -90,7 +90,7 @@ def web(short_limits, monkeypatch):
     server.server_close()
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("/a.")])
 def test_files_are_read(uqcli, web, tmp_path, name):
     (tmp_path / name[1:]).write_bytes(FILES[name])

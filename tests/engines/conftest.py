@@ -19,7 +19,7 @@ EXAMPLES_ON_SPARK, EXAMPLES_IN_PARTS = (1, 2) if PROFILE == "uqcli" else (2, 4)
 """Maximum number of generated examples per test: on a cluster, and with small parts."""
 
 USUAL = (EngineName.POLARS, REREAD_PARTS, EXPRESSIONS)
-"""Engines that ``make test`` uses, the last of them once for each test; ``make test-spark`` uses all."""
+"""Engines that ``make test`` uses, the last two once for each test; ``make test-spark`` uses all."""
 
 
 @pytest.fixture(params=[*EngineName, SMALL_PARTS, REREAD_PARTS, FEW_CELLS, EXPRESSIONS])
@@ -40,16 +40,15 @@ def pytest_collection_modifyitems(config, items):
     deselected = [item for item in items if _is_refused(item)]
     config.hook.pytest_deselected(items=deselected)
     items[:] = [item for item in items if item not in deselected]
-    on_spark = set()
+    taken = set()
     for item in items:
         values = item.callspec.params if hasattr(item, "callspec") else {}
         variant = values.get("variant")
-        is_repeated = variant in ON_SPARK and item.function in on_spark
+        is_repeated = variant in USUAL[1:] and (item.function, variant) in taken
         is_repeated |= variant == REREAD_PARTS and values.get("source") == FRAME
         if variant is not None and (variant not in USUAL or is_repeated):
             item.add_marker("spark")
-        elif variant in ON_SPARK:
-            on_spark.add(item.function)
+        taken.add((item.function, variant))
 
 
 def _is_refused(item):

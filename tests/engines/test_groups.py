@@ -132,7 +132,7 @@ def test_a_group_of_a_group_has_the_rows_of_both(engine, variant, tmp_path_facto
         assert row_tuples(both) == row_tuples(alone(rows))
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.thorough
 @pytest.mark.usefixtures("larger_cache")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_larger_groups_are_counted_alike(engine, variant, tmp_path, weighted):

@@ -26,6 +26,7 @@ def frame():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few_draws")
 @pytest.mark.filterwarnings("ignore:most rows repeat")
 def test_order_and_repetition_of_rows_do_not_change_the_comparison(frame):
