@@ -125,6 +125,7 @@ def test_unusable_columns_are_named(score, label, message):
     assert message in str(raised.value)
 
 
+@pytest.mark.thorough
 def test_unusable_rows_of_a_calibrator_are_named(rows):
     with pytest.raises(DataError, match="between 0 and 1"):
         Calibrator.fit([1.5, 0.2], [0, 1])

@@ -121,6 +121,7 @@ def test_many_classes_have_a_column_each():
         BoundaryClassifier(precision=0.8).fit(probability, label)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("fast_calibrators")
 def test_estimators_work_in_pipelines_searches_and_cross_validation(rows):
     table, label = (column[:1000] for column in rows)
@@ -135,6 +136,7 @@ def test_estimators_work_in_pipelines_searches_and_cross_validation(rows):
     assert (pipeline.fit(table, label).predict(table) == clone(model).fit(table, label).predict(table)).all()
 
 
+@pytest.mark.thorough
 def test_a_model_and_its_boundary_are_one_pipeline():
     random = np.random.default_rng(8)
     features = random.normal(size=(3000, 2))

@@ -154,6 +154,7 @@ def test_segments_of_calibrators_and_sets(uqcli, files):
         assert row["expected"] == pytest.approx(0.8 * row["rows"])
 
 
+@pytest.mark.thorough
 def test_order_files_formats_and_weights_change_nothing(uqcli, files, tmp_path):
     first = uqcli("tce", "test.csv", "--audit", COLUMNS, "--json").json
     shuffled = files.sample(fraction=1, shuffle=True, seed=3)

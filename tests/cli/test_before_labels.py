@@ -38,6 +38,7 @@ def files(prepared):
     prepared(write_files)
 
 
+@pytest.mark.thorough
 def test_labels_later_show_what_was_expected(uqcli, files):
     for name, options in (("same", ()), ("shifted", ("--shift", "shift.json"))):
         expected = uqcli(*WATCH, f"{name}.csv", *EXPECT, *options).json["metrics"]
@@ -116,6 +117,7 @@ def test_a_calibrator_without_counts_is_refused(uqcli, files, tmp_path):
     assert (outcome.code, "has no calibration counts" in outcome.err) == (2, True)
 
 
+@pytest.mark.thorough
 def test_a_calibrator_of_another_score_is_refused(uqcli, files, tmp_path):
     text = (tmp_path / "fit.csv").read_text()
     (tmp_path / "fit.csv").write_text(text.replace("score,", "points,", 1))

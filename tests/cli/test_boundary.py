@@ -85,7 +85,7 @@ SPELLINGS = {
 }
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_labels_are_read_in_every_spelling(uqcli, frame, data, tmp_path, spelling):
     positive, negative = SPELLINGS[spelling]
@@ -267,6 +267,7 @@ def test_a_boundary_worse_than_the_single_threshold_says_so_in_its_first_note(uq
     assert "--algorithm st" not in better["notes"][0]
 
 
+@pytest.mark.thorough
 def test_several_bounds_give_a_table_and_one_file_each(uqcli, data, tmp_path):
     outcome = uqcli("boundary", data, "--precision", "0.6,0.7", "-o", tmp_path / "b-{}.json", "--json")
     assert outcome.code == 0, outcome.err
@@ -320,6 +321,7 @@ def compared_rows(tmp_path, monkeypatch):
     return path
 
 
+@pytest.mark.thorough
 def test_compare_ranks_columns_and_uses_the_best(compared_rows, tmp_path, uqcli):
     options = ("--precision", "0.6", "--compare", "--uncertainty", "noise,useful", "-o", tmp_path / "b.json")
     outcome = uqcli("boundary", compared_rows, *options, "--json", "--fail-if", "gain.equal_alerts.low < 0")
@@ -405,6 +407,7 @@ def test_too_few_alerts_give_a_single_threshold_with_a_note(compared_rows, uqcli
     assert report["bins_tried"] == []
 
 
+@pytest.mark.thorough
 def test_a_margin_is_met_and_reported(compared_rows, tmp_path, uqcli):
     line = ("boundary", compared_rows, "--precision", "0.6", "--uncertainty", "useful", "-o", "b.json")
     without_margin, with_margin = uqcli(*line, "--json").json, uqcli(*line, "--margin", "1", "--json").json
@@ -554,6 +557,7 @@ def test_a_limit_on_the_alert_rate_has_a_caution_about_new_data(compared_rows, u
     assert "about half of such rules flag more than this share of new data" in shown
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("options", "orders_rows"),
     [((), True), (("--algorithm", "vw-dpmt"), False), (("--by", "day", "--algorithm", "vw-dpmt"), False)],

@@ -203,7 +203,7 @@ def predictions(frame):
 PROBA = ("--proba", "q0,q1,q2,q3", "--classes")
 
 
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.thorough
 @pytest.mark.parametrize("uncertain", [False, True])
 @pytest.mark.parametrize("bound", ["overall", "each"])
 def test_classes_are_groups_of_predictions(uqcli, tmp_path, bound, uncertain):

@@ -83,6 +83,7 @@ def test_heterogeneous_maps_are_json_and_need_no_scikit_learn(uqcli, rows, varia
     assert report["metrics"]["after"]["log_loss"] < report["metrics"]["before"]["log_loss"]
 
 
+@pytest.mark.thorough
 def test_leaves_accept_unseen_and_missing_values(uqcli, rows):
     fit_map(uqcli, "--method", "heterogeneous", *HETEROGENEOUS["tree"])
     (rows / "odd.csv").write_text("score,kind,age\n0.5,never seen,30\n0.5,,\n0.5,x,\n0.5, y ,1e3\n")
@@ -283,6 +284,7 @@ def test_calibration_counts_do_not_depend_on_the_order_of_rows(uqcli, rows):
     assert (rows / "c.json").read_bytes() == (rows / "d.json").read_bytes()
 
 
+@pytest.mark.thorough
 def test_a_weight_of_two_counts_two_calibration_rows(uqcli, rows):
     frame().with_columns(weight=2).write_csv(rows / "twice.csv")
     assert (
@@ -293,6 +295,7 @@ def test_a_weight_of_two_counts_two_calibration_rows(uqcli, rows):
     assert (saved["source"]["rows"], sum(saved["calibration_counts"]["count"])) == (900, 1800)
 
 
+@pytest.mark.thorough
 def test_rule_files_without_calibration_counts_still_load(uqcli, rows):
     fit_map(uqcli)
     content = json.loads((rows / "c.json").read_text())
@@ -306,7 +309,7 @@ def test_rule_files_without_calibration_counts_still_load(uqcli, rows):
 COUNTS = {"score": [0.1, 0.2], "count": [450, 450], "positives": [200, 200]}
 
 
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("broken", "message"),
     [

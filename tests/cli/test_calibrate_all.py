@@ -25,6 +25,7 @@ def methods(report):
     }
 
 
+@pytest.mark.thorough
 def test_all_methods_are_ranked_by_log_loss_and_the_best_is_saved(uqcli, folder):
     report = uqcli(*ALL, "-o", "all.json", "--json").json
     ranked, not_applicable = methods(report)
@@ -41,7 +42,7 @@ def test_all_methods_are_ranked_by_log_loss_and_the_best_is_saved(uqcli, folder)
     assert "helped" not in str(report["notes"])
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("columns", ["--features", "--partition"])
 def test_features_and_undersampling_make_every_method_applicable(uqcli, folder, columns):
     options = ("--undersampled", "2", columns, "kind", "--min-leaf", "50")

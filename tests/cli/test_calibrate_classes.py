@@ -51,6 +51,7 @@ def test_format_and_order_of_rows_change_no_byte(uqcli, rows):
     assert contents[0] == contents[1] == contents[2]
 
 
+@pytest.mark.thorough
 def test_apply_adds_a_column_per_class_and_evaluate_measures_it(uqcli, rows):
     assert calibrate(uqcli, rows, "rows.csv", "-q", "-o", rows / "c.json").code == 0
     assert uqcli("apply", rows / "c.json", rows / "rows.csv", "-q", "-o", rows / "out.parquet").code == 0
@@ -112,6 +113,7 @@ def test_options_of_binary_scores_are_refused(uqcli, rows, options, message):
     assert message in outcome.err
 
 
+@pytest.mark.thorough
 def test_contradictory_rule_files_are_refused(uqcli, rows):
     assert calibrate(uqcli, rows, "rows.csv", "-q", "-o", rows / "c.json").code == 0
     content = json.loads((rows / "c.json").read_text())
@@ -214,6 +216,7 @@ def test_class_weights_move_the_intervals_with_the_probabilities(uqcli, rows):
             assert after[f"{end}_{name}"].to_list() == pytest.approx(expected.to_list())
 
 
+@pytest.mark.thorough
 def test_all_methods_are_ranked_and_the_best_is_saved(uqcli, rows):
     outcome = calibrate(uqcli, rows, "rows.csv", "--method", "all", "--json", "-o", rows / "all.json")
     losses = [result["metrics"]["after"]["log_loss"] for result in outcome.json["results"]]

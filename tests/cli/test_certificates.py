@@ -42,7 +42,7 @@ PROMISES = {
 }
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PROMISES)
 def test_each_promise_is_certified_saved_shown_and_tested(uqcli, files, tmp_path, name):
     options, bounds, text = PROMISES[name]

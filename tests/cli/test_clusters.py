@@ -106,7 +106,7 @@ def other_rules(prepared, inputs):
     prepared(fit_other_rules)
 
 
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.thorough
 @pytest.mark.usefixtures("other_rules", "rules")
 @pytest.mark.parametrize(
     "arguments",

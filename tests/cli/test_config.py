@@ -96,7 +96,7 @@ def test_unknown_variables_missing_files_and_contradictory_options_are_reported(
     assert error.startswith("error: no constraint given")
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

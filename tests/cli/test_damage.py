@@ -139,7 +139,7 @@ def seeded(prepared):
     prepared(write_seeded)
 
 
-@pytest.mark.covering("thorough", every=8)
+@pytest.mark.thorough
 @pytest.mark.usefixtures("seeded")
 @pytest.mark.parametrize("command", SEEDED)
 def test_seeds_range_from_0_to_the_largest(uqcli, command, tmp_path, monkeypatch):
@@ -282,7 +282,7 @@ def test_an_unexpected_panic_is_an_internal_error(uqcli, data, artifact, monkeyp
     assert "internal error: PanicException" in error_line(uqcli("apply", artifact, data), 1)
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", ["file", "column"])
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_metadata_that_is_no_text_is_ignored(uqcli, data, tmp_path, ending, level):

@@ -56,7 +56,7 @@ def labelled_for_some(uqcli, data, tmp_path):
     return write
 
 
-@pytest.mark.covering("thorough", every=5)
+@pytest.mark.thorough
 @pytest.mark.parametrize("bound", [("--precision", "0.7"), ("--recall", "0.5"), ("--max-fpr", "0.2")])
 @pytest.mark.parametrize("unflagged_labels", [0, 99, 100])
 def test_recall_is_unknown_if_unflagged_rows_have_no_labels(
@@ -82,6 +82,7 @@ def test_recall_is_unknown_if_unflagged_rows_have_no_labels(
     assert uqcli("evaluate", "b.json", *rows, "-q", *reports).code == 0
 
 
+@pytest.mark.thorough
 def test_unknown_rates_can_be_drawn(uqcli, data, labelled_for_some, tmp_path):
     assert uqcli("boundary", data, "--precision", "0.7", "--algorithm", "st", "-q", "-o", "b.json").code == 0
     rows = labelled_for_some(0)
@@ -167,6 +168,7 @@ def test_a_rule_file_is_required(uqcli, data):
     assert uqcli("evaluate", data).code == 2
 
 
+@pytest.mark.thorough
 def test_rows_count_once_whatever_their_weight_and_dropped_rows_are_counted_apart(uqcli, tmp_path):
     """In every command, ``rows`` counts each used row once, whatever its weight."""
     lines = [f"0.{i % 9 + 1},0.{i % 7},{i % 2},{i % 4}" for i in range(40)] + ["nan,0.5,1,1", "0.5,,1,1"]
@@ -190,6 +192,7 @@ def test_rows_count_once_whatever_their_weight_and_dropped_rows_are_counted_apar
     assert (applied["source"]["rows"], applied["source"]["dropped"]) == (40, 2)
 
 
+@pytest.mark.thorough
 def test_show_states_the_constraint_and_the_changes_of_scores(uqcli, data, tmp_path):
     for options, shown_constraint in (
         (("--max-selected", "5%"), "at most 5% flagged"),

@@ -87,6 +87,7 @@ def calibrators(uqcli, data):
     return "platt.json", "histogram.json"
 
 
+@pytest.mark.thorough
 def test_two_calibrators_are_compared(uqcli, calibrators, data):
     report = uqcli("evaluate", *calibrators, data, "--json", "--bootstrap", "99").json
     difference, sides = (

@@ -88,6 +88,7 @@ def test_folder_keys_are_columns_that_apply_keeps(uqcli, boundary_bytes, rows, t
     assert rows_out["id"].cast(pl.String).to_list() == rows["id"].to_list()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 def test_folder_keys_define_groups_and_columns_of_the_file_override_them(uqcli, rows, tmp_path, ending):
     groups = uqcli("tce", ending, "--by", "day", "--json").json["groups"]
@@ -430,6 +431,7 @@ def timed_rows():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("column", ["time", "zoned"])
 def test_groups_of_times_are_equal_for_every_format(uqcli, tmp_path, timed_rows, column):
     groups = []
@@ -455,7 +457,7 @@ def test_groups_of_times_are_equal_for_every_format(uqcli, tmp_path, timed_rows,
 PATTERNS = {name: f"^{name}$" for name in ("score", "uncertainty", "label", "group")}
 
 
-@pytest.mark.covering("thorough", every=6)
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "arrow"])
 @pytest.mark.parametrize("names", [PATTERNS, {"score": "*"}, {"group": "^.*$"}], ids=["^a$", "*", "^.*$"])
 def test_column_names_that_look_like_patterns_are_names(uqcli, rows, tmp_path, ending, names):

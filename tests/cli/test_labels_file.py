@@ -32,7 +32,7 @@ def without_input(report):
     return report
 
 
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet", "rows.jsonl", "-"])
 def test_commands_read_labels_of_a_second_file(uqcli, files, tmp_path, command, name):

@@ -272,7 +272,7 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.covering("thorough", every=8)
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", [case for case in READ_DATA if case.json], ids=name_of)
 def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_path, frame):
     folder = tmp_path / "folder"

@@ -20,7 +20,7 @@ def name_of(case):
     return case.name
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", SIGNATURES)
 def test_figures_have_their_format_and_are_reproducible(uqcli, data, artifact, tmp_path, ending):
     paths = [tmp_path / f"{number}.{ending}" for number in (1, 2)]
@@ -111,7 +111,7 @@ def test_small_and_degenerate_files_can_be_drawn(uqcli, tmp_path, rows, binning)
     assert (outcome.code, outcome.err) == (0, "")
 
 
-@pytest.mark.covering("thorough", every=6)
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)
 def test_noise_of_the_layout_changes_no_byte(uqcli, case, data, artifact, tmp_path, monkeypatch):
     """The layout solver adds up in the order of memory addresses; this test adds more rounding noise."""

@@ -46,7 +46,7 @@ def cases_of(path):
     }
 
 
-@pytest.mark.covering("thorough", every=9)
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_all_formats_at_once_are_reproducible(uqcli, case, data, artifact, tmp_path):
     contents = []

@@ -74,6 +74,7 @@ def test_rows_are_drawn_for_recall_by_rate_and_decision(uqcli, files, tmp_path):
     assert metrics["labels_uniform"] > 300
 
 
+@pytest.mark.thorough
 def test_a_larger_budget_draws_the_rows_of_a_smaller_one_also(uqcli, files, tmp_path):
     for goal in ("precision", "recall"):
         drawn = []

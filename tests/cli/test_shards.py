@@ -80,7 +80,7 @@ def rule_file_of(folder, command, name):
     return output.read_bytes().replace(name.encode(), b"") if code == 0 else code
 
 
-@pytest.mark.covering("thorough", every=7)
+@pytest.mark.thorough
 @settings(max_examples=8)
 @pytest.mark.parametrize("command", COMMANDS)
 @given(data_sets(), st.randoms(use_true_random=False))

@@ -219,6 +219,7 @@ def test_a_watch_without_a_mature_day_has_a_figure(uqcli, files, tmp_path):
     assert (outcome.code, (tmp_path / "w.png").exists()) == (0, True)
 
 
+@pytest.mark.thorough
 def test_rows_of_groups_without_a_target_are_stated(uqcli, files, tmp_path):
     frame = rows(4, 3000).with_columns(region=pl.Series(["a", "b", "c"] * 1000))
     frame.write_csv(tmp_path / "groups.csv")
@@ -284,6 +285,7 @@ def test_an_uncertified_rule_is_watched_at_what_was_expected(uqcli, files, tmp_p
     assert uqcli("watch", "share.json", "kept0.csv", "--bound", "0.7").code == 0
 
 
+@pytest.mark.thorough
 def test_groups_are_watched_each_at_their_part_of_the_risk(uqcli, files, tmp_path):
     frame = rows(4, 3000).with_columns(region=pl.Series(["a", "b", "c"] * 1000))
     frame.write_csv(tmp_path / "groups.csv")
@@ -369,7 +371,7 @@ def test_rows_without_labels_are_compared_with_the_calibration_rows(uqcli, files
     assert uqcli(*WATCH, "like.csv", "--label", "label").code == 3
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("bound", ["--precision", "--recall"])
 def test_recall_is_not_watched_by_labels_of_flagged_rows(uqcli, files, tmp_path, bound):
     assert uqcli("boundary", "fit.csv", bound, "0.6", "-q", "-o", "rule.json").code == 0

@@ -47,7 +47,7 @@ def test_boundary_and_apply_work_in_the_store(uqcli, bucket, folder, tmp_path):
     assert [key for key in bucket.key_names() if ".uqcli" in key or key.endswith("/")] == []
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_every_format_is_read(uqcli, bucket, tmp_path, suffix):
     content = file_bytes(frame_of(1000), suffix)
@@ -124,6 +124,7 @@ def test_pages_have_the_content_type_of_html(uqcli, bucket):
     assert head["ContentType"] == "text/html"
 
 
+@pytest.mark.thorough
 def test_rule_files_are_read_from_the_store_by_every_command(uqcli, bucket):
     rows_address = bucket.put("a.csv", file_bytes(frame_of(400), ".csv"))
     assert uqcli("bin", rows_address, "-q", "-o", f"{bucket}/grid.json").code == 0

@@ -100,6 +100,7 @@ def test_files_are_read(uqcli, web, tmp_path, name):
     assert Handler.requested == [name]
 
 
+@pytest.mark.thorough
 def test_the_format_follows_from_the_path_or_the_first_bytes(uqcli, web, tmp_path):
     (tmp_path / "a.csv").write_bytes(FILES["/a.csv"])
     local = uqcli("tce", tmp_path / "a.csv", "--json")
@@ -114,6 +115,7 @@ def test_folders_of_the_path_are_columns(uqcli, web):
     assert '"1"' in outcome.out.decode()
 
 
+@pytest.mark.thorough
 def test_rule_files_are_read(uqcli, web, tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_bytes(FILES["/a.csv"])
     assert uqcli("boundary", tmp_path / "a.csv", "--precision", "0.6", "-o", tmp_path / "b.json").code == 0
