@@ -26,7 +26,7 @@ class Estimate:
     """A metric with its confidence interval.
 
     The value is None if undefined (0/0); the ends are None if no valid interval exists. ``reason`` says why
-    there is none, if that is more than 0/0.
+    there is none, if that is more than 0/0, or why the interval is unreliable.
     """
 
     value: float | None

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.oracles import labelled_share
 from tests.oracles import survey as oracle
 
 ROWS = 4000
@@ -41,15 +42,15 @@ def some(frame, flagged_share, cleared_share, seed=0):
 
 
 def cells_of(frame):
-    """Return each labelled row's weight in cells of decision and five score bins, by definition."""
+    """Return each labelled row's weight in cells of decision and score, by definition."""
     weights = np.zeros(frame.height)
     for decision in (True, False):
         inside = np.flatnonzero(frame["flagged"].to_numpy() == decision)
         score = frame["score"].to_numpy()[inside]
-        edges = [np.sort(score)[k * len(score) // 5] for k in range(1, 5)]
-        cell = np.array([sum(edge <= value for edge in edges) for value in score])
         has_label = frame["label"].is_not_null().to_numpy()[inside]
-        for number in range(5):
+        starts = labelled_share.cells(list(zip(score.tolist(), has_label.tolist(), strict=True)))
+        cell = np.searchsorted(starts, score, side="right")
+        for number in range(1, len(starts) + 1):
             rows_of_cell, labelled = (cell == number).sum(), ((cell == number) & has_label).sum()
             weights[inside[(cell == number) & has_label]] = rows_of_cell / labelled
     return weights
@@ -62,13 +63,14 @@ def test_labelled_rows_stand_for_their_cell(uqcli, files, tmp_path):
     weight = cells_of(frame)
     flagged, positive = frame["flagged"].to_numpy(), frame["label"].fill_null(0).to_numpy() == 1
     metrics = report["metrics"]
-    for name, inside, hit in (
-        ("precision", flagged, positive),
-        ("recall", positive, flagged),
-        ("fpr", ~positive, flagged),
+    like = [[w for w in weight[inside] if w] for inside in (flagged, ~flagged)]
+    for name, inside, hit, further in (
+        ("precision", flagged, positive, (like[0], like[0])),
+        ("recall", positive, flagged, like),
+        ("fpr", ~positive, flagged, like),
     ):
         pairs = [(w * h, w) for w, h in zip(weight[inside], hit[inside], strict=True) if w]
-        expected = oracle.proportion_interval(pairs, 0.95, rows=len(pairs), clustered=False)
+        expected = oracle.proportion_interval(pairs, 0.95, clustered=False, further=further)
         value = sum(hit for hit, _ in pairs) / sum(w for _, w in pairs)
         found = metrics[name]
         assert (found["value"], found["low"], found["high"]) == pytest.approx((value, *expected), abs=1e-5)
@@ -98,16 +100,29 @@ def test_labels_of_flagged_rows_show_no_recall_and_a_gate_says_why(uqcli, files,
         assert reason in failed.err
 
 
-def test_a_cell_without_labels_joins_its_neighbour(uqcli, files, tmp_path):
-    frame = some(files, 1.0, 0.5)
-    cleared = frame.filter(~pl.col("flagged"))
-    low = cleared["score"].quantile(0.19)
-    gap = pl.when(pl.col("score") >= low).then("label")
-    frame.with_columns(label=gap).write_csv(tmp_path / "some.csv")
+def test_all_rows_above_a_score_and_some_below_show_recall(uqcli, files, tmp_path):
+    """The review starts below the rule's threshold, so that weights within equal bins would be wrong."""
+    reviewed = files["score"] > 0.12
+    frame = some(files, 1.0, 0.15).with_columns(
+        label=pl.when(reviewed).then(files["label"]).otherwise("label")
+    )
+    frame.write_csv(tmp_path / "some.csv")
     metrics = uqcli("evaluate", "rule.json", "some.csv", "--on-invalid", "drop", "--json").json["metrics"]
     truth = files.filter(pl.col("label") == 1)["flagged"].mean()
     assert metrics["recall"]["low"] < truth < metrics["recall"]["high"]
+    assert metrics["recall"]["value"] == pytest.approx(truth, abs=0.06)
     assert metrics["selected_share"] == pytest.approx(frame["flagged"].mean(), abs=1e-5)
+
+
+def test_scores_without_labels_show_no_recall(uqcli, files, tmp_path):
+    frame = some(files, 1.0, 0.5)
+    low = frame.filter(~pl.col("flagged"))["score"].quantile(0.5)
+    gap = pl.when(pl.col("score") >= low).then("label")
+    frame.with_columns(label=gap).write_csv(tmp_path / "some.csv")
+    found = uqcli("evaluate", "rule.json", "some.csv", "--on-invalid", "drop", "--json").json
+    assert found["metrics"]["recall"] == UNDEFINED
+    assert found["metrics"]["precision"]["low"] is not None
+    assert any("the labelled share still changes with the score" in note for note in found["notes"])
 
 
 def test_two_rules_are_compared_on_weighted_rows(uqcli, files, tmp_path):

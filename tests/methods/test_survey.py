@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from tests.oracles import survey as oracle
 from uqcli.methods.proportion import clopper_pearson
-from uqcli.methods.survey import proportion_interval, ratio_difference
+from uqcli.methods.survey import limit_of_clusters, proportion_interval, ratio_difference, row_interval
+from uqcli.sampling_weights import WeightSums, units
 
 CLUSTERS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=12, max_size=60)
 
@@ -22,45 +23,95 @@ def sums_of(pairs):
 def test_interval_of_clusters_is_that_of_the_oracle(pairs, confidence):
     successes, trials = sums_of(pairs)
     interval = proportion_interval(successes, trials, confidence)
-    assert interval.clusters == np.count_nonzero(trials)
-    if interval.clusters < 10:
-        assert interval.low is None or interval.clusters == 0
+    assert interval.units == np.count_nonzero(trials)
+    if interval.units < 10:
+        assert interval.low is None or interval.units == 0
         return
-    counts = list(zip(successes.tolist(), trials.tolist(), strict=True))
-    expected = oracle.proportion_interval(counts, confidence)
+    effective = trials.sum() ** 2 / (trials**2).sum()
+    assert interval.effective == pytest.approx(effective)
+    if effective < 3:
+        assert (interval.low, interval.high) == (None, None)
+        return
+    expected = oracle.proportion_interval(zip(successes.tolist(), trials.tolist(), strict=True), confidence)
     assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-9)
     assert interval.low <= interval.value <= interval.high
     order = np.random.default_rng(0).permutation(len(trials))
     assert proportion_interval(successes[order], trials[order], confidence) == interval
 
 
-@given(st.lists(st.tuples(st.booleans(), st.sampled_from([1.0, 2.5, 10.0])), min_size=12, max_size=60))
-def test_interval_of_sampling_weights_is_that_of_the_oracle(rows):
-    hit, weight = map(np.array, zip(*rows, strict=True))
-    interval = proportion_interval(hit * weight, weight, 0.95, rows=len(rows), clustered=False)
-    pairs = list(zip((hit * weight).tolist(), weight.tolist(), strict=True))
-    expected = oracle.proportion_interval(pairs, 0.95, rows=len(rows), clustered=False)
+def sums_of_rows(weights):
+    return WeightSums.of(units(np.array(weights, dtype=np.float64)), np.ones(len(weights), dtype=np.bool_))
+
+
+WEIGHTS = st.lists(st.sampled_from([0.5, 1.0, 2.5, 200.0]), max_size=40)
+
+
+@given(WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS)
+def test_interval_of_sampling_weights_is_that_of_the_oracle(hits, misses, like_hits, like_misses):
+    parts = [sums_of_rows(weights) for weights in (hits, misses, like_hits, like_misses)]
+    interval = row_interval(parts[0], parts[1], 0.95, (parts[2], parts[3]))
+    weights = [*hits, *misses]
+    if not weights:
+        assert (interval.value, interval.low, interval.high) == (None, 0, 1)
+        return
+    if len({*weights, *like_hits, *like_misses}) == 1:
+        assert (interval.low, interval.high) == clopper_pearson(len(hits), len(weights), 0.95)
+        return
+    if interval.low is None:
+        assert sum(weights) ** 2 < 3 * sum(w * w for w in weights)
+        return
+    pairs = [*((w, w) for w in hits), *((0, w) for w in misses)]
+    expected = oracle.proportion_interval(pairs, 0.95, clustered=False, further=(like_hits, like_misses))
     assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-9)
-    scaled = proportion_interval(hit * weight * 8, weight * 8, 0.95, rows=len(rows), clustered=False)
-    assert (scaled.low, scaled.high) == pytest.approx((interval.low, interval.high))
+    assert interval.low <= interval.value <= interval.high
+
+
+@given(st.integers(10, 60), st.data())
+def test_clusters_of_a_row_each_have_the_exact_interval(clusters, data):
+    """So have rows of one weight, whatever it is: to the last bit."""
+    hits = data.draw(st.integers(0, clusters))
+    exact = clopper_pearson(hits, clusters, 0.9)
+    successes = (np.arange(clusters) < hits).astype(np.int64)
+    interval = proportion_interval(successes, np.ones(clusters, dtype=np.int64), 0.9)
+    assert (interval.low, interval.high) == exact
+    of_rows = [sums_of_rows([3.0] * number) for number in (hits, clusters - hits)]
+    both = of_rows[0] + of_rows[1]
+    weighted = row_interval(*of_rows, 0.9, (both, both))
+    assert (weighted.low, weighted.high) == exact
 
 
 def test_clusters_of_one_value_count_as_one_row():
-    """Ten copies of each of 40 rows are worth 40 rows, less what the estimated effect costs."""
-    hit = np.repeat([10, 0], 20)
-    low, high = clopper_pearson(20, 40, 0.95)
-    interval = proportion_interval(hit, np.full(40, 10), 0.95)
-    assert interval.design_effect == pytest.approx(10 * 40 / 39)
-    assert 0 < low - interval.low < 0.02
-    assert 0 < interval.high - high < 0.02
-
-
-def test_rare_outcomes_count_clusters():
-    """Without a single success the rows of a cluster count as one."""
+    """Ten copies of each of 40 rows are worth 40 rows."""
+    interval = proportion_interval(np.repeat([10, 0], 20), np.full(40, 10), 0.95)
+    assert (interval.low, interval.high) == pytest.approx(clopper_pearson(20, 40, 0.95))
     none = proportion_interval(np.zeros(50, dtype=np.int64), np.full(50, 10), 0.95)
-    assert none.design_effect == pytest.approx(10)
-    assert none.high > clopper_pearson(0, 50, 0.95)[1]
-    assert none.low == 0
+    assert (none.low, none.high) == pytest.approx(clopper_pearson(0, 50, 0.95))
+
+
+def test_clusters_never_count_for_more_than_their_rows():
+    """A success and a failure in each of 40 pairs are 80 rows, although every pair has the same rate."""
+    pairs = proportion_interval(np.ones(40, dtype=np.int64), np.full(40, 2), 0.95)
+    low, high = clopper_pearson(40, 80, 0.95)
+    assert low - 0.01 < pairs.low < low
+    assert high < pairs.high < high + 0.01
+
+
+def test_a_failure_that_was_not_drawn_weighs_as_the_rows_that_could_be_one():
+    """If 1 % of the cleared rows have a label and none is positive, recall may be far below 1."""
+    flagged, cleared = sums_of_rows([1.0] * 1000), sums_of_rows([100.0] * 100)
+    interval = row_interval(flagged, WeightSums(), 0.95, (flagged, cleared))
+    assert interval.value == interval.high == 1
+    assert interval.low == pytest.approx(oracle.lower([1] * 1000, [], 100, 1, 0.025))
+    assert interval.low < 0.8
+    assert row_interval(flagged, WeightSums(), 0.95, (flagged, flagged)).low > 0.996
+
+
+def test_the_p_value_of_a_rate_is_the_level_of_its_limit():
+    random = np.random.default_rng(3)
+    trials = random.integers(1, 9, 40)
+    limit = limit_of_clusters(random.binomial(trials, 0.2), trials)
+    for tail in (0.001, 0.025, 0.5, 0.999):
+        assert limit.tail_at(np.array([limit.at(tail)]))[0] == pytest.approx(tail)
 
 
 def test_too_few_clusters_have_no_interval():

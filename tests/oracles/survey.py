@@ -1,30 +1,47 @@
-"""Oracle of intervals over clusters: the formulas of Korn and Graubard, cluster by cluster."""
+"""Oracle of intervals over clusters and weighted rows: the formulas, unit by unit."""
 
 import math
 
 from scipy import stats
 
 
-def proportion_interval(clusters, confidence, rows=None, clustered=True, largest=(0, 0)):
-    """Return the interval of the ratio of sums of (successes, trials) pairs."""
-    clusters = [pair for pair in clusters if pair[1] > 0]
-    c, total = len(clusters), sum(pair[1] for pair in clusters)
-    n = rows or total
-    p = sum(pair[0] for pair in clusters) / total
-    variance = c / (c - 1) * sum((t - p * m) ** 2 for t, m in clusters) / total**2
-    deff = variance / (p * (1 - p) / n) if 0 < p < 1 else 1
-    deff = max(1, deff) if clustered else deff
-    d_1 = n * sum(m * m for _, m in clusters) / total**2
-    hits, misses = sum(t > 0 for t, _ in clusters), sum(t < m for t, m in clusters)
-    h = min(hits, misses)
-    if h < 20:
-        one = max(d_1, n * (largest[0] if hits < misses else largest[1]) / total)
-        deff = max(deff, h / 20 * deff + (1 - h / 20) * one)
-    level = (1 + confidence) / 2
-    n_star = n / deff * (stats.norm.ppf(level) / stats.t.ppf(level, n / d_1 - 1)) ** 2
-    x, y = p * n_star, n_star - p * n_star
-    low = stats.beta.ppf(1 - level, x, y + 1) if x else 0
-    return low, stats.beta.ppf(level, x + 1, y) if p < 1 else 1
+def proportion_interval(pairs, confidence, clustered=True, further=None):
+    """Return the interval of the ratio of sums of (successes, trials) pairs.
+
+    Parameters
+    ----------
+    further
+        Weights of the rows that one more success could be like, and one more failure; None for the trials.
+    """
+    pairs = [pair for pair in pairs if pair[1] > 0]
+    weights = [trials for _, trials in pairs]
+    hits, misses = [hit for hit, _ in pairs], [trials - hit for hit, trials in pairs]
+    of_one = [mean_weight(rows or weights) for rows in further or (weights, weights)]
+    k = 1
+    if clustered and sum(hits) and sum(misses):
+        a, b = sum(hits), sum(misses)
+        ratio = sum((t / a - f / b) ** 2 for t, f in zip(hits, misses, strict=True))
+        alone = sum(t * t for t in hits) / a**2 + sum(f * f for f in misses) / b**2
+        k = max(1, alone / max(ratio, 1 / a + 1 / b))
+    tail = (1 - confidence) / 2
+    low = lower(hits, misses, of_one[1], k, tail) if sum(hits) else 0
+    return low, 1 - lower(misses, hits, of_one[0], k, tail) if sum(misses) else 1
+
+
+def mean_weight(weights):
+    return sum(w * w for w in weights) / sum(weights)
+
+
+def lower(hits, misses, m, k, tail):
+    """Return the lower limit of the share of the hits."""
+    a, b = sum(hits), sum(misses)
+    v_a, v_b = sum(t * t for t in hits), sum(f * f for f in misses)
+    x, y = k * a * a / v_a, 1
+    if b:
+        y = k * b * b / v_b + (b + m) ** 2 / (v_b + m * m) - b * b / v_b
+    theta = stats.beta.ppf(tail, x, y)
+    weight = v_a / a, (v_b + m * m) / (b + m)
+    return weight[0] * theta / (weight[0] * theta + weight[1] * (1 - theta))
 
 
 def ratio_difference(clusters, confidence, differing=None):

@@ -76,6 +76,31 @@ def test_intervals_of_proportions_cover(clusters, sizes, correlation):
             assert independent / REPETITIONS < 0.75, independent
 
 
+def unequal_sizes(random, law, clusters):
+    """Draw the sizes of clusters; those of a Pareto law have no variance, or not even a mean."""
+    if law == "log-normal":
+        return np.maximum(1, np.exp(random.normal(1, 1.5, clusters))).astype(np.int64)
+    return np.minimum(1 + 2 * random.pareto(law, clusters), 3000).astype(np.int64)
+
+
+@pytest.mark.parametrize("correlation", [0, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("law", [1.0, 1.5, "log-normal"])
+@pytest.mark.parametrize("clusters", [20, 50, 200])
+def test_intervals_of_proportions_cover_clusters_of_unequal_size(clusters, law, correlation):
+    level = 0.92 if law == 1.0 else 0.93
+    for rate in (0.5, 0.8, 0.95, 0.99):
+        random = np.random.default_rng([4, clusters, int(10 * correlation), int(100 * rate)])
+        covered, made = 0, 0
+        for _ in range(2 * REPETITIONS):
+            size_of = unequal_sizes(random, law, clusters)
+            interval = proportion_interval(successes(random, size_of, rate, correlation), size_of, 0.95)
+            if interval.low is not None:
+                made += 1
+                covered += interval.low <= rate <= interval.high
+        assert covered >= made * lowest(level, made), (rate, covered, made)
+        assert made >= 0.6 * 2 * REPETITIONS, (rate, made)
+
+
 NOISE = 0.6
 
 

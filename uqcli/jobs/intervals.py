@@ -6,10 +6,16 @@ from dataclasses import dataclass
 
 from uqcli import defaults
 from uqcli.counts import Ints
-from uqcli.document import Estimate, ExactEstimate
+from uqcli.document import Estimate, ExactEstimate, count
 from uqcli.errors import UsageError
 from uqcli.methods.proportion import clopper_pearson
-from uqcli.methods.survey import LinearisedDifference, SurveyInterval, proportion_interval
+from uqcli.methods.survey import (
+    FEW_EFFECTIVE,
+    MIN_EFFECTIVE,
+    LinearisedDifference,
+    SurveyInterval,
+    proportion_interval,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +62,27 @@ def estimate_over_clusters(successes: Ints, trials: Ints, confidence: float) -> 
 
     It has no interval if fewer than ``uqcli.methods.survey.MIN_CLUSTERS`` clusters have trials.
     """
-    return survey_estimate(proportion_interval(successes, trials, confidence))
+    return survey_estimate(proportion_interval(successes, trials, confidence), "clusters", "size")
 
 
-def survey_estimate(rate: SurveyInterval, reason: str = "") -> Estimate:
-    """Return a proportion with its interval, or with the reason why it has none."""
+def survey_estimate(rate: SurveyInterval, units: str = "rows", alike: str = "weight") -> Estimate:
+    """Return a proportion with its interval, and with the reason if units too unequal make it unreliable.
+
+    Parameters
+    ----------
+    units, alike
+        What the units are called, and what is unequal.
+    """
+    reason = ""
+    if rate.effective < min(rate.units, FEW_EFFECTIVE):
+        needed = MIN_EFFECTIVE if rate.effective < MIN_EFFECTIVE else FEW_EFFECTIVE
+        reason = (
+            f"{count(rate.units)} {units} of unequal {alike} count as {rate.effective:.1f} of equal {alike}, "
+            f"{needed} needed"
+        )
     if rate.low is None or rate.high is None:
         return Estimate(value=rate.value, low=None, high=None, reason=reason)
-    return ExactEstimate(value=rate.value, low=rate.low, high=rate.high)
+    return ExactEstimate(value=rate.value, low=rate.low, high=rate.high, reason=reason)
 
 
 def difference_estimate(difference: LinearisedDifference, scale: float = 1.0) -> Estimate:

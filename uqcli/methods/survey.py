@@ -1,9 +1,10 @@
 """Intervals of ratios of sums over clusters of dependent rows, or over rows with sampling weights.
 
-The interval of a proportion is that of Korn and Graubard (1998). The design effect says how many independent
-rows the rows are worth, and the interval of Clopper and Pearson takes that number. If few clusters have a
-success, or few have a failure, the estimated effect is too small. It then moves towards that of clusters
-whose rows are all alike.
+One interval of proportions serves every design. Let clusters, or rows, have weighted successes that sum to
+A and weighted failures that sum to B. If all weights are equal and rows are independent, the interval is that
+of Clopper and Pearson (1934), whose limits are quantiles of beta distributions. Otherwise each sum counts as
+the number of equal weights that has its mean and its variance. One more failure, or success, counts as the
+rows do that could have it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from fractions import Fraction
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +28,13 @@ MIN_CLUSTERS: Final = 10
 """Fewer clusters have no interval of a proportion."""
 
 FEW_CLUSTERS: Final = 20
-"""Fewer clusters need a caution, and have no interval of a difference.
+"""Fewer clusters need a caution, and have no interval of a difference."""
 
-Fewer clusters with a success or with a failure raise the design effect.
-"""
+MIN_EFFECTIVE: Final = 3
+"""Fewer clusters or rows of equal weight with the same variance of the weights have no interval."""
+
+FEW_EFFECTIVE: Final = 20
+"""Fewer of them need a caution."""
 
 MIN_DIFFERING: Final = 5
 """Clusters in which two rules must differ for an interval of their difference."""
@@ -44,21 +49,19 @@ class SurveyInterval:
     value
         None without trials.
     low, high
-        None with fewer than ``MIN_CLUSTERS`` clusters; (0, 1) without trials.
-    clusters
-        Clusters with trials.
-    design_effect
-        Ratio of the variance to that of independent rows; None without an interval.
+        None with fewer than ``MIN_CLUSTERS`` clusters, or ``MIN_EFFECTIVE`` effective ones; (0, 1) without
+        trials.
+    units
+        Clusters, or rows, with trials.
     effective
-        Number of independent rows with this interval; None without one.
+        Units of equal size whose sizes vary as little, ``(sum W)^2 / sum W^2``.
     """
 
     value: float | None
     low: float | None
     high: float | None
-    clusters: int
-    design_effect: float | None
-    effective: float | None
+    units: int
+    effective: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,139 +74,198 @@ class LinearisedDifference:
     p_value: float | None
 
 
-def proportion_interval(
-    successes: Sums, trials: Sums, confidence: float, *, rows: int | None = None, clustered: bool = True
-) -> SurveyInterval:
-    """Compute the interval of sum(successes) / sum(trials) (Korn and Graubard 1998, for rare outcomes too).
+class Limit(NamedTuple):
+    """Lower limits of a proportion at any level.
+
+    The limit at a tail probability is ``a t / (a t + b (1 - t))`` with t the quantile of Beta(x, y).
+    """
+
+    x: float
+    y: float
+    a: float
+    b: float
+
+    def at(self, tail: float) -> float:
+        """Return the limit that is above the proportion with at most this probability."""
+        from scipy.special import betaincinv
+
+        share = float(betaincinv(self.x, self.y, tail))
+        return self.a * share / (self.a * share + self.b * (1 - share))
+
+    def tail_at(self, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the level whose limit is each rate: the p-value of proportions of at most this one."""
+        from scipy.special import betainc
+
+        share = self.b * rate / (self.a * (1 - rate) + self.b * rate)
+        tail: NDArray[np.float64] = betainc(self.x, self.y, share)
+        return tail
+
+
+class Outcome(NamedTuple):
+    """Successes, or failures: sums of their weights and squared weights, and the weight of a further one."""
+
+    total: float
+    squares: float
+    further: float
+
+
+def _limit(chosen: Outcome, other: Outcome, alike: float) -> Limit:
+    """Return the lower limits of the share of an outcome, which has occurred.
 
     Parameters
     ----------
-    successes, trials : shape (C,)
+    alike
+        Number of independent rows that a cluster counts as; 1 for rows.
+    """
+    x, y = alike * chosen.total**2 / chosen.squares, 1.0
+    with_further = other.total + other.further, other.squares + other.further**2
+    if other.total:
+        y = with_further[0] ** 2 / with_further[1] + (alike - 1) * other.total**2 / other.squares
+    return Limit(x=x, y=y, a=chosen.squares / chosen.total, b=with_further[1] / with_further[0])
+
+
+def weighted_interval(successes: Outcome, failures: Outcome, confidence: float) -> tuple[float, float]:
+    """Compute the interval of a proportion of independent rows from the sums of their sampling weights."""
+    interval = _interval((successes, failures), confidence, units=0, effective=math.inf)
+    assert interval.low is not None
+    assert interval.high is not None
+    return interval.low, interval.high
+
+
+def _interval(
+    outcomes: tuple[Outcome, Outcome],
+    confidence: float,
+    *,
+    units: int,
+    effective: float,
+    alike: float = 1.0,
+) -> SurveyInterval:
+    """Compute the interval of the share of the first outcome."""
+    successes, failures = outcomes
+    value = successes.total / (successes.total + failures.total)
+    if effective < MIN_EFFECTIVE:
+        return SurveyInterval(value=value, low=None, high=None, units=units, effective=effective)
+    tail = (1 - confidence) / 2
+    low = _limit(successes, failures, alike).at(tail) if successes.total else 0.0
+    high = 1 - _limit(failures, successes, alike).at(tail) if failures.total else 1.0
+    return SurveyInterval(
+        value=value, low=min(low, value), high=max(high, value), units=units, effective=effective
+    )
+
+
+def _of_equal_rows(successes: int, rows: int, confidence: float) -> SurveyInterval:
+    low, high = clopper_pearson(successes, rows, confidence)
+    value = successes / rows if rows else None
+    return SurveyInterval(value=value, low=low, high=high, units=rows, effective=rows)
+
+
+def proportion_interval(successes: Sums, trials: Sums, confidence: float) -> SurveyInterval:
+    """Compute the interval of sum(successes) / sum(trials) over clusters of dependent rows.
+
+    Parameters
+    ----------
+    successes, trials : int64, shape (C,)
         Sums of each cluster, ``0 <= successes <= trials``; those without trials are ignored. Their order does
         not change a bit of the result.
     confidence
         In (0, 1).
-    rows
-        Number of rows that the trials are; None for their sum. Give it if they are sums of sampling weights.
-    clustered
-        False if every row is its own cluster, with a sampling weight; the design effect may then be below 1.
 
     Examples
     --------
     >>> interval = proportion_interval(np.array([3, 0] * 10), np.full(20, 3), 0.95)
     >>> round(interval.low, 2), round(interval.high, 2)
-    (0.25, 0.75)
+    (0.27, 0.73)
     """
-    present = trials > 0
-    successes, trials = successes[present], trials[present]
-    clusters, total = len(trials), _total(trials)
-    rate = _total(successes) / total if clusters else 0.0
+    successes, trials = successes[trials > 0], trials[trials > 0]
+    clusters = len(trials)
+    effective = _total(trials) ** 2 / _squares(trials) if clusters else 0.0
+    if 0 < clusters < MIN_CLUSTERS:
+        value = _total(successes) / _total(trials)
+        return SurveyInterval(value=value, low=None, high=None, units=clusters, effective=effective)
+    if clusters == _total(trials):  # each is one row
+        return _of_equal_rows(round(_total(successes)), clusters, confidence)
+    outcomes = _outcomes(successes, trials)
     return _interval(
-        rate,
-        confidence,
-        clusters=clusters,
-        both=int(min(np.count_nonzero(successes > 0), np.count_nonzero(successes < trials))),
-        size=round(total) if rows is None else rows,
-        concentration=_total(np.square(trials.astype(np.float64))) / total**2 if clusters else 0.0,
-        residual=_squares(successes - rate * trials) / total**2 if clusters else 0.0,
-        clustered=clustered,
+        outcomes, confidence, units=clusters, effective=effective, alike=_alike(successes, trials - successes)
     )
 
 
-def row_interval(
-    successes: WeightSums,
-    failures: WeightSums,
-    confidence: float,
-    largest: tuple[int, int] = (0, 0),
-) -> SurveyInterval:
-    """Compute the interval of a proportion of rows with sampling weights.
-
-    It is ``proportion_interval`` of rows that are each their own cluster, from sums that need no rows. If an
-    outcome is rare, one more of them may have a large weight. Suppose that all positive rows are kept, and
-    2 % of the negative ones. If no negative one is drawn, plain intervals of precision cover as little as
-    35 %.
+def limit_of_clusters(successes: Sums, trials: Sums) -> Limit | None:
+    """Return the lower limits of a proportion over clusters; None if it has no interval, or no success.
 
     Parameters
     ----------
-    largest
-        Largest weight that a success may have, and a failure, in units, if none was drawn. If some were, it
-        is theirs.
+    successes, trials : int64, shape (C,)
+        As for ``proportion_interval``.
+    """
+    successes, trials = successes[trials > 0], trials[trials > 0]
+    few = len(trials) < MIN_CLUSTERS or _total(trials) ** 2 < MIN_EFFECTIVE * _squares(trials)
+    if few or not successes.any():
+        return None
+    return _limit(*_outcomes(successes, trials), _alike(successes, trials - successes))
+
+
+def _outcomes(successes: Sums, trials: Sums) -> tuple[Outcome, Outcome]:
+    """Sum up the successes and the failures of clusters; any cluster could have a further one."""
+    further = _squares(trials) / _total(trials)
+    return (
+        Outcome(_total(successes), _squares(successes), further),
+        Outcome(_total(trials - successes), _squares(trials - successes), further),
+    )
+
+
+def _alike(successes: Sums, failures: Sums) -> float:
+    """Return how many independent rows a cluster counts as, at least 1 and at most its rows.
+
+    It is what successes and failures would vary by if they were independent, over what their ratio varies by.
+    The latter is at least the variance of independent rows. Without that bound, clusters whose successes and
+    failures are in one proportion would be known exactly.
+    """
+    total, other = _total(successes), _total(failures)
+    if not total or not other:
+        return 1.0
+    apart = _squares(successes) / total**2 + _squares(failures) / other**2
+    together = _squares(successes / total - failures / other)
+    return max(1.0, apart / max(together, 1 / total + 1 / other))
+
+
+def row_interval(
+    successes: WeightSums, failures: WeightSums, confidence: float, further: tuple[WeightSums, WeightSums]
+) -> SurveyInterval:
+    """Compute the interval of a proportion of independent rows with sampling weights.
+
+    Parameters
+    ----------
+    further
+        Labelled rows that one more success could be like, and one more failure. Suppose that all flagged
+        rows are labelled, and 1 % of the others, none of which is positive. Recall is then not known to be
+        near 1, since a positive row that was not drawn weighs a hundred times as much as a flagged one.
 
     Examples
     --------
     >>> from uqcli.sampling_weights import units
     >>> ten = WeightSums.of(units(np.full(10, 3.0)), np.ones(10, dtype=np.bool_))
-    >>> interval = row_interval(ten, ten, 0.95)
+    >>> interval = row_interval(ten, ten, 0.95, (ten, ten))
     >>> interval.value, round(interval.low, 2), round(interval.high, 2)
-    (0.5, 0.25, 0.75)
+    (0.5, 0.27, 0.73)
     """
     both = successes + failures
-    total = float(both.total)
-    rate = successes.total / both.total if both.total else 0.0
-    residual = (1 - rate) ** 2 * float(successes.squares) + rate**2 * float(failures.squares)
-    rarer, possible = (successes, largest[0]) if successes.rows < failures.rows else (failures, largest[1])
-    rare = rarer.largest if rarer.rows else possible
-    return _interval(
-        rate,
-        confidence,
-        clusters=both.rows,
-        both=min(successes.rows, failures.rows),
-        size=both.rows,
-        concentration=float(both.squares) / total**2 if both.rows else 0.0,
-        residual=residual / total**2 if both.rows else 0.0,
-        largest_share=rare / total if both.rows else 0.0,
-        clustered=False,
-    )
+    present = [part for part in (both, *further) if part.rows]
+    if len({weight for part in present for weight in (part.least, part.largest)}) <= 1:
+        return _of_equal_rows(successes.rows, both.rows, confidence)
+    if not both.rows:
+        return _of_equal_rows(0, 0, confidence)
+    outcomes = [
+        Outcome(float(part.total), float(part.squares), _mean_weight(possible if possible.rows else both))
+        for part, possible in zip((successes, failures), further, strict=True)
+    ]
+    effective = float(Fraction(both.total**2, both.squares))
+    return _interval((outcomes[0], outcomes[1]), confidence, units=both.rows, effective=effective)
 
 
-def _interval(
-    rate: float,
-    confidence: float,
-    *,
-    clusters: int,
-    both: int,
-    size: int,
-    concentration: float,
-    residual: float,
-    clustered: bool,
-    largest_share: float = 0.0,
-) -> SurveyInterval:
-    """Compute the interval of a rate.
-
-    Parameters
-    ----------
-    both
-        The smaller of the numbers of clusters with a success and with a failure.
-    size
-        Rows.
-    concentration
-        Sum of the squared shares of the clusters in the trials.
-    residual
-        Sum of the squared residuals of the clusters, over the squared trials.
-    largest_share
-        Largest share of the trials that a row of the rarer outcome may have.
-    """
-    if clusters == 0:
-        return SurveyInterval(value=None, low=0.0, high=1.0, clusters=0, design_effect=None, effective=None)
-    if clusters < MIN_CLUSTERS:
-        return SurveyInterval(
-            value=rate, low=None, high=None, clusters=clusters, design_effect=None, effective=None
-        )
-    of_one_value = size * concentration
-    effect = 1.0
-    if 0 < rate < 1:
-        effect = clusters / (clusters - 1) * residual / (rate * (1 - rate) / size)
-        effect = max(1.0, effect) if clustered else effect
-    if both < FEW_CLUSTERS:
-        share = both / FEW_CLUSTERS
-        of_one_row = max(of_one_value, size * largest_share)
-        effect = max(effect, share * effect + (1 - share) * of_one_row)
-    normal, student = _quantile(math.inf, confidence), _quantile(size / of_one_value - 1, confidence)
-    effective = size / effect * (normal / student) ** 2
-    low, high = clopper_pearson(rate * effective, effective, confidence)
-    return SurveyInterval(
-        value=rate, low=low, high=high, clusters=clusters, design_effect=effect, effective=effective
-    )
+def _mean_weight(rows: WeightSums) -> float:
+    """Return the mean weight of rows, each by its weight, in units."""
+    return float(Fraction(rows.squares, rows.total))
 
 
 def ratio_difference(
@@ -296,8 +358,9 @@ def _variance(residual: NDArray[Any], clusters: int) -> float:
     return clusters / (clusters - 1) * _squares(residual)
 
 
-def _squares(residual: NDArray[Any]) -> float:
-    return math.fsum(np.square(residual).tolist())
+def _squares(values: NDArray[Any]) -> float:
+    """Add up the squares, in any order."""
+    return math.fsum(np.square(values.astype(np.float64)).tolist())
 
 
 def _total(sums: Sums) -> float:

@@ -128,9 +128,7 @@ def evaluate(
         counts, parts = by_group[1].of_names(indices), None
         if weighted is not None:
             parts = {
-                name: LabelledInPart(
-                    rows=weighted[0].by_group[indices[name]], unlabelled=weighted[0].unlabelled
-                )
+                name: replace(weighted[0], rows=weighted[0].by_group[indices[name]], by_group={})
                 for name in counts
             }
         groups = _by_group(

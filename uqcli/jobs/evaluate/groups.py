@@ -23,12 +23,21 @@ class GroupTally:
 
     def add(self, group: Ints, *columns: Ints) -> None:
         """Add the values of rows to their groups; int64 arrays, shape (rows,)."""
-        if len(group) == 0:
-            return
+        if len(group):
+            self._reach(group)
+            np.add.at(self.sums, group, np.stack(columns, axis=1))
+
+    def add_at(self, group: Ints, column: Ints, value: Ints) -> None:
+        """Add a value of each row to a column of its group; int64 arrays, shape (rows,)."""
+        if len(group):
+            self._reach(group)
+            np.add.at(self.sums, (group, column), value)
+
+    def _reach(self, group: Ints) -> None:
+        """Make room for the groups."""
         missing = int(group.max()) + 1 - len(self.sums)
         if missing > 0:
             self.sums = np.pad(self.sums, ((0, missing), (0, 0)))
-        np.add.at(self.sums, group, np.stack(columns, axis=1))
 
     def of_names(self, levels: Mapping[str, int]) -> dict[str, list[int]]:
         """Return the sums by name, without groups whose first column is 0."""

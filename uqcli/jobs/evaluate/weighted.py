@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
-from uqcli.counts import Floats, Ints, bin_of
+from uqcli.counts import Ints, ValueCounts, bin_of
 from uqcli.document import Estimate, count, rows_of
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -19,8 +19,10 @@ from uqcli.jobs.evaluate.groups import GroupTally
 from uqcli.jobs.intervals import difference_estimate, survey_estimate
 from uqcli.jobs.pooled_scores import PooledScores
 from uqcli.jobs.rule_groups import groups_of
+from uqcli.methods.evaluate.labelled_share import ScoreCell, score_cells
 from uqcli.methods.evaluate.weighted import Chooses, Decisions, WeightedRows
-from uqcli.methods.survey import MIN_CLUSTERS, LinearisedDifference, SurveyInterval
+from uqcli.methods.multiple import holm
+from uqcli.methods.survey import LinearisedDifference
 from uqcli.reports.evaluate.boundaries import MIN_UNFLAGGED, MeasuredBoundary, Totals, unknown
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.rows import Rows
@@ -30,8 +32,8 @@ SAMPLING_WEIGHT: Final = "sampling_weight"
 """Role of the column of sampling weights."""
 
 _FLAGGED, _CLEARED = ZONES.index("flag"), ZONES.index("clear")
-_BINS: Final = 5
-"""Score bins of the rows with the same decisions."""
+_VARIES: Final = 0.01
+"""Level of the tests that the labelled share does not change inside a cell, for all cells together."""
 
 
 def with_sampling_weights(data: DataRequest, column: str) -> DataRequest:
@@ -94,12 +96,18 @@ class LabelledInPart:
         Rows weighted within cells of decision and score.
     unlabelled
         Decisions of which no row has a label.
+    varying
+        Decisions whose labelled share still changes with the score inside a cell.
+    halving
+        Those of them for which it changes by more than a factor of two.
     by_group
         Rows of each group, if requested.
     """
 
     rows: WeightedRows
     unlabelled: tuple[Decisions, ...] = ()
+    varying: tuple[Decisions, ...] = ()
+    halving: tuple[Decisions, ...] = ()
     by_group: Mapping[int, WeightedRows] = field(default_factory=dict)
 
 
@@ -126,102 +134,74 @@ def weighted_within_cells(
 
 
 def _weighted(data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | None) -> LabelledInPart:
-    """Read all rows for the sizes of the cells, then the labelled ones."""
+    """Find the cells of all rows, then read the labelled ones."""
     cells = _cells(data, rules)
-    tallies = {number: GroupTally(2 * _BINS) for number in cells}
+    tallies = {number: GroupTally(2 * len(of_code)) for number, of_code in cells.items()}
     for rows in open_engine(data.engine).batches(data):
         code = _codes([rule.zones(rows) for rule in rules])
         group = np.zeros(len(rows), dtype=np.int64) if by is None else groups_of(rows, by)
         for number in set(np.unique(code).tolist()) & set(cells):
             inside = np.flatnonzero(code == number)
-            column = 2 * bin_of(rows.score[inside], cells[number].edges) + rows.labels[inside]
-            weight = rows.weights()[inside]
-            tallies[number].add(
-                group[inside], *(np.where(column == index, weight, 0) for index in range(2 * _BINS))
-            )
+            edges = np.array([cell.first for cell in cells[number][1:]])
+            column = 2 * bin_of(rows.score[inside], edges) + rows.labels[inside]
+            tallies[number].add_at(group[inside], column, rows.weights()[inside])
     sums: dict[tuple[Decisions, bool], WeightSums] = {}
     by_group: dict[int, dict[tuple[Decisions, bool], WeightSums]] = {}
-    unlabelled = []
-    for number, cells_of in cells.items():
-        decisions, counted = _decisions(number, len(rules)), tallies[number].sums.reshape(-1, _BINS, 2)
-        weights = _weights(cells_of.sizes, counted.sum(axis=(0, 2)).tolist())
-        if not any(weights):
-            unlabelled.append(decisions)
+    for number, of_code in cells.items():
+        decisions, counted = _decisions(number, len(rules)), tallies[number].sums.reshape(-1, len(of_code), 2)
         for index, of_group in enumerate(counted.tolist()):
             parts = by_group.setdefault(index, {})
-            for unit, by_label in zip(weights, of_group, strict=True):
+            for cell, by_label in zip(of_code, of_group, strict=True):
                 for label, size in zip((False, True), by_label, strict=True):
                     for total in (sums, parts):
                         before = total.get((decisions, label), WeightSums())
-                        total[decisions, label] = before + WeightSums.alike(size, unit)
+                        total[decisions, label] = before + WeightSums.alike(size, _unit(cell))
+    every = [(number, cell) for number, of_code in cells.items() for cell in of_code]
+    adjusted = holm({place: cell.change_p for place, (_, cell) in enumerate(every)})
+    varying = [every[place] for place, p_value in adjusted.items() if p_value < _VARIES]
+
+    def decisions_of(numbers: Iterable[int]) -> tuple[Decisions, ...]:
+        return tuple(_decisions(number, len(rules)) for number in sorted(set(numbers)))
+
     return LabelledInPart(
-        rows=WeightedRows(sums=sums, by_label=False),
-        unlabelled=tuple(unlabelled),
-        by_group={
-            index: WeightedRows(sums=parts, by_label=False)
-            for index, parts in by_group.items()
-            if by is not None
-        },
+        rows=WeightedRows(sums=sums),
+        unlabelled=decisions_of(number for number, of_code in cells.items() if not any(map(_unit, of_code))),
+        varying=decisions_of(number for number, _ in varying),
+        halving=decisions_of(number for number, cell in varying if cell.halves_differ),
+        by_group={index: WeightedRows(sums=parts) for index, parts in by_group.items() if by is not None},
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Cells:
-    """Equi-weight score bins of all rows with the same decisions.
-
-    Attributes
-    ----------
-    edges : float64, shape (4,)
-    sizes
-        Rows of each bin.
-    """
-
-    edges: Floats
-    sizes: Sequence[int]
-
-
-def _cells(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, _Cells]:
+def _cells(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, list[ScoreCell]]:
     """Find the cells of all rows, with and without a label, by the number of their decisions."""
-    scores: dict[int, PooledScores] = {}
     request = replace(data, roles=replace(data.roles, label=None), positive_value=None)
-    for rows in open_engine(data.engine).batches(request):
+    every, labelled = (_scores(part, rules) for part in (request, data))
+    cells = {}
+    for number, counts in sorted(every.items()):
+        with_label = np.zeros(len(counts.value), dtype=np.int64)
+        if number in labelled:
+            places = np.searchsorted(counts.value, labelled[number].value)
+            with_label[places] = labelled[number].count
+        if len(counts.value):  # else all have weight 0
+            cells[number] = score_cells(counts.value, counts.count, with_label)
+    return cells
+
+
+def _scores(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, ValueCounts]:
+    """Pool the scores of rows by the number of their decisions."""
+    scores: dict[int, PooledScores] = {}
+    for rows in open_engine(data.engine).batches(data):
         code = _codes([rule.zones(rows) for rule in rules])
         for number in np.unique(code).tolist():
             inside = code == number
             weight = None if rows.weight is None else rows.weight[inside]
             scores.setdefault(number, PooledScores()).add(rows.score[inside], weight)
-    cells = {}
-    for number, pooled in sorted(scores.items()):
-        counts = pooled.counts()
-        if not len(counts.value):  # all have weight 0
-            continue
-        accumulated = np.cumsum(counts.count)
-        ranks = np.arange(1, _BINS) * int(accumulated[-1]) // _BINS
-        edges = counts.value[np.searchsorted(accumulated, ranks, side="right")]
-        sizes = np.zeros(_BINS, dtype=np.int64)
-        np.add.at(sizes, bin_of(counts.value, edges), counts.count)
-        cells[number] = _Cells(edges=edges, sizes=sizes.tolist())
-    return cells
+    return {number: pooled.counts() for number, pooled in scores.items()}
 
 
-def _weights(sizes: Sequence[int], labelled: Sequence[int]) -> list[int]:
-    """Return the weight of the labelled rows of each cell, in units; 0 if it has none.
-
-    A cell without a label joins the next lower one, or the next one if there is none.
-    """
-    stands_for, last = [0] * len(sizes), None
-    waiting = 0
-    for cell, (size, labels) in enumerate(zip(sizes, labelled, strict=True)):
-        waiting += size
-        if labels:
-            last = cell
-        if last is not None:
-            stands_for[last] += waiting
-            waiting = 0
-    return [
-        (2 * UNITS * size + labels) // (2 * labels) if labels else 0
-        for size, labels in zip(stands_for, labelled, strict=True)
-    ]
+def _unit(cell: ScoreCell) -> int:
+    """Return the weight of a labelled row, in units; 0 if there is none."""
+    return (2 * UNITS * cell.rows + cell.labelled) // (2 * cell.labelled) if cell.labelled else 0
 
 
 def _codes(zones: Sequence[Ints]) -> Ints:
@@ -262,23 +242,27 @@ def by_weight(
     def caught(decisions: Decisions) -> bool:
         return decisions[index] != _CLEARED
 
+    def doubted(rate: Estimate, varying: Sequence[Decisions]) -> Estimate:
+        return replace(rate, reason=SHARE_CHANGES) if varying and not rate.reason else rate
+
     def over_all_rows(chosen: Chooses, *, positive: bool) -> Estimate:
         others = rows.total(lambda decisions: not chosen(decisions)).rows
-        if reason := _reason(measured, others, weighted.unlabelled):
+        if reason := _reason(measured, others, weighted):
             return unknown(reason)
-        return _estimate(rows.share(chosen, confidence, positive=positive))
+        return doubted(survey_estimate(rows.share(chosen, confidence, positive=positive)), weighted.varying)
 
     benefit = measured.net_benefit
     if benefit is not None:
-        why = _reason(
-            measured, rows.total(lambda decisions: not flagged(decisions)).rows, weighted.unlabelled
-        )
+        why = _reason(measured, rows.total(lambda decisions: not flagged(decisions)).rows, weighted)
         benefit = unknown(why)
         if odds is not None and not why:
             benefit = _between(rows.net_benefit(flagged, odds, confidence))
-    precision = _estimate(rows.precision(flagged, confidence))
+    precision = survey_estimate(rows.precision(flagged, confidence))
+    precision = doubted(precision, tuple(filter(flagged, weighted.varying)))
     if any(map(flagged, weighted.unlabelled)):
         precision = unknown("no flagged row has a label")
+    elif any(map(flagged, weighted.halving)):
+        precision = unknown(SHARE_DOUBLES)
     zones = measured.zones
     if zones is not None:
         reviewed = rows.share(lambda decisions: flagged(decisions) < caught(decisions), confidence)
@@ -286,7 +270,7 @@ def by_weight(
             zones,
             caught=over_all_rows(caught, positive=True),
             miss=over_all_rows(lambda decisions: not caught(decisions), positive=True),
-            review_share=_estimate(reviewed),
+            review_share=survey_estimate(reviewed),
         )
     return replace(
         measured,
@@ -295,7 +279,7 @@ def by_weight(
         fpr=over_all_rows(flagged, positive=False),
         zones=zones,
         net_benefit=benefit,
-        alert_rate=_estimate(rows.share(flagged, confidence)),
+        alert_rate=survey_estimate(rows.share(flagged, confidence)),
         weighted=Totals(
             rows=rows.total().total,
             positives=rows.total(positive=True).total,
@@ -305,11 +289,18 @@ def by_weight(
     )
 
 
-def _reason(measured: MeasuredBoundary, others: int, unlabelled: Sequence[Decisions]) -> str:
+SHARE_CHANGES: Final = "the labelled share still changes with the score among rows of similar scores"
+SHARE_DOUBLES: Final = f"{SHARE_CHANGES}, by more than a factor of two"
+"""Why rates are unreliable, or unknown, that need labelled rows to stand for the others."""
+
+
+def _reason(measured: MeasuredBoundary, others: int, weighted: LabelledInPart) -> str:
     """Return why a rate of all rows is unknown; empty if it is known."""
     if others < MIN_UNFLAGGED:
         return too_few_labels(measured.unlabelled, others)
-    return "no row with one of the decisions has a label" if unlabelled else ""
+    if weighted.unlabelled:
+        return "no row with one of the decisions has a label"
+    return SHARE_DOUBLES if weighted.halving else ""
 
 
 def too_few_labels(unlabelled: int, others: int) -> str:
@@ -372,7 +363,3 @@ def _between(result: tuple[float, float, float]) -> Estimate:
 
 def _difference(result: LinearisedDifference, scale: float = 1.0) -> Estimate:
     return unknown("a rate is undefined") if result.value is None else difference_estimate(result, scale)
-
-
-def _estimate(result: SurveyInterval) -> Estimate:
-    return survey_estimate(result, f"fewer than {MIN_CLUSTERS} rows count for it")

@@ -14,7 +14,10 @@ from fractions import Fraction
 import numpy as np
 
 from uqcli.counts import Floats, Ints
-from uqcli.methods.survey import proportion_interval
+from uqcli.methods.survey import MIN_CLUSTERS, limit_of_clusters
+
+_QUANTILES = 1000
+"""Quantiles of the guaranteed coverage that a p-value over clusters is averaged over."""
 
 _MAX_DEVIATIONS = 40
 """Number of standard deviations beyond which outcomes do not change a sum of doubles."""
@@ -55,19 +58,30 @@ def coverage_p_value(covered: int, rows: int, calibration_rows: int, alpha: Frac
 def clustered_p_value(covered: Ints, rows: Ints, calibration_rows: int, alpha: Fraction) -> float | None:
     """Compute the p-value of the guarantee on clusters of dependent rows; None for fewer than 10 clusters.
 
-    New rows count as their effective number, and calibration rows are divided by the same design effect.
+    It is the level at which the interval of the coverage excludes the guarantee, averaged over the coverage
+    that the calibration rows give. They count as fewer independent rows, in proportion to the new ones.
 
     Parameters
     ----------
     covered, rows : int64, shape (C,)
         Covered rows and all rows of each cluster.
     """
-    interval = proportion_interval(covered, rows, 0.95)
-    if interval.value is None or interval.effective is None or interval.design_effect is None:
+    missed = rows - covered
+    if not missed.any():
+        return None if np.count_nonzero(rows) < MIN_CLUSTERS else 1.0
+    limit = limit_of_clusters(missed, rows)
+    if limit is None:
         return None
-    effective = max(1, math.floor(interval.effective))
-    calibration = math.floor(calibration_rows / interval.design_effect)
-    return coverage_p_value(math.ceil(interval.value * effective), effective, calibration, alpha)
+    independent = min(1.0, (limit.x + limit.y - 1) / int(rows.sum()))
+    calibration = math.floor(calibration_rows * independent)
+    rank = rank_of(calibration, alpha)
+    if rank > calibration:
+        return 1.0
+    from scipy.special import betaincinv
+
+    level = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+    promised: Floats = betaincinv(rank, calibration + 1 - rank, level)
+    return math.fsum(limit.tail_at(1 - promised).tolist()) / _QUANTILES
 
 
 def _beta_binomial_cdf(successes: int, trials: int, a: int, b: int) -> float:

@@ -33,16 +33,9 @@ Chooses = Callable[[Decisions], bool]
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedRows:
-    """Sums of sampling weights by decisions and label.
-
-    Attributes
-    ----------
-    by_label
-        Whether weights may depend on the label, as if negative rows were kept less often.
-    """
+    """Sums of sampling weights by decisions and label."""
 
     sums: Mapping[tuple[Decisions, bool], WeightSums]
-    by_label: bool = True
 
     def total(self, chosen: Chooses = lambda _: True, *, positive: bool | None = None) -> WeightSums:
         """Add up the rows of some decisions, of one label or of both."""
@@ -63,7 +56,7 @@ class WeightedRows:
             self.total(chosen, positive=positive),
             self.total(others, positive=positive),
             confidence,
-            (self._largest(chosen, positive), self._largest(others, positive)),
+            (self.total(chosen), self.total(others)),
         )
 
     def precision(self, chosen: Chooses, confidence: float) -> SurveyInterval:
@@ -72,21 +65,8 @@ class WeightedRows:
             self.total(chosen, positive=True),
             self.total(chosen, positive=False),
             confidence,
-            (self._largest(chosen, positive=True), self._largest(chosen, positive=False)),
+            (self.total(chosen), self.total(chosen)),
         )
-
-    def _largest(self, chosen: Chooses, positive: bool | None) -> int:
-        """Return the largest weight that a row of some decisions and a label may have, in units.
-
-        If all rows of the label have one weight, it is that. If not, the weight may depend on the decision,
-        on the label, or on both.
-        """
-        of_label, of_decisions = self.total(positive=positive), self.total(chosen)
-        if not self.by_label:
-            return of_decisions.largest
-        if of_label.rows and of_label.least == of_label.largest:
-            return of_label.largest
-        return max(of_label.largest, of_decisions.largest)
 
     def difference(
         self, first: Chooses, second: Chooses, confidence: float, *, positive: bool | None = None
@@ -176,10 +156,10 @@ class WeightedRows:
         inside, rows = self.total(chosen, positive=positive), self.total()
         others = self.total(lambda decisions: not chosen(decisions), positive=positive)
         others += self.total(positive=not positive)
-        largest = self._largest(chosen, positive), rows.largest
+        further = self.total(chosen), rows
 
         def interval_at(confidence: float) -> tuple[float, float, float]:
-            result = row_interval(inside, others, confidence, largest)
+            result = row_interval(inside, others, confidence, further)
             assert result.value is not None  # there are rows
             ends = (0.0, 1.0) if result.low is None or result.high is None else (result.low, result.high)
             return result.value * rows.rows, *ends

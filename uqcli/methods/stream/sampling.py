@@ -18,6 +18,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.proportion import clopper_pearson
+from uqcli.methods.survey import Outcome, weighted_interval
 
 STEPS: Final = 1 << 16
 """Square roots of rates are rounded to multiples of 1/STEPS, so that any number of rows is a few counts."""
@@ -130,10 +131,19 @@ class RecallDesign:
 
     def width(self, confidence: float) -> float:
         """Return the width of the interval of recall to expect; recall is above 0 and below 1."""
-        rows, recall = self.rows, self.rows.recall
-        parts = rows.part * rows.positives / self.probability
-        variance = float(parts.sum()) / float(rows.positives.sum()) ** 2
-        return _width(recall, recall * (1 - recall) / variance, confidence)
+        low, high = weighted_interval(self._outcome(flagged=True), self._outcome(flagged=False), confidence)
+        return high - low
+
+    def _outcome(self, *, flagged: bool) -> Outcome:
+        """Return what to expect of the weights of positive rows with a decision, and of all rows with it."""
+        inside = (self.rows.place > STEPS) == flagged
+        rows, weight = self.rows.count[inside], 1 / self.probability[inside]
+        positives = self.rows.positives[inside]
+        return Outcome(
+            total=float(positives.sum()),
+            squares=float((positives * weight).sum()),
+            further=float((rows * weight).sum()) / float(rows.sum()),
+        )
 
     def of_rows(self, step: Ints, flagged: Bools) -> Floats:
         """Return the probabilities of rows, which are among ``rows``; shape (n,)."""

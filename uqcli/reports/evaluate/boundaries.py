@@ -239,6 +239,14 @@ def few_clusters(subject: str, clusters: int, whose: str) -> list[str]:
     return [f"{subject} has an unreliable interval: {having}, {FEW_CLUSTERS} or more are reliable."]
 
 
+def unreliable(subject: str, rate: Estimate) -> list[str]:
+    """Caution why an interval is unreliable, or why there is none; empty if it is reliable."""
+    if not rate.reason or rate == UNKNOWN:
+        return []
+    state = "no interval" if rate.low is None else "an unreliable interval"
+    return [f"{subject} has {state}: {rate.reason}."]
+
+
 def verdicts(results: Results, sentences: Sequence[str]) -> str:
     """Join the verdicts of the rules; once for both if two are equal."""
     if len(results) == 1:
@@ -579,9 +587,11 @@ class EvaluateReport(Evaluated):
         ]
 
     def _few_clusters(self) -> list[str]:
-        """Caution that intervals rest on few clusters."""
+        """Caution that intervals rest on few clusters, or on few rows of large weight."""
         cautions = []
         for name, _, measured in self.results:
+            cautions += unreliable(f"{name}: precision", measured.precision)
+            cautions += unreliable(f"{name}: recall", measured.recall)
             if measured.clusters is not None:
                 flagged, positive = measured.clusters.clusters_flagged, measured.clusters.clusters_positive
                 cautions += few_clusters(f"{name}: precision", flagged, "flagged rows")
@@ -589,11 +599,12 @@ class EvaluateReport(Evaluated):
         return cautions
 
     def _label_cautions(self) -> list[str]:
-        """Caution why recall and the false-positive rate are unknown."""
+        """Caution why rates are unknown."""
         return [
-            f"{name}: no recall; {measured.recall.reason}."
+            f"{name}: no {rate}; {estimate.reason}."
             for name, _, measured in self.results
-            if measured.recall == UNKNOWN
+            for rate, estimate in (("recall", measured.recall), ("precision", measured.precision))
+            if estimate == UNKNOWN
         ]
 
     def _assumption(self) -> list[str]:

@@ -38,6 +38,7 @@ from uqcli.reports.evaluate.boundaries import (
     intervals_in_words,
     names_of,
     uncorrected_tests,
+    unreliable,
     verdicts,
 )
 from uqcli.reports.evaluate.difference import HEADER, SetDifference
@@ -289,7 +290,8 @@ class EvaluateConformalReport(Evaluated):
         """Caution that few clusters determine the interval, or that tests are not corrected."""
         clusters = self.results[0][2].clusters
         few = [] if clusters is None else few_clusters("the coverage", clusters, "rows")
-        return [*few, *uncorrected_tests(self.results)]
+        unequal = unreliable("the coverage", self.results[0][2].coverage)
+        return [*few, *unequal, *uncorrected_tests(self.results)]
 
     def _notes(self) -> list[str]:
         untested = [] if self.difference is None else self.difference.notes()
