@@ -47,7 +47,7 @@ def test_the_entry_point_runs_as_a_user_who_may_write_nothing_else(installed, tm
     (entry,) = re.findall(r'^ENTRYPOINT \["(.*)"\]$', (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
     work = tmp_path / "work"
     work.mkdir()
-    for folder in (tmp_path, tmp_path.parent):
+    for folder in (tmp_path, *tmp_path.parents[:2]):
         folder.chmod(0o755)
     os.chown(work, NOBODY, NOBODY)
     (work / "rows.parquet").write_bytes(SAMPLE.read_bytes())
