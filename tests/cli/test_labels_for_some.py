@@ -267,3 +267,48 @@ def test_prediction_sets_have_no_sampling_weights(uqcli, files):
     outcome = uqcli("evaluate", "sets.json", "all.parquet", "--sampling-weight", "score")
     assert outcome.code == 2
     assert "kind conformal" in outcome.err
+
+
+@pytest.mark.parametrize("algorithm", ["st", "smooth"])
+def test_new_rows_are_compared_with_all_calibration_rows(uqcli, tmp_path, algorithm):
+    """Rows above a score are reviewed, and a tenth of the others: alerts are rarer among all rows."""
+    frame = rows(3).with_columns(uncertainty=pl.col("score") * (1 - pl.col("score")))
+    reviewed = (frame["score"] > 0.2) | pl.Series(np.random.default_rng(0).random(ROWS) < 0.1)
+    frame.with_columns(label=pl.when(reviewed).then("label")).write_csv(tmp_path / "fit.csv")
+    fit = ("boundary", "fit.csv", "--recall", "0.4", "--algorithm", algorithm, "--on-invalid", "drop")
+    report = uqcli(*fit, "--verbose", "-o", "rule.json")
+    assert report.code == 0, report.err
+    saved = json.loads((tmp_path / "rule.json").read_text())["fit"]
+    assert (saved["rows"], saved["all_rows"]) == (reviewed.sum(), ROWS)
+    frame.drop("label").write_csv(tmp_path / "night.csv")
+    decisions = uqcli("apply", "rule.json", "night.csv", "-q", "-o", "decided.parquet")
+    assert decisions.code == 0
+    flagged = (pl.read_parquet(tmp_path / "decided.parquet")["decision"].cast(pl.String) == "true").sum()
+    assert saved["all_selected"] == flagged
+    text = report.out.decode()
+    assert f"the rule flags {100 * flagged / ROWS:.2g} %" in text.replace("\n", " ")
+    assert "labelled calibration rows" in text
+    rows(4).with_columns(uncertainty=pl.col("score") * (1 - pl.col("score"))).drop("label").write_csv(
+        tmp_path / "new.csv"
+    )
+    quiet = uqcli("apply", "rule.json", "new.csv", "-o", "other.parquet")
+    assert "flagged on the calibration set" not in quiet.err
+    assert "Caution" not in quiet.err + quiet.out.decode()
+    watched = uqcli("watch", "rule.json", "night.csv", "--json").json["metrics"]
+    assert watched["psi"] == pytest.approx(0, abs=1e-9)
+    assert watched["outside_range"] == 0
+    low, high = watched["flagged"]["low"], watched["flagged"]["high"]
+    assert low < flagged / ROWS < high
+
+
+def test_rows_dropped_for_other_reasons_change_nothing(uqcli, tmp_path):
+    frame = rows(3)
+    frame.write_csv(tmp_path / "fit.csv")
+    broken = pl.DataFrame({"id": [-1], "score": [None], "label": [1]}, schema=frame.schema)
+    pl.concat([frame, broken]).write_csv(tmp_path / "broken.csv")
+    for name in ("fit", "broken"):
+        fit = ("boundary", f"{name}.csv", "--recall", "0.4", "--algorithm", "st", "--on-invalid", "drop")
+        assert uqcli(*fit, "-q", "-o", f"{name}.json").code == 0
+    saved = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("fit", "broken")]
+    assert saved[0]["fit"] == saved[1]["fit"]
+    assert "all_rows" not in saved[0]["fit"]

@@ -29,7 +29,7 @@ from uqcli.choices import (
     OnInvalid,
     ReviewKind,
 )
-from uqcli.counts import Bools, Floats, Ints
+from uqcli.counts import Bools, Floats, Ints, bin_of
 from uqcli.defaults import LOWEST
 from uqcli.document import (
     Document,
@@ -81,9 +81,12 @@ from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.zones import ReviewLimit, review_limit
 from uqcli.rows import Rows
 
+LABELLED_ROWS: Final = "labelled calibration rows"
 EXPECTED: Final = "expected on new data"
 EXPECTED_IN_GROUPS: Final = "expected in these groups"
 EXPECTED_ON_TARGET: Final = "expected on target data"
+EXPECTED_OF_LABELLED: Final = "expected on rows like these"
+"""If some calibration rows have no label: new rows are not like those that have one."""
 EXPECTED_RANGE: Final = 0.9
 """Level of the ranges of expected results."""
 
@@ -188,7 +191,8 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """Counts and rates of the boundary on its calibration set, by weight.
 
     With a review: ``reviewed`` rows, and ``caught`` positives that are flagged or reviewed. With gain and
-    cost: the ``value`` of the flagged rows, and the share of all positives' gain that they have.
+    cost: the ``value`` of the flagged rows, and the share of all positives' gain that they have. If some rows
+    have no label, ``all_rows`` and ``all_selected`` also count them, as the reference does.
     """
 
     selected: Count
@@ -201,6 +205,15 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     caught: Count | msgspec.UnsetType = msgspec.UNSET
     value: float | msgspec.UnsetType = msgspec.UNSET
     value_caught: float | msgspec.UnsetType | None = msgspec.UNSET
+    all_rows: Count | msgspec.UnsetType = msgspec.UNSET
+    all_selected: Count | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def flagged(self) -> tuple[int, int]:
+        """Flagged rows, and rows, with and without a label."""
+        if isinstance(self.all_rows, msgspec.UnsetType) or isinstance(self.all_selected, msgspec.UnsetType):
+            return self.selected, self.rows
+        return self.all_selected, self.all_rows
 
     @property
     def zones(self) -> tuple[int, int] | None:
@@ -217,6 +230,9 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
             return False
         reviewed, caught = self.zones or (0, self.true_positives)
         if self.selected + reviewed > self.rows or not self.true_positives <= caught <= self.positives:
+            return False
+        all_selected, all_rows = self.flagged
+        if not (self.selected <= all_selected <= all_rows and self.rows <= all_rows):
             return False
         rates_with_rows = ((self.precision, self.selected), (self.recall, self.positives))
         return all(abs(rate * rows - self.true_positives) <= 1e-9 * rows for rate, rows in rates_with_rows)
@@ -304,6 +320,23 @@ class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
         """Smallest and largest calibration number by role."""
         highest = self.highest.numbers
         return {role: (low, highest[role]) for role, low in self.lowest.numbers.items()}
+
+    def places(self, edges: Floats, score: Floats, uncertainty: Floats | None) -> tuple[Ints, Ints]:
+        """Return the uncertainty bin and the score bin of rows; shape (n,).
+
+        Parameters
+        ----------
+        edges
+            Those of the uncertainty bins.
+        """
+        row = np.zeros(len(score), dtype=np.int64)
+        if len(edges) and uncertainty is not None:
+            row = bin_of(uncertainty, edges)
+        column = np.zeros(len(score), dtype=np.int64)
+        for index, score_edges in enumerate(self.score_edges):
+            inside = row == index
+            column[inside] = bin_of(score[inside], np.array(score_edges, dtype=np.float64))
+        return row, column
 
     def contradicts(self, bins: int, rows: int, *, uncertain: bool) -> bool:
         """Whether it is not about a rule with ``bins`` uncertainty bins and its calibration rows."""
@@ -451,7 +484,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         reference = self.reference
         if isinstance(reference, msgspec.UnsetType):
             return None
-        bins, rows = len(self.thresholds), self.fit.rows
+        bins, (_, rows) = len(self.thresholds), self.fit.flagged
         if reference.contradicts(bins, rows, uncertain=self.needs_uncertainty):
             return "its reference is not about its calibration rows"
         return None
@@ -726,7 +759,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """See Saved."""
         fit, source = self.fit, self.source
         columns = ", ".join(f"{role} '{name}'" for role, name in source.columns.items())
-        certified, where = "", "calibration set"
+        certified = ""
+        where = "calibration set" if self.fit.flagged[1] == self.fit.rows else LABELLED_ROWS
         if self.risk:
             certified = f", certified at a risk of {100 * self.risk:g} %"
         if self.certified is not None:
@@ -800,13 +834,17 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             for saved_range in saved
         )
         words = ACCEPTED_PREDICTIONS if self.class_names else FLAGGED_ROWS
-        return boundary_card(self.constraint, self.fit, (precision, recall), verdict, words)
+        return boundary_card(
+            self.constraint, self.fit, (precision, recall), verdict, words, flagged=self.fit.flagged
+        )
 
     def _expected_rows(self) -> list[tuple[str, ...]]:
         if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
             return []
         estimates = (self.expected.recall, self.expected.precision)
         name = EXPECTED if isinstance(self.target, msgspec.UnsetType) else EXPECTED_ON_TARGET
+        if self.fit.flagged[1] > self.fit.rows:
+            name = EXPECTED_OF_LABELLED
         if self.group_rules and sum(group.fit.rows for group in self.group_rules.values()) < self.fit.rows:
             name = EXPECTED_IN_GROUPS
         return [
@@ -820,7 +858,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     @property
     def alert_rate(self) -> float:
         """See Saved."""
-        return self.fit.selected / self.fit.rows
+        selected, rows = self.fit.flagged
+        return selected / rows
 
     def in_a_sentence(self) -> str:
         """See Saved: with its result on the calibration set."""
@@ -890,6 +929,8 @@ def boundary_card(
     expected: tuple[Estimate | None, Estimate | None],
     verdict: Verdict,
     words: RowWords = FLAGGED_ROWS,
+    *,
+    flagged: tuple[int, int] | None = None,
 ) -> HeadCard:
     """Build the head of a page on a boundary.
 
@@ -897,16 +938,22 @@ def boundary_card(
     ----------
     expected
         Precision and recall expected on new rows; None if not estimated.
+    flagged
+        Flagged rows, and rows, with those that have no label; None if all have one.
     """
     kind, value = constraint.kind, constraint.value
+    selected, of_rows = flagged or (fit.selected, fit.rows)
+    in_part = of_rows > fit.rows
     where = "on new rows, expected" if expected[0] else "on the calibration set"
+    if in_part:
+        where = "on rows like the labelled ones"
     precision, recall = (
         estimate or Estimate(value=rate, low=None, high=None)
         for estimate, rate in zip(expected, (fit.precision, fit.recall), strict=True)
     )
-    alert_rate = fit.selected / fit.rows
+    alert_rate = selected / of_rows
     rows = f"{words.flag} {percent(alert_rate)} of {words.rows}"
-    found = f"{percent(recall.value)} of {words.positives_found}"
+    found = f"{percent(recall.value)} of {words.positives_found}{' among labelled rows' if in_part else ''}"
     limit = value.replace("%", " %")
     titles = {
         ConstraintKind.PRECISION: f"{rows} at precision {value}: {found}",
@@ -920,7 +967,7 @@ def boundary_card(
         KeyNumber(
             label="accepted" if words is ACCEPTED_PREDICTIONS else "flagged",
             value=percent(alert_rate),
-            interval=f"{count(fit.selected)} of {rows_of(fit.rows)}",
+            interval=f"{count(selected)} of {rows_of(of_rows)}",
         ),
     ]
     if fit.zones:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 
@@ -27,7 +28,7 @@ from uqcli.artifacts.boundary import (
 from uqcli.artifacts.certificate import SavedCertificate
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.grid import GridArtifact
-from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKind
+from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKind, OnInvalid
 from uqcli.counts import Cells
 from uqcli.defaults import FORMAT_VERSION
 from uqcli.document import Estimate
@@ -35,6 +36,7 @@ from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.request import PROBA
 from uqcli.errors import DataError, InfeasibleError, UsageError
+from uqcli.jobs.boundary.all_rows import with_all_rows
 from uqcli.jobs.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
 from uqcli.jobs.boundary.candidates import (
     best_of,
@@ -79,12 +81,28 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
         An option is invalid, or the rows, grid or class weights cannot be read.
     """
     try:
-        return _run(request)
+        with reusable_streams() if request.data.on_invalid is OnInvalid.DROP else nullcontext():
+            return _with_all_rows(_run(request), request)
     except MissingColumnError as error:
         if error.role != "uncertainty":
             raise
         remedy = f"{error.remedy}, or --algorithm st to use the score alone"
         raise DataError(error.found, expected=error.expected, remedy=remedy) from error
+
+
+def _with_all_rows(
+    result: Result[BoundaryReport, BoundaryArtifact | None], request: BoundaryRequest
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    """Count rows without a label, if there are any."""
+    if result.artifact is None:
+        return result
+    rule = with_all_rows(result.artifact, request.data)
+    if rule is result.artifact:
+        return result
+    report = replace(result.report, flagged_of_all=rule.fit.flagged)
+    if report.expected_share is not None:
+        report = replace(report, expected_share=proportion_estimate(*rule.fit.flagged, EXPECTED_RANGE))
+    return replace(result, report=report, artifact=rule)
 
 
 def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:

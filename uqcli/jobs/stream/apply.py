@@ -122,13 +122,13 @@ def _likeness(rule: Saved, summary: StreamSummary, *, by_threshold: bool) -> Lik
     """
     if not isinstance(rule, BoundaryArtifact):
         return None
-    fit, rows = rule.fit, summary.rows - summary.undecided
+    (selected, calibrated), rows = rule.fit.flagged, summary.rows - summary.undecided
     explained = None
     if by_threshold and not rule.has_target:
-        explained = flagged_interval(fit.selected, fit.rows, rows, LEVEL)
+        explained = flagged_interval(selected, calibrated, rows, LEVEL)
     # the range of k numbers leaves out at most the share that 2 k calibration rows have
-    extremes = min(2 * len(rule.ranges), fit.rows)
-    most_outside = flagged_interval(max(extremes - 1, 0), fit.rows, rows, LEVEL)[1]
+    extremes = min(2 * len(rule.ranges), calibrated)
+    most_outside = flagged_interval(max(extremes - 1, 0), calibrated, rows, LEVEL)[1]
     return Likeness(
         rows=rows,
         selected=summary.selected,

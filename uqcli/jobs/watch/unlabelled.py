@@ -7,9 +7,8 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from uqcli.artifacts.boundary import ZONES, BoundaryArtifact, SavedReference
+from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
 from uqcli.artifacts.saved import Saved
-from uqcli.counts import Ints, bin_of
 from uqcli.engines.open import open_engine
 from uqcli.engines.predictions import outside as outside_of
 from uqcli.errors import UsageError
@@ -42,27 +41,28 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     expectation = Expectation.of(request, rule)
     batches = open_engine(data.engine).batches(data)
     count = np.zeros_like(np.array(rule.reference.count, dtype=np.int64))
+    edges = np.array(rule.uncertainty_edges, dtype=np.float64)
     selected = outside = 0
     for rows in batches:
         scored = _as_scores(rows)
-        np.add.at(count, _cells(scored, rule, rule.reference), 1)
+        np.add.at(count, rule.reference.places(edges, scored.score, scored.uncertainty), 1)
         flagged = rule.zones(scored) == ZONES.index("flag")
         selected += int(flagged.sum())
         if expectation is not None:
             expectation.add(scored.score, flagged)
         outside += int(outside_of(scored, batches.roles, rule.ranges).sum())
     total = int(count.sum())
-    fit, old = rule.fit, np.array(rule.reference.count, dtype=np.int64)
+    old = np.array(rule.reference.count, dtype=np.int64)
     test = homogeneity(old.ravel(), count.ravel())
     stability = population_stability(old.ravel(), count.ravel())
-    low, high = flagged_interval(fit.selected, fit.rows, total, request.confidence)
+    low, high = flagged_interval(*rule.fit.flagged, total, request.confidence)
     return UnlabelledReport(
         source=source_of(batches.summary),
         parameters=UnlabelledParameters(confidence=request.confidence, on_invalid=data.on_invalid),
         rows=total,
         selected=selected,
         explained=(low, high),
-        usual=fit.selected / fit.rows,
+        usual=rule.alert_rate,
         outside=outside,
         psi=stability.value,
         psi_without_drift=stability.without_drift,
@@ -75,16 +75,3 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
 def _as_scores(rows: Rows) -> Rows:
     """Return rows as they are; labels and weights play no part."""
     return replace(rows.usable(), weight=None)
-
-
-def _cells(rows: Rows, rule: BoundaryArtifact, reference: SavedReference) -> tuple[Ints, Ints]:
-    """Return the uncertainty bin and the score bin of each row."""
-    edges = np.array(rule.uncertainty_edges, dtype=np.float64)
-    row = np.zeros(len(rows), dtype=np.int64)
-    if len(edges) and rows.uncertainty is not None:
-        row = bin_of(rows.uncertainty, edges)
-    column = np.zeros(len(rows), dtype=np.int64)
-    for index, score_edges in enumerate(reference.score_edges):
-        inside = row == index
-        column[inside] = bin_of(rows.score[inside], np.array(score_edges, dtype=np.float64))
-    return row, column

@@ -15,8 +15,10 @@ from uqcli.artifacts.boundary import (
     ACCEPTED_PREDICTIONS,
     EXPECTED,
     EXPECTED_IN_GROUPS,
+    EXPECTED_OF_LABELLED,
     EXPECTED_ON_TARGET,
     FLAGGED_ROWS,
+    LABELLED_ROWS,
     RANGES,
     BoundaryParameters,
     boundary_card,
@@ -140,6 +142,8 @@ class BoundaryReport(OneResult):
         Limit of the review; None without one.
     expected_share
         Share of new rows that a rule for a share of rows flags, with its 90 % range; None for other rules.
+    flagged_of_all
+        Flagged rows, and rows, with those that have no label; None if all have one.
     groups
         Boundaries of groups, of which ``chosen`` is the one for other rows, with the counts of all; None
         without groups.
@@ -165,6 +169,7 @@ class BoundaryReport(OneResult):
     seed: int | None = None
     review: ReviewLimit | None = None
     expected_share: Estimate | None = None
+    flagged_of_all: tuple[int, int] | None = None
     groups: GroupRules | None = None
 
     @property
@@ -393,6 +398,7 @@ class BoundaryReport(OneResult):
             (expected["precision"], expected["recall"]),
             self._verdict(),
             ACCEPTED_PREDICTIONS if accepts else FLAGGED_ROWS,
+            flagged=self.flagged_of_all,
         )
 
     def _verdict(self) -> Verdict:
@@ -442,7 +448,7 @@ class BoundaryReport(OneResult):
             )
             sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
             sentences += [self.recalibrated] if self._is_raised else []
-        return [*sentences, *self._value_sentence(boundary)]
+        return [*sentences, *self._without_label(), *self._value_sentence(boundary)]
 
     def _value_sentence(self, boundary: FittedBoundary) -> list[str]:
         """State the value on the calibration set, beside that of a single threshold; empty without gain."""
@@ -479,7 +485,24 @@ class BoundaryReport(OneResult):
         empty = [sentence] if self.empty_bins else []
         alerts = self._alert_cautions() if self.constraint.kind is ConstraintKind.MAX_SELECTED else []
         groups = self.groups.cautions() if self.groups else []
-        return [*groups, *alerts, *self._better_single_threshold(), *empty, *self._often_missed()]
+        return [
+            *self._without_label(),
+            *groups,
+            *alerts,
+            *self._better_single_threshold(),
+            *empty,
+            *self._often_missed(),
+        ]
+
+    def _without_label(self) -> list[str]:
+        """State the share of all rows that is flagged, if results are those of labelled ones."""
+        if self.flagged_of_all is None:
+            return []
+        selected, rows = self.flagged_of_all
+        return [
+            f"Of all {rows_of(rows)}, with and without a label, the rule flags {percent(selected / rows)}; "
+            "evaluate it with --on-invalid drop for the recall among them."
+        ]
 
     def _better_single_threshold(self) -> list[str]:
         """Caution that a single threshold does better."""
@@ -575,7 +598,8 @@ class BoundaryReport(OneResult):
                 for candidate in self.candidates
             ]
             return Table(title="", header=["calibration set", *header[1:], *more], rows=lines)
-        rows: list[tuple[str, ...]] = [("calibration set", *_cells(self.chosen))]
+        where = "calibration set" if self.flagged_of_all is None else LABELLED_ROWS
+        rows: list[tuple[str, ...]] = [(where, *_cells(self.chosen))]
         if self.chosen.expected is not None:
             header[0] = RANGES
             expected = expected_metrics(self.chosen.expected, self.class_weights)
@@ -586,6 +610,8 @@ class BoundaryReport(OneResult):
                 if estimate
             )
             name = EXPECTED if self.class_weights is None else EXPECTED_ON_TARGET
+            if self.flagged_of_all is not None:
+                name = EXPECTED_OF_LABELLED
             if self.groups is not None and self.groups.rest.rows:
                 name = EXPECTED_IN_GROUPS
             rows.append((name, *cells, self._share_range()))
