@@ -268,6 +268,55 @@ def test_a_folder_of_two_formats_is_an_error(uqcli, case, data, data_csv, artifa
     assert uqcli(*case.arguments(folder / "*.csv", artifact)).code == 0
 
 
+TABLES = {
+    "Delta": ("_delta_log/0.json", ""),
+    "Delta in parts": ("_delta_log/0.json", "day=1/shop=a"),
+    "Hudi": (".hoodie/hoodie.properties", ""),
+    "Hudi in parts": ("2026/.hoodie_partition_metadata", "2026"),
+    "Iceberg": ("metadata/v1.metadata.json", "data"),
+    "Iceberg in parts": ("metadata/v1.metadata.json", "data/day=1"),
+}
+
+
+@pytest.mark.parametrize("case", [case for case in READ_DATA if case.name in ("apply", "tce")], ids=name_of)
+@pytest.mark.parametrize("table", TABLES)
+def test_folders_of_tables_are_refused(uqcli, case, table, data, artifact, tmp_path):
+    """Their files also contain rows that were deleted or replaced."""
+    log, rows = TABLES[table]
+    folder = tmp_path / "table" / rows
+    folder.mkdir(parents=True)
+    (tmp_path / "table" / log).parent.mkdir(exist_ok=True)
+    (tmp_path / "table" / log).write_text("{}")
+    file = data.rename(folder / "a.parquet")
+    for inputs in {tmp_path / "table", folder, folder / "*.parquet", tmp_path / "table" / "**" / "*.parquet"}:
+        if table != "Hudi in parts" or inputs != tmp_path / "table":  # which has neither log nor rows
+            outcome = uqcli(*case.arguments(inputs, artifact))
+            assert (outcome.code, len(outcome.err.splitlines())) == (3, 1)
+            assert f"is a table in the {table.split()[0]} format, whose files also" in outcome.err
+    assert uqcli(*case.arguments(file, artifact)).code == 0
+
+
+def test_a_folder_in_a_table_is_refused_from_within(uqcli, data, tmp_path, monkeypatch):
+    folder = tmp_path / "day=1"
+    folder.mkdir()
+    (tmp_path / "_delta_log").mkdir()
+    data.rename(folder / "a.parquet")
+    monkeypatch.chdir(folder)
+    for inputs in (".", "*.parquet"):
+        outcome = uqcli("tce", inputs)
+        assert (outcome.code, len(outcome.err.splitlines())) == (3, 1)
+        assert f"'{tmp_path}' is a table in the Delta format" in outcome.err
+
+
+def test_a_folder_that_has_metadata_of_another_kind_is_read(uqcli, data, tmp_path):
+    folder = tmp_path / "data"
+    (tmp_path / "metadata").mkdir()
+    (tmp_path / "metadata" / "readme.json").write_text("{}")
+    folder.mkdir()
+    data.rename(folder / "a.parquet")
+    assert uqcli("tce", folder).code == 0
+
+
 def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 

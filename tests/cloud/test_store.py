@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.cloud.conftest import file_bytes, frame_of
+from uqcli.errors import DataError
 from uqcli.stores import filesystem, limits, upload
 from uqcli.stores.address import Address
 from uqcli.stores.bucket import StoreTree
@@ -177,6 +178,30 @@ def test_folders_are_listed_once_and_only_if_a_pattern_matches(uqcli, bucket, fo
     monkeypatch.setattr(StoreTree, "inside", record_listing)
     assert uqcli("boundary", f"{stored}/day=2026-*/", "--precision", "0.6", "-q").code == 0
     assert sorted(listed) == ["scores", *(f"scores/day={day}" for day in DAYS)]
+
+
+@pytest.mark.parametrize("log", ["_delta_log/0.json", ".hoodie/x", "metadata/1.metadata.json"])
+def test_folders_of_tables_are_refused(uqcli, bucket, folder, log):
+    rows = bucket.put_folder(folder, "table/data")
+    bucket.put(f"table/data/{log}" if log[0] in "._" else f"table/{log}", b"{}")
+    for inputs in (rows, f"{rows}/day={DAYS[0]}", f"{rows}/day=*/", f"{rows}/**/*.parquet"):
+        outcome = uqcli("tce", inputs)
+        assert (outcome.code, len(outcome.err.splitlines())) == (3, 1)
+        assert "whose files also hold deleted rows" in outcome.err
+    assert uqcli("tce", f"{rows}/day={DAYS[0]}/part-0.parquet", "--bootstrap", "0").code == 0
+
+
+def test_a_folder_is_read_though_those_above_are_closed(uqcli, bucket, folder, monkeypatch):
+    stored = bucket.put_folder(folder, "scores")
+    list_folder = StoreTree.inside
+
+    def list_below(self, folder):
+        if folder.name == stored:
+            raise DataError("access is denied")
+        return list_folder(self, folder)
+
+    monkeypatch.setattr(StoreTree, "inside", list_below)
+    assert uqcli("tce", f"{stored}/day={DAYS[0]}", "--bootstrap", "0").code == 0
 
 
 def test_objects_too_large_to_copy_are_refused_beforehand(uqcli, bucket, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -191,6 +191,10 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
         folders = [match for match in matches if match.is_folder and not match.is_hidden]
         if not files and not folders:
             raise DataError(f"no file matches '{argument}'", remedy="check the pattern and its quoting")
+        for folder in dict.fromkeys(map(tree.above, files)):
+            if folder is not None:
+                _refuse_table(tree, folder, tree.inside(folder))
+                _refuse_table_above(tree, folder)
         for match in files:
             yield _file(tree, match.name, options)
         if not files:
@@ -200,6 +204,7 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
 
 
 def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[InputFile]:
+    _refuse_table_above(tree, folder)
     files = list(_data_files(tree, folder))
     if not files:
         raise DataError(f"directory '{folder.name}' has no data file", expected=KNOWN_SUFFIXES)
@@ -216,7 +221,9 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
 
 def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
     """Return the data files of a folder, sorted by name, and of its ``key=value`` subfolders."""
-    entries = [entry for entry in tree.inside(folder) if not entry.is_hidden]
+    inside = tree.inside(folder)
+    _refuse_table(tree, folder, inside)
+    entries = [entry for entry in inside if not entry.is_hidden]
     tree.prefetch(entry for entry in entries if entry.is_folder and is_partition(entry.basename))
     for entry in entries:
         if entry.is_folder:
@@ -224,6 +231,39 @@ def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
                 yield from _data_files(tree, entry)
         elif entry.is_file and inferred_format(entry.basename).format is not None:
             yield entry
+
+
+_TABLES: Final = {"_delta_log": "Delta", ".hoodie": "Hudi", ".hoodie_partition_metadata": "Hudi"}
+"""Table formats, by the name of what their folders contain."""
+
+
+def _refuse_table(tree: Tree, folder: Entry, inside: Iterable[Entry]) -> None:
+    """Refuse the folder of a table: its files also contain rows that a later version deleted or replaced."""
+    for entry in inside:
+        table = _TABLES.get(entry.basename)
+        if entry.is_folder and entry.basename == "metadata":
+            names = (file.basename for file in tree.inside(entry))
+            table = "Iceberg" if any(name.endswith(".metadata.json") for name in names) else None
+        if table is not None:
+            raise DataError(
+                f"'{folder.name}' is a table in the {table} format, whose files also hold deleted rows",
+                expected="files of the current rows",
+                remedy=f"write the current rows to a Parquet file with a program that reads {table}",
+            )
+
+
+def _refuse_table_above(tree: Tree, folder: Entry) -> None:
+    """Refuse a folder of rows in a table; those are ``data`` and ``key=value`` folders."""
+    while folder.basename == "data" or is_partition(folder.basename):
+        above = tree.above(folder)
+        if above is None:
+            return
+        try:
+            inside = tree.inside(above)
+        except (OSError, DataError):  # the user may be allowed to list the folder below only
+            return
+        _refuse_table(tree, above, inside)
+        folder = above
 
 
 def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:

@@ -53,6 +53,11 @@ class StoreTree:
         self._files.update(entry.name for entry in listings[folder.name] if entry.is_file)
         return listings[folder.name]
 
+    def above(self, entry: Entry) -> Entry | None:
+        """Return the folder of an entry; None above the bucket."""
+        address = Address.parse(entry.name)
+        return _folder(address.with_path("/".join(address.folders))) if address.folders else None
+
     def prefetch(self, folders: Iterable[Entry]) -> None:
         """List folders in parallel, since each listing waits for the store."""
         folder_list = list(folders)

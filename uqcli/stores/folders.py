@@ -43,6 +43,9 @@ class Tree(Protocol):
     def inside(self, folder: Entry) -> Sequence[Entry]:
         """List a folder (not recursively), sorted by name."""
 
+    def above(self, entry: Entry) -> Entry | None:
+        """Return the folder of an entry; None above a root."""
+
     def prefetch(self, folders: Iterable[Entry]) -> None:
         """Prefetch the listings of folders."""
 

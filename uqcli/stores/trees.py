@@ -24,6 +24,13 @@ class LocalTree:
         """List a folder, sorted by name."""
         return [_local(path) for path in sorted(Path(folder.name).iterdir())]
 
+    def above(self, entry: Entry) -> Entry | None:
+        """Return the folder of an entry; None above the root."""
+        path = Path(entry.name).absolute()
+        folder = path.parent
+        known = Entry(name=str(folder), basename=folder.name, is_folder=True, is_file=False)
+        return None if folder == path else known
+
     def prefetch(self, folders: Iterable[Entry]) -> None:
         """Do nothing: listing is fast."""
 
@@ -48,7 +55,8 @@ class LocalTree:
 def _local(path: Path) -> Entry:
     leads_nowhere = path.is_symlink() and not path.exists()  # fails on reading
     is_file = path.is_file() or leads_nowhere
-    return Entry(name=str(path), basename=path.name, is_folder=path.is_dir(), is_file=is_file)
+    basename = path.name or path.absolute().name  # of "."
+    return Entry(name=str(path), basename=basename, is_folder=path.is_dir(), is_file=is_file)
 
 
 def tree_of(name: str) -> Tree:

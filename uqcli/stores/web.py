@@ -35,6 +35,10 @@ class WebTree:
         del folder
         return []
 
+    def above(self, entry: Entry) -> None:
+        """Return nothing: folders of a web server are unknown."""
+        del entry
+
     def prefetch(self, folders: Iterable[Entry]) -> None:
         """Do nothing."""
 
