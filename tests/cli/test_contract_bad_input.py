@@ -100,7 +100,10 @@ BAD_DATA = {
         text_file("d.csv", (HEADER.strip() + ',note\n0.9,1,1,5" pipe\n0.2,1,0,6" y\n0.3,1,0,z\n').encode()),
         "data row 1",
     ),
-    "bare carriage returns": (text_file("d.csv", b"score,uncertainty,label\r0.5,1,1\r"), "carriage"),
+    "carriage returns behind a newline": (
+        text_file("d.csv", b"score,uncertainty,label\n0.5,1,1\r0,1,0\r"),
+        "fields",
+    ),
     "header without end": (text_file("d.csv", b"x" * (5 << 20)), "end of line"),
     "huge field in the header": (text_file("d.csv", b"x" * 200_000 + b",score\n1,1\n"), "header"),
     "name too long": (lambda folder, valid_file: folder / ("n" * 300 + ".csv"), "cannot read"),

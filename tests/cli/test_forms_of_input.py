@@ -479,3 +479,22 @@ def test_column_names_that_look_like_patterns_are_names(uqcli, rows, tmp_path, e
         expected = uqcli(line[0], tmp_path / f"plain.{ending}", *line[1:], "--json")
         outcome = uqcli(words[0], tmp_path / f"odd.{ending}", *words[1:], *options, "--json")
         assert (outcome.code, outcome.json["metrics"]) == (0, expected.json["metrics"]), outcome.err
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "-"])
+def test_lines_of_csv_may_end_in_carriage_returns(uqcli, boundary_bytes, tmp_path, ending):
+    """Spreadsheets of old computers write such lines."""
+    text = b'id,score,uncertainty,label,name\n00,0.5,0.1,1,"Doe, J"\n01,0.6,0.1,0,"a\rb"\n02,0.9,0.1,1,x'
+    old = text.replace(b"\n", b"\r")
+    (tmp_path / "new.csv").write_bytes(text + b"\n")
+    file = "-" if ending == "-" else tmp_path / f"old.{ending}"
+    if file != "-":
+        file.write_bytes(gzip.compress(old) if ending == "csv.gz" else old)
+    assert uqcli("apply", "b.json", "new.csv", "-q", "-o", "new-out.csv").code == 0
+    outcome = uqcli("apply", "b.json", file, "-q", "-o", "old-out.csv", stdin=old)
+    assert (outcome.code, outcome.err) == (0, "")
+    written = (tmp_path / "old-out.csv").read_bytes()
+    assert written == (tmp_path / "new-out.csv").read_bytes()
+    assert written.count(b"\n") == 4
+    expected = uqcli("tce", "new.csv", "--json", "--bootstrap", 0)
+    assert uqcli("tce", file, "--json", "--bootstrap", 0, stdin=old).out == expected.out

@@ -30,10 +30,12 @@ def rows_of(path: Path) -> int | None:
 def _count_records(content: bytes, delimiter: str) -> int | None:
     """Count the records after the header with the csv module, without empty lines.
 
-    The module also ends a record at a bare carriage return, which uqcli reads as text.
+    The module also ends a record at a bare carriage return. uqcli does so only if the header ends in one.
     """
     try:
-        text = re.sub(r"\r(?!\n)", " ", content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        if not re.match(r'[\r\n]*(?:"[^"]*"|[^"\r\n])+\r(?!\n)', text):
+            text = re.sub(r"\r(?!\n)", " ", text)
         records = [
             row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row
         ]

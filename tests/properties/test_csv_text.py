@@ -37,6 +37,7 @@ def read(content, block_bytes, monkeypatch, delimiter=","):
             delimiter=delimiter,
             header=header.text,
             line_end=header.line_end,
+            ends_in_returns=header.ends_in_returns,
         )
         records = []
         for block in read_blocks(stream, header.remainder, dialect):
@@ -63,7 +64,7 @@ def field(random, delimiter, *, first_alone):
 
 def random_file(random, delimiter):
     """Draw a well-formed file, some with quotes, short lines, a BOM, blank lines or no last line end."""
-    end = random.choice(["\n", "\r\n"])
+    end = random.choice(["\n", "\r\n", "\r"])
     width = random.choice([1, 1, 2, 2, 3, 5, 9])
     lines = [delimiter.join(f"c{number}" for number in range(width))]
     ragged = random.random() < 0.4
@@ -125,7 +126,7 @@ def test_any_bytes_are_read_alike_for_any_block_size(seed, monkeypatch):
     ]
     for _ in range(60):
         body = b"".join(source.choices(pieces[: source.choice([9, 12, 15])], k=source.randrange(40)))
-        content = source.choice([b"a,b\n", b"a\n", b"a,b,c\r\n", b"", b"\xef\xbb\xbf"]) + body
+        content = source.choice([b"a,b\n", b"a\n", b"a,b,c\r\n", b"a,b\r", b"", b"\xef\xbb\xbf"]) + body
         expected = read(content, 1 << 20, monkeypatch)
         for block_bytes in (1, source.randrange(2, 9), source.randrange(9, 1000)):
             assert read(content, block_bytes, monkeypatch) == expected, (content, block_bytes)
@@ -138,3 +139,19 @@ def test_a_short_record_is_marked_in_any_block(monkeypatch):
         assert columns == ("a", "b", "c")
         assert [texts for texts, *_ in records] == [("1", None, None), ("4", "5", "6"), ("7", "8", None)]
         assert [short for _, _, short, _ in records] == [True, False, True]
+
+
+@pytest.mark.parametrize("second", [b'"1\r2",3', b"1,3"])
+@pytest.mark.parametrize("end", [b"\r", b"\r\r\n", b""])
+def test_a_header_that_ends_in_a_return_ends_all_lines_so(second, end, monkeypatch):
+    content = b"\r\r" + b'a,"b\rc"\r' + second + b"\r4,5\r\n6,7\n8,9" + end
+    for block_bytes in range(1, 30):
+        columns, records = read(content, block_bytes, monkeypatch)
+        assert columns == ("a", "b\rc")
+        assert [record for *_, record in records] == [second, b"4,5", b"6,7", b"8,9"]
+
+
+def test_a_header_alone_may_end_in_a_return(monkeypatch):
+    for block_bytes in range(1, 9):
+        assert read(b'"a",b\r', block_bytes, monkeypatch) == (("a", "b"), [])
+        assert read(b"a,b\r\n1,2\r\n", block_bytes, monkeypatch)[1][0][1] == (b"1", b"2")

@@ -58,6 +58,7 @@ class CsvSource:
             delimiter=self._delimiter,
             header=header.text,
             line_end=header.line_end,
+            ends_in_returns=header.ends_in_returns,
             null_values=self._options.null_values,
         )
 

@@ -1,10 +1,10 @@
 """Split CSV text into blocks of complete records, byte for byte.
 
-Records end at newlines outside quotes. A quote inside an unquoted field is an error, since it would silently
-join records. Empty lines are skipped. A record with more fields than the header is an error. One with fewer
-is marked, and its missing fields are null. polars parses the fields of whole records. Blocks with short
-records or bare carriage returns, which polars interprets by context, are split here. The result never depends
-on the block size.
+Records end at newlines outside quotes, or at bare carriage returns if the header does. A quote inside an
+unquoted field is an error, since it would silently join records. Empty lines are skipped. A record with
+more fields than the header is an error. One with fewer is marked, and its missing fields are null. polars
+parses the fields of whole records. Blocks with short records or carriage returns inside fields, which
+polars interprets by context, are split here. The result never depends on the block size.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class CsvDialect:
     name
         File name for messages.
     header, line_end
-        Header bytes, and the line end.
+        Header bytes, and the line end to write.
+    ends_in_returns
+        Whether lines end in bare carriage returns, which are read as newlines.
     null_values
         Texts that are null in numeric and label columns.
     """
@@ -50,6 +52,7 @@ class CsvDialect:
     delimiter: str
     header: bytes
     line_end: bytes
+    ends_in_returns: bool = False
     null_values: tuple[str, ...] = ()
 
 
@@ -184,10 +187,11 @@ def _slices(text: bytes, begins: Ints, stops: Ints) -> pa.LargeBinaryArray:
 
 @dataclass(frozen=True, kw_only=True)
 class CsvHeader:
-    """Header record: its bytes, line end, names, and the bytes read beyond it."""
+    """Header record: its bytes, line end, names, and the bytes read beyond it; see ``CsvDialect``."""
 
     text: bytes
     line_end: bytes
+    ends_in_returns: bool
     columns: tuple[str, ...]
     remainder: bytes
 
@@ -202,19 +206,22 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
     Raises
     ------
     DataError
-        There is no header, it is not UTF-8, or lines do not end in newlines.
+        There is no header, or it is not UTF-8.
     """
-    record, rest = _first_record(stream, name)
+    record, rest, ends_in_returns = _first_record(stream, name)
     if record.count(b'"') % 2:
         raise _open_quote(record, name)
     text = record.rstrip(b"\r\n")
     if b"\0" in text:
         raise _no_text(name)
     require_utf8(text, name, "the header")
-    columns = _names(text, delimiter, name)
-    if b"\r" in text and b'"' not in text:
-        raise DataError(f"lines of '{name}' end in bare carriage returns", expected="newlines")
-    return CsvHeader(text=text, line_end=record[len(text) :] or b"\n", columns=columns, remainder=rest)
+    return CsvHeader(
+        text=text,
+        line_end=b"\n" if ends_in_returns else record[len(text) :] or b"\n",
+        ends_in_returns=ends_in_returns,
+        columns=_names(text, delimiter, name),
+        remainder=rest,
+    )
 
 
 def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
@@ -224,8 +231,8 @@ def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
         raise DataError(f"the header of '{name}' cannot be read: {error}", expected="column names") from error
 
 
-def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
-    """Find the first non-blank record, and the bytes read beyond it."""
+def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes, bool]:
+    """Find the first non-blank record, the bytes read beyond it, and whether it ends in a bare return."""
     text, record, size = b"", b"", 1 << 16
     while len(text) <= _MAX_HEADER_BYTES:
         chunk = stream.read(size)
@@ -234,9 +241,15 @@ def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
         if chunk and len(text) < len(BOM):
             continue
         record = text.removeprefix(BOM).lstrip(b"\r\n")
-        record_ends = _record_ends(record)
-        if len(record_ends):
-            return record[: int(record_ends[0]) + 1], record[int(record_ends[0]) + 1 :]
+        nowhere = len(record) + 1
+        newline, carriage_return = (
+            int(next(iter(_outside_quotes(record, byte)), nowhere)) for byte in (_NEWLINE, _RETURN)
+        )
+        known = len(record) - bool(chunk)  # a newline may follow a carriage return in the next chunk
+        if carriage_return < min(newline - 1, known):
+            return record[:carriage_return], record[carriage_return + 1 :], True
+        if newline < nowhere:
+            return record[: newline + 1], record[newline + 1 :], False
         if not chunk:
             break
     if len(text) > _MAX_HEADER_BYTES:
@@ -246,7 +259,7 @@ def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
         )
     if not record.strip():
         raise DataError(f"'{name}' is empty or has no header", expected="a line of column names")
-    return record, b""
+    return record, b"", False
 
 
 def read_blocks(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[CsvBlock]:
@@ -272,6 +285,8 @@ def _complete_records(
     text, carry = rest, b""
     while text or (text := stream.read(CSV_BLOCK_BYTES)):
         text = carry + text
+        if dialect.ends_in_returns:
+            text = _with_newlines(text)
         record_ends = _record_ends(text)
         cut = int(record_ends[-1]) + 1 if len(record_ends) else 0
         carry = text[cut:]
@@ -304,6 +319,13 @@ def _no_text(name: str) -> DataError:
         expected="text in UTF-8",
         remedy="convert UTF-16 (iconv -f utf-16 -t utf-8), or check that the file was written to its end",
     )
+
+
+def _with_newlines(text: bytes) -> bytes:
+    """Turn carriage returns outside quotes to newlines; a newline behind one then ends a blank line."""
+    buffer = np.frombuffer(bytearray(text), dtype=np.uint8)
+    buffer[_outside_quotes(text, _RETURN)] = _NEWLINE
+    return buffer.tobytes()
 
 
 def _record_ends(text: bytes) -> Ints:

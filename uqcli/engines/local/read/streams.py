@@ -211,7 +211,8 @@ def lines_expected(file: InputFile) -> int | None:
         return None
     with reading(file), bytes_of(file) as stream:
         head = stream.read(_HEAD_BYTES)
-    return int(size * (head.count(b"\n") + 1) / max(len(head), 1))
+    line_ends = max(head.count(b"\n"), head.count(b"\r"))  # a text file may end its lines in either
+    return int(size * (line_ends + 1) / max(len(head), 1))
 
 
 @contextmanager
