@@ -36,6 +36,12 @@ MIN_PAIRS: Final = 200
 MIN_REPEATED: Final = 0.5
 """Distinct pairs, and share of rows that repeat a pair, above which rows may depend on each other."""
 
+MAX_POOLED: Final = 16
+"""Maximum number of inputs that may be several models' scores of the same rows."""
+
+MIN_SHARED: Final = 10
+"""Rows that are in several inputs, above which the inputs are taken to overlap."""
+
 MAX_VALUES: Final = 10
 """Maximum number of distinct weights that counts as few."""
 
@@ -211,4 +217,117 @@ def repeated_caution(pairs: int, repeated: int, rows: int) -> str:
     return (
         "most rows repeat the score and the uncertainty of another row. If they are of one customer or "
         "session, intervals and tests are too optimistic: give its column as --cluster."
+    )
+
+
+@dataclass
+class SharedRows:
+    """Streaming estimate of whether several inputs contain the same rows, as scored by several models.
+
+    The sample is of the distinct keys with the lowest hashes, whatever the row order.
+
+    Attributes
+    ----------
+    columns
+        Columns that identify a row; none if the inputs have no others than those read.
+    key, source, label, rows : shape (m,)
+        Hash of each sampled key, and for each input that has it the label and the number of rows; ascending.
+    inputs
+        Number of inputs; 0 to look for nothing.
+    sizes : shape (inputs, 3)
+        Rows, sum of label codes, and order-free digest of the numbers of each input.
+    """
+
+    columns: tuple[str, ...] = ()
+    inputs: int = 0
+    key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    source: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    label: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    sizes: NDArray[np.uint64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sizes = np.zeros((self.inputs, 3), dtype=np.uint64)
+
+    def add(self, source: int, rows: Rows, key: NDArray[np.uint64] | None) -> None:
+        """Add rows of an input.
+
+        Parameters
+        ----------
+        key : uint64, shape (n,)
+            Hashes of the identifying columns; None if there are none.
+        """
+        if not self.inputs:
+            return
+        label = rows.labels.astype(np.int64) if rows.label_class is None else rows.label_class
+        numbers = hashes(list(rows.numbers.values()))
+        sizes = (np.uint64(len(rows)), label.astype(np.uint64).sum(), numbers.sum())
+        self.sizes[source] += np.array(sizes, dtype=np.uint64)
+        if key is None:
+            return
+        distinct = np.unique(np.concatenate([self.key, key]))[:_PAIRS]
+        if not len(distinct):
+            return
+        kept, sampled = self.key <= distinct[-1], key <= distinct[-1]
+        added = np.count_nonzero(sampled)
+        keys = np.concatenate([self.key[kept], key[sampled]])
+        sources = np.concatenate([self.source[kept], np.full(added, source)])
+        order = np.lexsort((sources, keys))
+        labels = np.concatenate([self.label[kept], label[sampled]])[order]
+        count = np.concatenate([self.rows[kept], np.ones(added, dtype=np.int64)])[order]
+        keys, sources = keys[order], sources[order]
+        is_new = np.ones(len(keys), dtype=np.bool_)
+        is_new[1:] = (keys[1:] != keys[:-1]) | (sources[1:] != sources[:-1])
+        starts = np.flatnonzero(is_new)
+        self.key, self.source = keys[starts], sources[starts]
+        self.label, self.rows = np.minimum.reduceat(labels, starts), np.add.reduceat(count, starts)
+
+    def caution(self) -> str:
+        """Return the caution if the inputs seem to be scores of the same rows; empty if they do not."""
+        if not self.columns:
+            return self._caution_of_sizes()
+        _, starts, inputs = np.unique(self.key, return_index=True, return_counts=True)
+        if not len(starts):
+            return ""
+        low, high = np.minimum.reduceat(self.label, starts), np.maximum.reduceat(self.label, starts)
+        is_shared = (inputs > 1) & (np.maximum.reduceat(self.rows, starts) == 1)
+        return shared_caution(
+            self.columns,
+            keys=len(starts),
+            shared=int(is_shared.sum()),
+            same_label=int((is_shared & (low == high)).sum()),
+            labels=len(np.unique(low[is_shared])),
+        )
+
+    def _caution_of_sizes(self) -> str:
+        """Return the caution for inputs that have the same numbers of rows and labels, but other scores."""
+        if not self.inputs:
+            return ""
+        rows, labels, numbers = (np.unique(column) for column in self.sizes.T)
+        if len(rows) > 1 or len(labels) > 1 or len(numbers) == 1 or rows[0] < MIN_SHARED or not labels[0]:
+            return ""
+        return (
+            "the inputs have the same numbers of rows and of labels, but other scores. If several models "
+            "scored the same rows, compare them: run the command on each input alone."
+        )
+
+
+def shared_caution(columns: Sequence[str], *, keys: int, shared: int, same_label: int, labels: int) -> str:
+    """Return the caution on rows that are in several inputs; empty if there are hardly any.
+
+    Parameters
+    ----------
+    keys
+        Distinct values of the identifying columns.
+    shared, same_label
+        Values among them that several inputs have, once each, and those with the same label in all inputs.
+        The later rows of one customer would have another label now and then.
+    labels
+        Labels that occur among them.
+    """
+    if shared < MIN_SHARED or 2 * shared < keys or same_label < shared or labels < 2:
+        return ""
+    return (
+        f"rows with the same {' and '.join(columns)} and label are in several inputs, and each is counted as "
+        "another row. To compare models, run the command on each input alone."
     )

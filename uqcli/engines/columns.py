@@ -45,6 +45,27 @@ def key_named_by(column: str | None, option: str) -> Iterator[None]:
         raise DataError(error.found, expected=error.expected, remedy=remedy) from error
 
 
+def identifying_columns(inputs: Sequence[Sequence[str]], roles: Roles) -> tuple[str, ...]:
+    """Return columns in which equal rows of several inputs may be recognised: an id, or a few others.
+
+    Parameters
+    ----------
+    inputs
+        Columns of each input.
+    """
+    read = {*_SCORED, *roles.all_numbers().values(), roles.label, roles.weight}
+    shared = sorted(set(inputs[0]).intersection(*inputs[1:]) - read)
+    ids = [name for name in shared if name.lower() == "id" or name.lower().endswith("_id")]
+    return tuple(ids[:1] or shared[:_MOST_IDENTIFYING])
+
+
+_SCORED: Final = ("score", "uncertainty")
+"""Usual names of columns that differ between models, whether a command reads them or not."""
+
+_MOST_IDENTIFYING: Final = 3
+"""Reading more columns would take longer than the command."""
+
+
 def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
     """Check that every required column exists exactly once.
 

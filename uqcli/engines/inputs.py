@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -51,6 +51,8 @@ class InputFile:
         Whether its name or an option implies the format.
     keys
         Partition columns, from ``key=value`` folder names, with their values; None for null.
+    argument
+        Index of the INPUT argument that it belongs to.
     """
 
     name: str
@@ -61,6 +63,7 @@ class InputFile:
     regular: bool
     stated: bool
     keys: Mapping[str, str | None] = field(default_factory=dict)
+    argument: int = 0
 
     @property
     def display_name(self) -> str:
@@ -92,6 +95,7 @@ class InputFrame:
     frame: pl.DataFrame
     regular: bool = True
     name: str = "the data frame"
+    argument: int = 0
 
     @property
     def display_name(self) -> str:
@@ -158,9 +162,9 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
     if sum(map(is_stdin, arguments)) > 1:
         raise UsageError("standard input is named twice", expected="at most one -")
     files: list[InputFile] = []
-    for argument in arguments:
+    for index, argument in enumerate(arguments):
         try:
-            files += _expand(argument, options)
+            files += (replace(file, argument=index) for file in _expand(argument, options))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise DataError(f"cannot read '{argument}': {reason}", remedy="check the path") from error

@@ -14,6 +14,7 @@ from uqcli.choices import OnInvalid
 from uqcli.defaults import MAX_ROWS
 from uqcli.engines import refusals
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
+from uqcli.engines.columns import identifying_columns
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
 from uqcli.engines.spark.expressions import pairwise, sum_in_order
@@ -23,7 +24,15 @@ from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 from uqcli.errors import DataError, UsageError
-from uqcli.repeats import MAX_SAMPLED, MAX_VALUES, WeightSummary, repeated_caution
+from uqcli.repeats import (
+    MAX_POOLED,
+    MAX_SAMPLED,
+    MAX_VALUES,
+    SharedRows,
+    WeightSummary,
+    repeated_caution,
+    shared_caution,
+)
 from uqcli.running.remarks import caution, suspect
 
 if TYPE_CHECKING:
@@ -127,6 +136,8 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         caution(refusals.unlabelled(result.summary.unlabelled))
     if roles.weight is not None and (caution_text := _weights_seen(result).caution()):
         caution(caution_text)
+    if roles.label is not None and 1 < len(inputs) <= MAX_POOLED:
+        _caution_of_shared_rows(check, inputs)
     if roles.may_depend and (caution_text := _repeated(result)):
         suspect(caution_text)
     if caution_text := roles.forgotten_cluster(inputs[0].columns):
@@ -150,6 +161,58 @@ def _repeated(checked: CheckedFrame) -> str:
             .to_pylist()
         )
     return repeated_caution(int(answer["pairs"]), int(answer["repeated"] or 0), checked.rows)
+
+
+def _caution_of_shared_rows(check: Check, inputs: Sequence[ClusterInput]) -> None:
+    """Caution if several inputs contain the same rows, as the local engine does."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    columns = identifying_columns([source.columns for source in inputs], check.roles)
+    shared = SharedRows(columns=columns, inputs=len(inputs))
+    keys = [f"c{index}" for index in range(len(columns))]
+    rows = together(
+        [
+            check.frame((source,), columns).where("ok").withColumn("source", F.lit(index))
+            for index, source in enumerate(inputs)
+        ]
+    )
+    with spark_errors("look for rows that inputs share"):
+        if not columns:
+            numbers = F.sum(F.xxhash64(*check.names.values()).cast("decimal(38,0)")).cast("string")
+            sizes = rows.groupBy("source").agg(
+                F.count(F.lit(1)).alias("rows"), F.sum("y").alias("labels"), numbers.alias("numbers")
+            )
+            for answer in sizes.toArrow().to_pylist():
+                digest = int(answer["numbers"]) % 2**64
+                shared.sizes[answer["source"]] = (answer["rows"], answer["labels"], digest)
+            if caution_text := shared.caution():
+                caution(caution_text)
+            return
+        texts = [F.col(key).cast("string").alias(key) for key in keys]
+        by_source = (
+            rows.select(*texts, "source", "y")
+            .groupBy(*keys, "source")
+            .agg(F.count(F.lit(1)).alias("rows"), F.min("y").alias("y"))
+        )
+        by_key = by_source.groupBy(*keys).agg(
+            ((F.count(F.lit(1)) > 1) & (F.max("rows") == 1)).alias("shared"),
+            F.min("y").alias("low"),
+            F.max("y").alias("high"),
+        )
+        low = F.when(F.col("shared"), F.col("low"))
+        same = F.col("shared") & (F.col("low") == F.col("high"))
+        (answer,) = (
+            by_key.agg(
+                F.count(F.lit(1)).alias("keys"),
+                F.count(low).alias("shared"),
+                F.sum(F.when(same, 1).otherwise(0)).alias("same_label"),
+                F.countDistinct(low).alias("labels"),
+            )
+            .toArrow()
+            .to_pylist()
+        )
+    if caution_text := shared_caution(columns, **{name: int(value or 0) for name, value in answer.items()}):
+        caution(caution_text)
 
 
 def _weights_seen(checked: CheckedFrame) -> WeightSummary:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from uqcli.choices import OnInvalid
+from uqcli.counts import Ints
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines import refusals
-from uqcli.engines.columns import require_columns
+from uqcli.engines.columns import identifying_columns, require_columns
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.joined import LabelledInput, Labels
@@ -24,7 +27,7 @@ from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
 from uqcli.engines.predictions import levels_of, predictions
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
-from uqcli.repeats import RepeatedPairs, WeightSummary
+from uqcli.repeats import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
 from uqcli.rows import Rows
 from uqcli.running.concurrency import ahead
 from uqcli.running.remarks import caution, suspect
@@ -108,13 +111,17 @@ class LocalBatches:
             checker = self._checker(self._request.on_invalid)
             weights = None if roles.weight is None else WeightSummary()
             pairs = RepeatedPairs() if roles.may_depend else None
+            shared = self._shared_rows(sources)
             forgotten = roles.forgotten_cluster(sources[0].columns)
-            columns = roles.columns()
+            columns = list(dict.fromkeys([*roles.columns(), *shared.columns]))
             for input_index, source in enumerate(sources):
                 rows_before = checker.rows
                 for batch in ahead(source.batches(columns, max_rows=self._max_rows)):
                     with reading(source.origin):
-                        checked = self._usable(checker, batch)
+                        usable = checker.check(batch).usable()
+                        key = _hashes_of(batch, shared.columns, usable.kept_indices)
+                        shared.add(source.origin.argument, usable.rows, key)
+                        checked = self._requested(usable)
                     positive = checked.rows.positive
                     self._used += len(checked.rows)
                     self._positives += 0 if positive is None else int(np.count_nonzero(positive))
@@ -143,6 +150,7 @@ class LocalBatches:
             self._warn(weights.caution())
         if pairs is not None:
             self._warn(pairs.caution(), suspect)
+        self._warn(shared.caution())
         self._warn(forgotten)
 
     def _warn(self, sentence: str, add: Callable[[str], None] = caution) -> None:
@@ -163,17 +171,24 @@ class LocalBatches:
                 if start < rows:
                     for batch in ahead(source.batches(columns, start, self._max_rows)):
                         with reading(source.origin):
-                            checked = self._usable(checker, batch)
+                            checked = self._requested(checker.check(batch).usable())
                         report_reading(sources, input_index, begin + checker.rows)
                         yield checked, begin + checker.rows
                 start = max(0, start - rows)
 
-    def _usable(self, checker: RowChecker, batch: Batch) -> CheckedRows:
-        """Check a batch, and select its valid rows, as predictions if they are requested."""
-        checked = checker.check(batch).usable()
+    def _requested(self, checked: CheckedRows) -> CheckedRows:
+        """Turn rows into predictions if they are requested."""
         if not self.roles.predicted:
             return checked
         return replace(checked, rows=predictions(checked.rows, self.roles))
+
+    def _shared_rows(self, sources: Sequence[OpenedInput]) -> SharedRows:
+        """Prepare to find rows that several INPUT arguments share, unless there are many."""
+        inputs = len(self._request.inputs)
+        if self.roles.label is None or not 1 < inputs <= MAX_POOLED:
+            return SharedRows()
+        columns = identifying_columns([source.columns for source in sources], self.roles)
+        return SharedRows(columns=columns, inputs=inputs)
 
     def _checker(self, on_invalid: OnInvalid) -> RowChecker:
         return RowChecker(
@@ -183,6 +198,22 @@ class LocalBatches:
             narrow=self._narrow,
             is_joined=self._request.joined is not None,
         )
+
+
+def _hashes_of(batch: Batch, columns: Sequence[str], kept_indices: Ints | None) -> NDArray[np.uint64] | None:
+    """Hash the texts of columns in the rows kept; None for no columns."""
+    if not columns:
+        return None
+    texts = pl.DataFrame({str(index): _text_of(batch.column(name)) for index, name in enumerate(columns)})
+    key = texts.hash_rows().to_numpy()
+    return key if kept_indices is None else key[kept_indices]
+
+
+def _text_of(column: pl.Series) -> pl.Series:
+    """Return a column as text; nested values, which have none, are null."""
+    if column.dtype.is_nested() or column.dtype == pl.Binary:
+        return pl.Series([None], dtype=pl.String).new_from_index(0, len(column))
+    return column.cast(pl.String)
 
 
 @contextmanager
