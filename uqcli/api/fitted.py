@@ -151,8 +151,9 @@ class Fitted(Generic[ModelT]):
         """Return the score and uncertainty by the names that the rule file uses."""
         columns, uncertainty = self.artifact.source.columns, self._own_uncertainty(uncertainty)
         column_by_name: dict[str, Column | None] = {columns["score"]: score}
-        if self.artifact.needs_uncertainty and columns["uncertainty"] != columns["score"]:
-            column_by_name[columns["uncertainty"]] = uncertainty
+        own = self.artifact.source.uncertainty or ""
+        if self.artifact.needs_uncertainty and own != columns["score"]:
+            column_by_name[own] = uncertainty
         elif self.artifact.needs_uncertainty and uncertainty is not None and uncertainty is not score:
             raise DataError("two columns for one", expected="the score alone, which is also the uncertainty")
         return column_by_name
@@ -161,7 +162,7 @@ class Fitted(Generic[ModelT]):
         """Return the uncertainty that the rule uses, from several by name."""
         if not is_frame(uncertainty):
             return uncertainty
-        return by_name(uncertainty).get(self.artifact.source.columns.get("uncertainty", ""))
+        return by_name(uncertainty).get(self.artifact.source.uncertainty or "")
 
     def _class_columns(self, probability: Classes) -> dict[str, Column | None]:
         """Return the class probabilities by the names that the rule file uses."""

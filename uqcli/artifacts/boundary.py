@@ -668,11 +668,12 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     def formula(self) -> Formula:
         """See Saved."""
-        uncertainty = Column(name=self.columns["uncertainty"]) if self.needs_uncertainty else None
+        uncertainty = self.exported_uncertainty()
         if self.class_names:
             return self._formula_of_classes(uncertainty)
         score = Column(name=self.columns["score"])
-        columns = [score] if uncertainty in (None, score) else [score, uncertainty or score]
+        names = [score.name, *([] if uncertainty is None else [self.source.uncertainty or ""])]
+        columns = [Column(name=name) for name in dict.fromkeys(names)]
         inputs = tuple(columns)
         decision = _exported(score, uncertainty, self.uncertainty_edges, self.thresholds)
         if self.by is not None:
@@ -706,7 +707,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             unused="uncertainty" if uncertainty is None else "",
         )
 
-    def _formula_of_classes(self, uncertainty: Column | None) -> Formula:
+    def _formula_of_classes(self, uncertainty: Expression | None) -> Formula:
         """Return the decision on the most probable class, the first of equal ones."""
         columns = tuple(Column(name=self.columns[f"{PROBA}{name}"]) for name in self.class_names)
         pooled = _exported(Name("largest"), uncertainty, self.uncertainty_edges, self.thresholds)
@@ -727,7 +728,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         def predicted(name: str) -> Expression:
             return Case(((accepted(name), Constant(name)),), Constant(None))
 
-        numbers = columns if uncertainty is None else (*columns, uncertainty)
+        own = () if uncertainty is None else (Column(name=self.source.uncertainty or ""),)
+        numbers = (*columns, *own)
         return Formula(
             inputs=numbers,
             required=tuple(column.name for column in numbers),
@@ -758,7 +760,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def document(self) -> Document:
         """See Saved."""
         fit, source = self.fit, self.source
-        columns = ", ".join(f"{role} '{name}'" for role, name in source.columns.items())
+        columns = source.columns_in_words()
         certified = ""
         where = "calibration set" if self.fit.flagged[1] == self.fit.rows else LABELLED_ROWS
         if self.risk:

@@ -274,8 +274,8 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             Column(name=feature.name, kind="number" if feature.levels is None else "text")
             for feature in calibration.features
         )
-        uncertainty = Column(name=self.columns["uncertainty"]) if self.needs_uncertainty else None
-        numbers = (score,) if uncertainty is None else (score, uncertainty)
+        uncertainty = self.exported_uncertainty()
+        numbers = (score,) if uncertainty is None else (score, Column(name=self.source.uncertainty or ""))
         probability = let(
             scale.exported_corrected(score),
             lambda corrected: calibration.exported(corrected, scale, uncertainty),
@@ -335,7 +335,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     def document(self) -> Document:
         """See Saved."""
         source = self.source
-        columns = ", ".join(f"{role} '{name}'" for role, name in source.columns.items())
+        columns = source.columns_in_words()
         reads = "real scores such as logits" if self.logit else "probabilities"
         positives = "" if source.positives is None else f" {count(source.positives)} positive,"
         notes = [

@@ -111,9 +111,9 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         edges = tuple(self.uncertainty_edges)
         uncertainty_bin: Expression = Constant(0)
         score_bin = score_bins[0]
-        if self.needs_uncertainty:
-            uncertainty = Column(name=self.columns["uncertainty"])
-            inputs = (score, uncertainty)
+        uncertainty = self.exported_uncertainty()
+        if uncertainty is not None:
+            inputs = (score, Column(name=self.source.uncertainty or ""))
             uncertainty_bin = Steps(uncertainty, edges, tuple(map(Constant, range(len(edges) + 1))))
             score_bin = Steps(uncertainty, edges, tuple(score_bins))
         return Formula(

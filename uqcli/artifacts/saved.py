@@ -15,9 +15,9 @@ from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION, VERSION
 from uqcli.document import Document, Metrics
 from uqcli.engines.protocol import AddedColumns
-from uqcli.engines.request import PROBA, FeatureRequest, Roles
+from uqcli.engines.request import PROBA, TURNED, FeatureRequest, Roles
 from uqcli.errors import UsageError
-from uqcli.expressions import Formula
+from uqcli.expressions import Arithmetic, Column, Constant, Expression, Formula
 
 Count = Annotated[int, Meta(ge=0)]
 Bins = Annotated[int, Meta(ge=1)]
@@ -33,6 +33,21 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     positives: Count | None
     dropped: Count
     columns: dict[str, str]
+
+    @property
+    def uncertainty(self) -> str | None:
+        """Column of the uncertainty, or None; the uncertainty may be its negative."""
+        return self.columns.get(TURNED, self.columns.get("uncertainty"))
+
+    @property
+    def signed_uncertainty(self) -> str | None:
+        """Column of the uncertainty as for ``--uncertainty``, with a minus if it is turned; or None."""
+        return f"-{self.columns[TURNED]}" if TURNED in self.columns else self.columns.get("uncertainty")
+
+    def columns_in_words(self) -> str:
+        """List the columns by role."""
+        signed = {**self.columns, **({TURNED: self.signed_uncertainty} if TURNED in self.columns else {})}
+        return ", ".join(f"{role.removeprefix('-')} '{name}'" for role, name in signed.items())
 
 
 class Seal(StrEnum):
@@ -126,8 +141,15 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
     def arguments(self) -> dict[str, str]:
         """Return the role of the columns of score and uncertainty, by column."""
-        roles = ("uncertainty", "score")  # one column may be both
-        return {self.columns[role]: role for role in roles if role in self.columns}
+        columns = {"uncertainty": self.source.uncertainty, "score": self.columns.get("score")}
+        return {name: role for role, name in columns.items() if name is not None}  # one may be both
+
+    def exported_uncertainty(self) -> Expression | None:
+        """Return the uncertainty as an expression of its column; None if the rule does not use it."""
+        if not self.needs_uncertainty:
+            return None
+        column = Column(name=self.source.uncertainty or "")
+        return Arithmetic("-", Constant(0.0), column) if TURNED in self.columns else column
 
     def formula(self) -> Formula:
         """Return what it adds to a row as expressions, for rules that need nothing but the row.
@@ -160,7 +182,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
             return missing
         if not self.class_names and "score" not in self.source.columns:
             return "it does not name its score column"
-        if self.needs_uncertainty and "uncertainty" not in self.source.columns:
+        if self.needs_uncertainty and self.source.uncertainty is None:
             return "it does not name its uncertainty column"
         return None
 
@@ -185,13 +207,12 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
     using_uncertainty = [artifact for artifact in artifacts if artifact.needs_uncertainty]
     if not using_uncertainty:
         overrides.refuse(("uncertainty",), "with rules that do not read it")
-    uncertainty = (
-        _column(using_uncertainty, "uncertainty", overrides.uncertainty) if using_uncertainty else None
-    )
-    if uncertainty is not None:
-        numbers["uncertainty"] = uncertainty
+    turned = None
+    if using_uncertainty:
+        numbers["uncertainty"], turned = _uncertainty_column(using_uncertainty, overrides.uncertainty)
     return Roles(
         numbers=numbers,
+        turned=turned,
         label=_column(artifacts, "label", overrides.label) if labelled else None,
         weight=_column(artifacts, "weight", overrides.weight) if labelled and overrides.weighted else None,
         fitted_clusters=_cluster_of(artifacts) if labelled else None,
@@ -203,12 +224,13 @@ def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: 
     """Return the columns to read for a rule of classes; two rules may order their classes differently."""
     unused = ("score",) if artifact.needs_uncertainty else ("score", "uncertainty")
     overrides.refuse(unused, f"with a rule file of kind {artifact.kind} for class probabilities")
-    numbers = {}
+    numbers, turned = {}, None
     if artifact.needs_uncertainty:
-        numbers["uncertainty"] = _column([artifact], "uncertainty", overrides.uncertainty) or ""
+        numbers["uncertainty"], turned = _uncertainty_column([artifact], overrides.uncertainty)
     classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.class_names}
     return Roles(
         numbers=numbers,
+        turned=turned,
         classes=classes if overrides.proba is None else overrides.proba.renaming(artifact.class_names),
         label=_column([artifact], "label", overrides.label) if labelled else None,
         weight=_column([artifact], "weight", overrides.weight) if labelled and overrides.weighted else None,
@@ -225,7 +247,19 @@ def _cluster_of(artifacts: Sequence[Saved]) -> str | None:
 def _column(artifacts: Sequence[Saved], role: str, override: str | None) -> str | None:
     if override is not None:
         return override
-    names = {artifact.columns[role] for artifact in artifacts if role in artifact.columns}
+    return _only(role, {artifact.columns[role] for artifact in artifacts if role in artifact.columns})
+
+
+def _uncertainty_column(artifacts: Sequence[Saved], override: str | None) -> tuple[str, bool | None]:
+    """Return the column of the uncertainty, and ``Roles.turned``."""
+    if override is not None:
+        return override, None
+    sources = [artifact.source for artifact in artifacts if artifact.source.uncertainty is not None]
+    _only("uncertainty", {source.signed_uncertainty or "" for source in sources})
+    return (sources[0].uncertainty or "", TURNED in sources[0].columns) if sources else ("", None)
+
+
+def _only(role: str, names: set[str]) -> str | None:
     if len(names) > 1:
         raise UsageError(
             f"the rules read different {role} columns: {', '.join(sorted(names))}",

@@ -65,7 +65,7 @@ class FitColumns(LabelsOptions):
     panel: ClassVar = _COLUMNS
 
     score: str = option("COL", "Score column.", defaults.SCORE)
-    uncertainty: str = option("COL", "Uncertainty column.", defaults.UNCERTAINTY)
+    uncertainty: str = option("COL", "Uncertainty (=-COL turned).", defaults.UNCERTAINTY)
     label: str = option("COL", "Label column: 0/1, true/false.", defaults.LABEL)
     weight: str | None = option(
         "COL",
@@ -170,7 +170,7 @@ class ModelColumns:
     panel: ClassVar = _COLUMNS
 
     score: str | None = option("COL", "Score column. (default: as in the rule)")
-    uncertainty: str | None = option("COL", "Uncertainty column. (default: as in the rule)")
+    uncertainty: str | None = option("COL", "Uncertainty column (=-COL turned). (default: as in the rule)")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,7 +82,7 @@ def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
     times = Counter(columns)
     for role, name in roles.column_by_role().items():
         if name not in times:
-            raise _missing(columns, source, role, name)
+            raise _missing(columns, source, role.removeprefix("-"), name)
         if times[name] > 1:
             raise DataError(
                 f"column '{name}' appears {times[name]} times in {source}", expected="unique names"

@@ -6,7 +6,7 @@ import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 Inputs: TypeAlias = "tuple[str, ...] | pl.DataFrame"
 """INPUT arguments in order, or a data frame."""
+
+TURNED: Final = "-uncertainty"
+"""Role under which rule files name a column whose negative is the uncertainty.
+
+Versions that do not know it refuse such a rule file: it does not name its uncertainty.
+"""
 
 INPUT = "\0input"
 """Key for the input of each row; no column has this name."""
@@ -188,6 +194,9 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         Numeric or text columns in which values may be missing.
     amounts
         Numeric roles that are summed along with counts, as integers (see uqcli.amounts).
+    turned
+        Whether the uncertainty is the negative of its column. None if a minus before the name says so, unless
+        an input has a column of that very name.
     predicted
         Whether each row becomes the prediction of its most probable class, except in ``Engine.stream``. Its
         score is that probability, its label is whether the class is right, and ``PREDICTED`` is the class.
@@ -205,6 +214,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     fitted_clusters: str | None = None
     features: tuple[FeatureRequest, ...] = ()
     amounts: tuple[str, ...] = ()
+    turned: bool | None = None
     predicted: bool = False
 
     def __eq__(self, other: object) -> bool:
@@ -212,13 +222,17 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return _in_order(self) == _in_order(other) if isinstance(other, Roles) else NotImplemented
 
     def expanded(self, columns: Sequence[str], source: str) -> Roles:
-        """Resolve patterns with the columns of an input; ``source`` is its name for messages.
+        """Resolve patterns and a minus with the columns of an input; ``source`` is its name for messages.
 
         Raises
         ------
         DataError, UsageError
             A pattern matches nothing, or see ``ClassColumns``.
         """
+        name = self.numbers.get("uncertainty", "")
+        if self.turned is None and name.startswith("-") and name not in columns:
+            numbers = {**self.numbers, "uncertainty": name.removeprefix("-")}
+            return replace(self, numbers=numbers, turned=True).expanded(columns, source)
         if self.class_columns is not None:
             return replace(self, classes=self.class_columns.found_in(columns, source), class_columns=None)
         if self.pattern is None:
@@ -236,10 +250,10 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return replace(self, numbers={**self.numbers, **{name: name for name in matched}}, pattern=None)
 
     def column_by_role(self) -> dict[str, str]:
-        """Return the column names of the required roles."""
+        """Return the column names of the required roles; ``TURNED`` is the role of a turned uncertainty."""
         label_and_weight = (("label", self.label), ("weight", self.weight))
         return {
-            **self.all_numbers(),
+            **{TURNED if self.is_turned(role) else role: name for role, name in self.all_numbers().items()},
             **{role: name for role, name in label_and_weight if name is not None},
             **{
                 "cluster" if name == self.cluster else f"by.{name}": name
@@ -248,6 +262,10 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
             },
             **{f"{feature.option}.{feature.name}": feature.name for feature in self.features},
         }
+
+    def is_turned(self, role: str) -> bool:
+        """Whether a number is the negative of its column."""
+        return self.turned is True and role == "uncertainty"
 
     @property
     def is_binary(self) -> bool:
@@ -352,7 +370,7 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     def with_uncertainty(self, uncertainty: str) -> DataRequest:
         """Return a copy with an uncertainty column, or another one."""
         numbers = {**self.roles.numbers, "uncertainty": uncertainty}
-        return replace(self, roles=replace(self.roles, numbers=numbers))
+        return replace(self, roles=replace(self.roles, numbers=numbers, turned=None))
 
     def as_predictions(self, uncertainty: str | None) -> DataRequest:
         """Return a copy in which rows become predictions of classes, with an uncertainty column or None."""

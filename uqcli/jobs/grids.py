@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, RangeCounts, ValueCounts
+from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.engines.protocol import Partition, RangeQuery, Table
 from uqcli.methods.bin.edges import outer_ranks
 from uqcli.methods.bin.grid import GridSpec, ranges_for_grid, uncertainty_rule
@@ -31,15 +32,35 @@ class UncertaintyAxis:
 
 def uncertainty_axis(table: Table, spec: GridSpec) -> UncertaintyAxis:
     """Return the uncertainty bins of a grid."""
-    rule, bins = uncertainty_rule(spec.binning), spec.uncertainty_bins
-    if bins == 1:
+    if spec.uncertainty_bins == 1:
         return UncertaintyAxis(edges=np.empty(0), ends=None)
-    assert rule.ranks is not None  # binnings of the uncertainty have ranks
-    ranks = rule.ranks
-    (counts,) = table.edges(
-        "uncertainty", lambda rows: np.concatenate([ranks(rows, bins), outer_ranks(rows, bins)])
+    (counts,) = table.edges("uncertainty", partial(_axis_ranks, spec=spec))
+    return _axis(counts, spec)
+
+
+def turned_axis(table: Table, spec: GridSpec) -> UncertaintyAxis:
+    """Return the uncertainty bins of a grid of the same rows, whose uncertainties have the other sign."""
+    (counts,) = table.edges("uncertainty", lambda rows: rows - 1 - _axis_ranks(rows, spec))
+    backwards = slice(None, None, -1)
+    turned = ValueCounts(
+        value=0.0 - counts.value[backwards],
+        count=counts.count[backwards],
+        positives=counts.positives[backwards],
     )
-    return UncertaintyAxis(edges=rule.edges(counts, BinSizes(bins=bins)), ends=ends_of(counts))
+    return _axis(turned, spec)
+
+
+def _axis_ranks(rows: int, spec: GridSpec) -> Ints:
+    """Return the ranks of the uncertainty edges, and of both ends."""
+    ranks = uncertainty_rule(spec.binning).ranks
+    assert ranks is not None  # binnings of the uncertainty have ranks
+    return np.concatenate([ranks(rows, spec.uncertainty_bins), outer_ranks(rows, spec.uncertainty_bins)])
+
+
+def _axis(counts: ValueCounts, spec: GridSpec) -> UncertaintyAxis:
+    """Return the uncertainty bins from the counts of the uncertainty."""
+    edges = uncertainty_rule(spec.binning).edges(counts, BinSizes(bins=spec.uncertainty_bins))
+    return UncertaintyAxis(edges=edges, ends=ends_of(counts))
 
 
 def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:

@@ -138,7 +138,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             return column_by_name if self.artifact.by is None else {**column_by_name, self.artifact.by: group}
         column_by_name = self._class_columns(score)
         if self.artifact.needs_uncertainty:
-            own = self.artifact.source.columns["uncertainty"]
+            own = self.artifact.source.uncertainty or ""
             column_by_name[own] = self._own_uncertainty(uncertainty)
         return column_by_name
 

@@ -282,7 +282,8 @@ class Check:
         columns: list[Column] = []
         for role, name in self.roles.all_numbers().items():
             parsed = number_of(source, name)
-            columns += [parsed.value.alias(self.names[role]), parsed.wrong.alias(f"b{self.names[role]}")]
+            value = F.lit(0.0) - parsed.value if self.roles.is_turned(role) else parsed.value
+            columns += [value.alias(self.names[role]), parsed.wrong.alias(f"b{self.names[role]}")]
         if self.roles.label is not None:
             if self.roles.classes:
                 label = class_of(source, self.roles.label, list(self.roles.classes))

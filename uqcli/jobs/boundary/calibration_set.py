@@ -19,7 +19,13 @@ from uqcli.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
 from uqcli.draws import Purpose, text_keys
 from uqcli.engines.protocol import ALL_ROWS, Table
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
-from uqcli.jobs.grids import UncertaintyAxis, grid_parts, uncertainty_axis, uncertainty_ends
+from uqcli.jobs.grids import (
+    UncertaintyAxis,
+    grid_parts,
+    turned_axis,
+    uncertainty_axis,
+    uncertainty_ends,
+)
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins
 from uqcli.methods.bin.reference import Reference, ranges_for_reference, reference_of
@@ -250,6 +256,19 @@ class CalibrationRows:
         counted_grid = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
         return counted_grid.cells(bins, self.grid.score_bins or SCORE_BINS)
 
+    def turned_cells(self, bins: int) -> Cells:
+        """Return a shared grid of the same rows, whose uncertainties have the other sign.
+
+        They are not read again: a bin of the negatives is one of the uncertainties themselves, closed at its
+        other end.
+        """
+        spec = self._shared(bins)
+        axis = turned_axis(self.table, spec)
+        edges = np.nextafter(-axis.edges[::-1], np.inf)
+        *parts, total = grid_parts(self.table, edges, spec, thresholds=_no_ranges)
+        counted_grid = CountedGrid(spec=spec, axis=axis, parts=(*reversed(parts), total))
+        return counted_grid.cells(bins, self.grid.score_bins or SCORE_BINS)
+
     @property
     def tried(self) -> tuple[BinsTried, ...]:
         """Gain of each number of uncertainty bins; empty if there are too few alerts."""
@@ -369,6 +388,10 @@ def bins_after_merging(spec: GridSpec) -> tuple[int, ...]:
     bins = spec.uncertainty_bins
     merged = [fewer for fewer in BINS if fewer < bins and bins % fewer == 0]
     return (*merged, bins) if spec.binning is Binning.SHARED else (1, bins)
+
+
+def _no_ranges(counts: Sequence[RangeCounts]) -> list[Bools]:
+    return [np.zeros(len(part.value), dtype=np.bool_) for part in counts]
 
 
 def _first_positive(counts: RangeCounts, lowest: float) -> float:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
 import numpy as np
 
 from uqcli.amounts import units
-from uqcli.counts import bin_of
+from uqcli.artifacts.saved import Source
+from uqcli.choices import Algorithm
+from uqcli.counts import Cells, bin_of
 from uqcli.defaults import FOLDS
 from uqcli.draws import check_seed
 from uqcli.errors import DataError, UsageError
-from uqcli.jobs.boundary.calibration_set import CalibrationRows
+from uqcli.jobs.boundary.calibration_set import CalibrationRows, CalibrationSet
 from uqcli.jobs.boundary.keyed import copies
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.methods.boundary.clustered_rows import ClusteredGrid, ClusteredRows
 from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.optimum import optimise_recalibrated
 from uqcli.methods.boundary.ranking.permutation import PERMUTATIONS, CrossValidatedGrid, Gain, gain_of
+from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.multiple import holm
 from uqcli.methods.survey import FEW_CLUSTERS
-from uqcli.reports.boundary.comparison import UncertaintyComparison
+from uqcli.reports.boundary.comparison import MIN_GAIN, OtherDirection, UncertaintyComparison
+from uqcli.reports.boundary.report import Candidate
 
 
 def compare_uncertainties(
@@ -85,6 +94,66 @@ def _require_clusters(rows: ClusteredRows) -> None:
     """
     if len(rows.key) < FEW_CLUSTERS:
         raise DataError(f"{len(rows.key)} clusters", expected=f"at least {FEW_CLUSTERS} for --compare")
+
+
+def other_direction(
+    calibration_set: CalibrationSet, best: Candidate, seed: int, compared: Sequence[UncertaintyComparison]
+) -> OtherDirection | None:
+    """Return what the uncertainty would gain with the other sign; None unless that is worthwhile.
+
+    If the uncertainties all differ, the grids of both signs are mirror images. Ties make them differ: rows
+    with the uncertainty of an edge are all in the bin above it.
+    """
+    if not isinstance(calibration_set, CalibrationRows) or not calibration_set.uncertain:
+        return None
+    if best.algorithm is Algorithm.HR:
+        rows = calibration_set.table.rows()
+        turned = {**rows.numbers, "uncertainty": 0.0 - rows.numbers["uncertainty"]}
+        found = optimise_recalibrated(replace(rows, numbers=turned), calibration_set.constraint).found
+        own, other = (boundary.fit if boundary is not None else None for boundary in (best.found, found))
+        if other is None:
+            return None
+        hits = other.true_positives - (0 if own is None else own.true_positives)
+        return _worthwhile(calibration_set.source, hits / other.positives)
+    if (
+        entry_of(best.algorithm).works_on is not WorksOn.GRID
+        or calibration_set.cluster is not None
+        or calibration_set.constraint.amounts
+        or not _has_ties(calibration_set, best.algorithm)
+    ):
+        return None
+    cells = calibration_set.compared_cells
+    constraint = calibration_set.constraint
+    before = compared[0].gain if compared else _gain(cells, constraint, seed)
+    after = _gain(calibration_set.turned_cells(len(cells.rows)), constraint, seed)
+    if before is None or after is None or (after.equal_alerts.low or 0.0) <= 0:
+        return None
+    gained = (after.equal_alerts.value or 0.0) - (before.equal_alerts.value or 0.0)
+    return _worthwhile(calibration_set.source, gained)
+
+
+_MAX_UNEQUAL: Final = 0.1
+"""Largest deviation of the rows in an uncertainty bin from their mean, relative to it, without many ties."""
+
+
+def _has_ties(rows: CalibrationRows, algorithm: Algorithm) -> bool:
+    """Whether many uncertainties are equal, by the bins of a grid that is counted anyway."""
+    cells = rows.compared_cells if rows.is_auto(algorithm) else rows.cells(algorithm)
+    sizes = np.array([row.count.sum() for row in cells.rows])
+    return bool((np.abs(len(sizes) * sizes - cells.total) > _MAX_UNEQUAL * cells.total).any())
+
+
+def _gain(cells: Cells, constraint: Constraint, seed: int) -> Gain | None:
+    return gain_of(CrossValidatedGrid.from_cells(cells, seed), constraint, seed, permutations=1)
+
+
+def _worthwhile(source: Source, recall: float) -> OtherDirection | None:
+    if recall < MIN_GAIN:
+        return None
+    column = source.uncertainty or ""
+    return OtherDirection(
+        uncertainty=column if source.signed_uncertainty != column else f"-{column}", recall=recall
+    )
 
 
 def rank_comparisons(gains: dict[str, Gain | None]) -> tuple[UncertaintyComparison, ...]:

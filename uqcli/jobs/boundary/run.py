@@ -45,7 +45,7 @@ from uqcli.jobs.boundary.candidates import (
     threshold_instead,
 )
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
-from uqcli.jobs.boundary.comparison import compare_uncertainties
+from uqcli.jobs.boundary.comparison import compare_uncertainties, other_direction
 from uqcli.jobs.boundary.conflicts import refuse_conflicts
 from uqcli.jobs.boundary.frontier import write_frontier
 from uqcli.jobs.boundary.groups import find_by_group
@@ -191,6 +191,7 @@ def _found(
         expected_share=_expected_share(
             constraint, best, cells.total, clustered=request.data.roles.cluster is not None
         ),
+        other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),
     )
     if request.frontier is not None:
         # with class weights, the odds concern rows of other class priors than the table counts

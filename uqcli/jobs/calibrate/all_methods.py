@@ -14,6 +14,7 @@ from uqcli.choices import CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
+from uqcli.engines.request import TURNED
 from uqcli.jobs.before_after import panels
 from uqcli.jobs.calibrate.choose import with_tree_sizes
 from uqcli.jobs.calibrate.classes import run_all_classes
@@ -218,7 +219,7 @@ def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateReq
 
 def _is_read(role: str, method: CalibrationMethod) -> bool:
     """Whether a method uses the column of a role."""
-    if role == "uncertainty":
+    if role in ("uncertainty", TURNED):
         return method is CalibrationMethod.MIST
     return not role.startswith("features.") or method is CalibrationMethod.HETEROGENEOUS
 

@@ -12,7 +12,7 @@ from uqcli.methods.boundary.ranking.permutation import Gain
 Verdict = Literal["helps", "no evidence", "hurts"]
 
 _LEVEL: Final = 0.05
-_MIN_GAIN: Final = 0.005
+MIN_GAIN: Final = 0.005
 """Least recall beyond that of permuted uncertainties for a verdict."""
 
 _NOT_TESTED: Final = Estimate(value=None, low=None, high=None)
@@ -44,11 +44,11 @@ class UncertaintyComparison:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it helps: a significant test, a gain of at least _MIN_GAIN, and an interval without 0."""
+        """Whether it helps: a significant test, a gain of at least MIN_GAIN, and an interval without 0."""
         low, high = self._interval_ends
-        if self.p_value is not None and self.p_value <= _LEVEL and self.beyond >= _MIN_GAIN and low > 0:
+        if self.p_value is not None and self.p_value <= _LEVEL and self.beyond >= MIN_GAIN and low > 0:
             return "helps"
-        if self.p_hurts is not None and self.p_hurts <= _LEVEL and self.beyond <= -_MIN_GAIN and high < 0:
+        if self.p_hurts is not None and self.p_hurts <= _LEVEL and self.beyond <= -MIN_GAIN and high < 0:
             return "hurts"
         return "no evidence"
 
@@ -96,9 +96,9 @@ class UncertaintyComparison:
         if self.gain is None:
             return f"No evidence that {name} helps: no single threshold meets the bound."
         tested = f"{self._change()} at equal alerts ({p_text(self.p_value)}, permutation test)"
-        is_small = abs(self.beyond) < _MIN_GAIN
+        is_small = abs(self.beyond) < MIN_GAIN
         if self._is_low_p and is_small:  # a low p-value would read as a gain
-            tested = f"{self._change()} at equal alerts, less than the {100 * _MIN_GAIN:g} that count"
+            tested = f"{self._change()} at equal alerts, less than the {100 * MIN_GAIN:g} that count"
         match self.verdict:
             case "helps":
                 return f"Uncertainty {name} helps: {tested}."
@@ -124,6 +124,29 @@ class UncertaintyComparison:
         return f"utility {_utility(self.gain.value_equal_alerts)}, {recall}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class OtherDirection:
+    """Gain of an uncertainty with the other sign over the one that was given.
+
+    Attributes
+    ----------
+    uncertainty
+        As for ``--uncertainty``.
+    recall
+        Difference of the gains over a single threshold at equal alerts; for hr, of the recall.
+    """
+
+    uncertainty: str
+    recall: float
+
+    def sentence(self) -> str:
+        """State the gain and the option."""
+        return (
+            f"the other direction, --uncertainty={self.uncertainty}, gains {100 * self.recall:.2f} points of "
+            "recall more: try it."
+        )
+
+
 def gains_table(compared: Sequence[UncertaintyComparison]) -> Table:
     """Build the table of the gain of each column, the best first."""
     header = ("uncertainty", "at equal alerts", "at the bound", "permuted", "p", "verdict")
@@ -138,7 +161,7 @@ def gains_table(compared: Sequence[UncertaintyComparison]) -> Table:
 
 
 VERDICTS: Final = (
-    f"A verdict needs p <= {_LEVEL:g}, {100 * _MIN_GAIN:g} points beyond the permuted gain, and an interval "
+    f"A verdict needs p <= {_LEVEL:g}, {100 * MIN_GAIN:g} points beyond the permuted gain, and an interval "
     "without 0."
 )
 """Conditions of a verdict."""

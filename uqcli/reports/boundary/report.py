@@ -63,7 +63,7 @@ from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.methods.boundary.zones import ReviewLimit
 from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
-from uqcli.reports.boundary.comparison import VERDICTS, UncertaintyComparison, gains_table
+from uqcli.reports.boundary.comparison import VERDICTS, OtherDirection, UncertaintyComparison, gains_table
 from uqcli.reports.boundary.expected import expected_cells, expected_metrics
 from uqcli.reports.boundary.groups import GroupRules
 from uqcli.reports.boundary.operating_points import frontier_figure, points_for_page, settings_of
@@ -147,6 +147,8 @@ class BoundaryReport(OneResult):
     groups
         Boundaries of groups, of which ``chosen`` is the one for other rows, with the counts of all; None
         without groups.
+    other_direction
+        What the uncertainty would gain with the other sign; None if not worthwhile, or not computed.
     """
 
     source: Source
@@ -171,6 +173,7 @@ class BoundaryReport(OneResult):
     expected_share: Estimate | None = None
     flagged_of_all: tuple[int, int] | None = None
     groups: GroupRules | None = None
+    other_direction: OtherDirection | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -356,7 +359,7 @@ class BoundaryReport(OneResult):
             return None
         if self.constraint.recall is not None or self.constraint.amounts:
             return None
-        found, columns = (self.unsaved or self.chosen).found, self.source.columns
+        found = (self.unsaved or self.chosen).found
         return points_for_page(
             self.cells,
             self.constraint,
@@ -367,7 +370,7 @@ class BoundaryReport(OneResult):
                 (self.unsaved or self.chosen).algorithm,
                 self.parameters.binning,
                 len(self.cells.rows),
-                columns.get("uncertainty") if len(self.compared) > 1 else None,
+                self.source.signed_uncertainty if len(self.compared) > 1 else None,
             ),
         )
 
@@ -485,14 +488,8 @@ class BoundaryReport(OneResult):
         empty = [sentence] if self.empty_bins else []
         alerts = self._alert_cautions() if self.constraint.kind is ConstraintKind.MAX_SELECTED else []
         groups = self.groups.cautions() if self.groups else []
-        return [
-            *self._without_label(),
-            *groups,
-            *alerts,
-            *self._better_single_threshold(),
-            *empty,
-            *self._often_missed(),
-        ]
+        other = [] if self.other_direction is None else [self.other_direction.sentence()]
+        return [*groups, *alerts, *other, *self._better_single_threshold(), *empty, *self._often_missed()]
 
     def _without_label(self) -> list[str]:
         """State the share of all rows that is flagged, if results are those of labelled ones."""

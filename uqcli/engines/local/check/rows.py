@@ -90,6 +90,8 @@ class RowChecker:
         valid = np.ones(batch.frame.height, dtype=np.bool_)
         roles = self.roles
         numbers = {role: self._finite(batch, column, valid) for role, column in roles.all_numbers().items()}
+        # a difference, since the negative of zero would be another zero
+        numbers |= {role: 0.0 - numbers[role] for role in numbers if roles.is_turned(role)}
         positive = label_class = None
         if roles.label and roles.classes:
             label_class = self._classes(batch, roles.label, valid)

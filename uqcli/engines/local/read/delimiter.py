@@ -47,5 +47,9 @@ def _columns_found(header: str, delimiter: str, needed: Sequence[str]) -> int:
     other_delimiters = set(_DELIMITER_NAMES) - {delimiter}
     plausible = [name for name in columns if name in needed or not set(name) & other_delimiters]
     return sum(
-        any(name == pattern or fnmatch.fnmatchcase(name, pattern) for name in plausible) for pattern in needed
+        any(
+            name in (pattern, pattern.removeprefix("-")) or fnmatch.fnmatchcase(name, pattern)  # -COL: turned
+            for name in plausible
+        )
+        for pattern in needed
     )

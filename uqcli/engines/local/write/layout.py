@@ -78,8 +78,12 @@ class Layout:
         if self.numeric_roles is not None:
             # a column may have two roles
             role_by_column = {name: role for role, name in self.numeric_roles.all_numbers().items()}
+            is_turned = self.numeric_roles.is_turned
             frame = frame.with_columns(
-                _numeric_column(block, name, rows.numbers[role]) for name, role in role_by_column.items()
+                _numeric_column(
+                    block, name, 0.0 - rows.numbers[role] if is_turned(role) else rows.numbers[role]
+                )
+                for name, role in role_by_column.items()
             )
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
