@@ -278,6 +278,7 @@ TABLES = {
 }
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("case", [case for case in READ_DATA if case.name in ("apply", "tce")], ids=name_of)
 @pytest.mark.parametrize("table", TABLES)
 def test_folders_of_tables_are_refused(uqcli, case, table, data, artifact, tmp_path):

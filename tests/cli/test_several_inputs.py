@@ -51,6 +51,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("engine", ["polars", "spark"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_two_models_are_not_pooled_in_silence(uqcli, files, command, engine):
@@ -68,6 +69,7 @@ def test_two_models_are_not_pooled_in_silence(uqcli, files, command, engine):
         assert "several models" not in cautions(uqcli(*line.split(), "--engine", engine, "--json"))
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("engine", ["polars", "spark"])
 @pytest.mark.parametrize("dropped", [["id"], ["id", "x1", "x2"]])
 def test_rows_without_an_id_are_recognised(uqcli, files, dropped, engine):

@@ -68,6 +68,7 @@ def content(path):
     return rule
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("engine", ["polars", "spark"])
 @pytest.mark.parametrize("kind", RULES)
 def test_a_minus_turns_a_column_round(uqcli, frame, tmp_path, kind, engine):
@@ -115,6 +116,7 @@ def test_columns_given_to_a_rule_may_be_turned(uqcli, frame):
     assert "did you mean 'n_prior'? give --uncertainty COLUMN" in outcome.err
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("kind", RULES)
 @pytest.mark.parametrize("to", ["sql", "python", "onnx"])
 def test_exports_decide_alike(uqcli, frame, kind, to):
@@ -153,6 +155,7 @@ def tied_frame():
     )
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("engine", ["polars", "spark"])
 @pytest.mark.parametrize("options", [[], ["--compare"], ["--algorithm", "vw-dpmt"]], ids=str)
 def test_the_report_says_if_the_other_direction_does_better(uqcli, tmp_path, monkeypatch, options, engine):
@@ -178,6 +181,7 @@ def test_hr_assumes_a_direction(uqcli, frame):
         assert (match is not None) == (other - own >= 0.005)
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("engine", list(EngineName))
 @pytest.mark.parametrize("bins", [2, 4, 8])
 def test_turned_cells_are_those_of_the_negatives(tmp_path, bins, engine):
