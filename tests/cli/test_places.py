@@ -297,6 +297,19 @@ def test_folders_of_tables_are_refused(uqcli, case, table, data, artifact, tmp_p
     assert uqcli(*case.arguments(file, artifact)).code == 0
 
 
+@pytest.mark.parametrize("inputs", ["table", "table/day=1", "table/day=1/*.parquet", "tab*"])
+def test_spark_refuses_folders_of_tables(uqcli, inputs, data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table" / "day=1").mkdir(parents=True)
+    (tmp_path / "table" / "_delta_log").mkdir()
+    data.rename(tmp_path / "table" / "day=1" / "a.parquet")
+    outcome = uqcli("tce", inputs, "--engine", "spark")
+    assert (outcome.code, len(outcome.err.splitlines())) == (3, 1)
+    assert "is a table in the Delta format" in outcome.err
+    file = "table/day=1/a.parquet"
+    assert uqcli("tce", file, "--engine", "spark", "--bootstrap", "0").code == 0
+
+
 def test_a_folder_in_a_table_is_refused_from_within(uqcli, data, tmp_path, monkeypatch):
     folder = tmp_path / "day=1"
     folder.mkdir()

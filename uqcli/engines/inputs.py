@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -15,7 +16,7 @@ from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin
 from uqcli.stores.content import Content, LocalFile
 from uqcli.stores.folders import Entry, Tree
-from uqcli.stores.trees import tree_of
+from uqcli.stores.trees import LocalTree, tree_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -195,10 +196,7 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
         folders = [match for match in matches if match.is_folder and not match.is_hidden]
         if not files and not folders:
             raise DataError(f"no file matches '{argument}'", remedy="check the pattern and its quoting")
-        for folder in dict.fromkeys(map(tree.above, files)):
-            if folder is not None:
-                _refuse_table(tree, folder, tree.inside(folder))
-                _refuse_table_above(tree, folder)
+        _refuse_tables(tree, files)
         for match in files:
             yield _file(tree, match.name, options)
         if not files:
@@ -239,6 +237,33 @@ def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
 
 _TABLES: Final = {"_delta_log": "Delta", ".hoodie": "Hudi", ".hoodie_partition_metadata": "Hudi"}
 """Table formats, by the name of what their folders contain."""
+
+
+def refuse_local_table(name: str) -> None:
+    """Refuse a folder or pattern of this machine that belongs to a table, for engines that read by name.
+
+    Raises
+    ------
+    DataError
+        It does.
+    """
+    tree = LocalTree()
+    with suppress(OSError, ValueError):  # the engine says why it cannot read such a name
+        entry = tree.entry(name)
+        found = [entry] if entry is not None else tree.matches(name) if glob.has_magic(name) else []
+        for folder in (entry for entry in found if entry.is_folder):
+            _refuse_table(tree, folder, tree.inside(folder))
+            _refuse_table_above(tree, folder)
+        if entry is None:
+            _refuse_tables(tree, [match for match in found if match.is_file])
+
+
+def _refuse_tables(tree: Tree, files: Sequence[Entry]) -> None:
+    """Refuse files that a pattern matches in the folder of a table."""
+    for folder in dict.fromkeys(map(tree.above, files)):
+        if folder is not None:
+            _refuse_table(tree, folder, tree.inside(folder))
+            _refuse_table_above(tree, folder)
 
 
 def _refuse_table(tree: Tree, folder: Entry, inside: Iterable[Entry]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from uqcli.choices import FileFormat
 from uqcli.engines.columns import require_columns
-from uqcli.engines.inputs import inferred_format
+from uqcli.engines.inputs import inferred_format, refuse_local_table
 from uqcli.engines.request import DataRequest, ReadOptions, Roles
 from uqcli.engines.spark.session import spark_errors
 from uqcli.errors import DataError, UsageError
@@ -102,6 +102,7 @@ def input_of(session: SparkSession, name: str, options: ReadOptions) -> ClusterI
             "the cluster cannot see standard input" if name else "an INPUT is an empty string",
             expected="files or directories that the cluster can see",
         )
+    refuse_local_table(name)
     quoted = f"'{name}'"
     with spark_errors(f"read {quoted}"):
         frame = _read(session, name, options)
