@@ -89,8 +89,8 @@ faults: $(STAMP) ## break everything around the program: signals, disks, caches,
 fuzz: $(STAMP) ## run mutated inputs through every command: RUNS=20000 SEED=0
 	$(BIN)/python -m tests.fuzz.run --runs $(or $(RUNS),20000) --seed $(or $(SEED),0)
 
-statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (an hour): QUICK=1 REPETITIONS=1000
-	$(if $(QUICK),,STATISTICAL_REPETITIONS=$(or $(REPETITIONS),1000)) $(BIN)/pytest -n auto tests/statistical
+statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (an hour): QUICK=1 PART=4 REPETITIONS=1000
+	$(PARTLY) $(if $(QUICK),,STATISTICAL_REPETITIONS=$(or $(REPETITIONS),1000)) $(BIN)/pytest -n auto tests/statistical
 
 bench: $(STAMP) ## run the benchmarks, alone on the machine: ROWS=1e6,1e8 COMMANDS=tce,bin RUNS=5 OUT=build
 	$(BIN)/python -m tests.benchmarks.run $(if $(ROWS),--rows $(ROWS)) $(if $(COMMANDS),--commands $(COMMANDS)) \
