@@ -6,7 +6,6 @@ meets a missing value only in columns that it asks about (``IsMissing``).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
@@ -327,20 +326,3 @@ def sigmoid(log_odds: Expression) -> Expression:
         )
 
     return let(log_odds, body)
-
-
-def interpolated(argument: Expression, x: Sequence[float], y: Sequence[float]) -> Expression:
-    """Interpolate points linearly, constant outside, as numpy.interp does; x and y ascend."""
-    edges: list[float] = []
-    leaves: list[Expression] = [Constant(y[0])]
-    for index, start in enumerate(x):
-        if index + 1 < len(x) and x[index + 1] == start:
-            continue  # the last of equal points counts
-        leaf: Expression = Constant(y[index])
-        if index + 1 < len(x) and y[index + 1] != y[index]:
-            slope = (y[index + 1] - y[index]) / (x[index + 1] - start)
-            leaf = Line(argument, start, slope, y[index]) if math.isfinite(slope) else leaf
-        if leaf != leaves[-1]:
-            edges.append(start)
-            leaves.append(leaf)
-    return Steps(argument, tuple(edges), tuple(leaves))

@@ -158,7 +158,9 @@ def made_rows(formula: Formula) -> pl.DataFrame:
             values[column.name] = [*texts, *(f" {text} " for text in texts[:2] if text)]
             continue
         numbers = compared_numbers(formula, column.name)
-        beside = np.array([numbers, np.nextafter(numbers, -np.inf), np.nextafter(numbers, np.inf)]).ravel()
+        with np.errstate(over="ignore"):  # beside the largest double is infinity
+            neighbours = [np.nextafter(numbers, end) for end in (-np.inf, np.inf)]
+        beside = np.array([numbers, *neighbours]).ravel()
         low, high = formula.ranges.get(column.name, (-np.inf, np.inf))
         listed = [value for value in beside.tolist() if low <= value <= high]
         values[column.name] = [*listed, *_SPECIAL]

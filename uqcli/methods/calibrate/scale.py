@@ -9,13 +9,26 @@ import numpy as np
 
 from uqcli.class_counts import Matrix
 from uqcli.counts import Floats
-from uqcli.expressions import Arithmetic, Constant, Expression, Function, clipped, let, minus
+from uqcli.expressions import (
+    Arithmetic,
+    Case,
+    Comparison,
+    Constant,
+    Expression,
+    Function,
+    clipped,
+    let,
+    minus,
+)
 from uqcli.expressions import sigmoid as sigmoid_expression
 from uqcli.kernels.logistic import sigmoid
 from uqcli.parts import elementwise
 
 CLIP = 1e-12
 """Probabilities are clipped to this distance from 0 and 1 before a logarithm."""
+
+_LARGEST_PRODUCT = 1e300
+"""Log-odds that are still far from an overflow; their probability is 0 or 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +85,26 @@ class Scale:
             clipped(corrected, CLIP, 1 - CLIP),
             lambda score: minus(Function("ln", score), Function("ln", minus(Constant(1.0), score))),
         )
+
+    def exported_beyond(
+        self, corrected: Expression, probability: Expression, slopes: tuple[float, float]
+    ) -> Expression:
+        """Return a probability that is 0 or 1 where its log-odds would overflow, which some databases refuse.
+
+        Parameters
+        ----------
+        slopes
+            Slopes of its log-odds in real scores, far below 0 and far above.
+        """
+        below, above = slopes
+        branches: list[tuple[Expression, Expression]] = []
+        if self.real and abs(below) > 1:
+            far = Comparison("<=", corrected, Constant(-_LARGEST_PRODUCT / abs(below)))
+            branches.append((far, Constant(0.0 if below > 0 else 1.0)))
+        if self.real and abs(above) > 1:
+            far = Comparison(">=", corrected, Constant(_LARGEST_PRODUCT / abs(above)))
+            branches.append((far, Constant(1.0 if above > 0 else 0.0)))
+        return Case(tuple(branches), probability) if branches else probability
 
     def exported_probability(self, corrected: Expression) -> Expression:
         """Return the probability as an expression (see ``probability``)."""

@@ -22,6 +22,9 @@ INNER_KNOTS: Final = 5
 RIDGES: Final = (10.0, 1.0, 0.1, 0.01)
 """Penalties that are tried, from the smoothest."""
 
+_SMALLEST_GAP = 1e-50
+"""Distance of knots below which the polynomials between them could overflow."""
+
 _MAX_STEPS = 200
 _MAX_HALVINGS = 40
 
@@ -75,6 +78,7 @@ def _knots(x: Floats, count: Ints) -> Floats:
     inner = [rank * rows // (INNER_KNOTS + 1) for rank in range(1, INNER_KNOTS + 1)]
     ranks = np.array([tail, *inner, rows - 1 - tail])
     knots = np.unique(x[indices_of_ranks(count, ranks)])
+    knots = knots[np.append(True, np.diff(knots) > _SMALLEST_GAP)]
     return knots if len(knots) > 1 else np.array([knots[0], knots[0] + 1.0])
 
 

@@ -42,6 +42,9 @@ _SIMPLE: Final = re.compile(r"[a-z_][a-z0-9_]*")
 _EXACT_DIGITS: Final = 15
 """Digits of a decimal number that SQLite reads without an error."""
 
+_LARGEST_SHIFT: Final = 980
+"""Largest power of two by which a fraction is divided at once."""
+
 _OPERATORS: Final[Mapping[str, Any]] = {
     "+": exp.Add,
     "-": exp.Sub,
@@ -304,8 +307,14 @@ def _fraction(value: float) -> Sql:
         scaled = exp.Literal.number(f"{numerator >> shift}e0")
         for power in _powers(shift):
             scaled = exp.Mul(this=scaled, expression=exp.Literal.number(power))
-    for power in _powers(denominator.bit_length() - 1):
-        scaled = exp.Div(this=scaled, expression=exp.Literal.number(power))
+    shift = denominator.bit_length() - 1
+    for part in (min(shift, _LARGEST_SHIFT), shift - _LARGEST_SHIFT):
+        if part > 0:  # one division each: sqlglot nests casts in a chain of them, too deep for SQLite
+            first, *others = map(exp.Literal.number, _powers(part))
+            product: Sql = first
+            for factor in others:
+                product = exp.Mul(this=product, expression=factor)
+            scaled = exp.Div(this=scaled, expression=_operand(product))
     return exp.paren(scaled)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.document import Estimate
 from uqcli.draws import Purpose, digest, generator
+from uqcli.kernels.interpolation import interpolate
 from uqcli.kernels.pava import isotonic_sums
 
 Matrix = NDArray[np.float64]
@@ -138,8 +139,7 @@ def isotonic_rates(score: Floats, count: Ints, positives: Ints) -> Floats:
     first, block_count, block_positives = isotonic_sums(positives[present], count[present])
     sizes = np.diff(first, append=len(present))
     rate = np.repeat(block_positives / block_count, sizes)
-    fitted: Floats = np.interp(score, score[present], rate)
-    return fitted
+    return interpolate(score, score[present], rate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +222,7 @@ class _Refits:
 
         Such a sum is one of the rates at the calibration scores, each times the mass of rows near it.
         """
-        rate = np.interp(rows.value, self.score, self.rate)
+        rate = interpolate(rows.value, self.score, self.rate)
         mass = self._mass(rows)
         return _Sums(
             rows=rows.rows,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 _MAX_MAGNITUDE = 1e100
-"""Magnitude beyond which computations with coefficients and edges could overflow."""
+"""Magnitude beyond which computations with coefficients could overflow."""
 
 
 def first(sentences: Iterable[str | None]) -> str | None:
@@ -20,7 +21,7 @@ def finite(numbers: Sequence[float]) -> bool:
 
 def not_ascending(numbers: Sequence[float], name: str) -> str | None:
     """Return the contradiction if numbers are not finite and ascending, else None."""
-    fine = finite(numbers) and list(numbers) == sorted(numbers)
+    fine = all(map(math.isfinite, numbers)) and list(numbers) == sorted(numbers)
     return None if fine else f"its {name} are not finite and ascending"
 
 

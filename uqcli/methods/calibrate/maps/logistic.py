@@ -44,7 +44,8 @@ class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         """See BaseRowMap."""
         del uncertainty
         slope = Arithmetic("*", Constant(self.slope), scale.exported_log_odds(corrected))
-        return sigmoid(Arithmetic("+", Constant(self.intercept), slope))
+        probability = sigmoid(Arithmetic("+", Constant(self.intercept), slope))
+        return scale.exported_beyond(corrected, probability, slopes=(self.slope, self.slope))
 
     @property
     def terms(self) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table, printable
-from uqcli.expressions import Arithmetic, Constant, Expression, total
+from uqcli.expressions import Arithmetic, Case, Comparison, Constant, Expression, total
 from uqcli.methods.calibrate.maps.base import BaseClassMap, Interval
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
@@ -75,7 +75,23 @@ class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag
             for part, column, weight in zip(self.maps, probability, weights, strict=True)
         ]
         sums = total(mapped)
-        return [Arithmetic("/", value, sums) for value in mapped]
+        shares: list[Expression] = [Arithmetic("/", value, sums) for value in mapped]
+        if not all(self._may_be_zero(part) for part in self.maps):
+            return shares
+        kept = [
+            Arithmetic("*", Constant(weight), column)
+            for column, weight in zip(probability, weights, strict=True)
+        ]
+        is_positive = Comparison(">", sums, Constant(0.0))
+        return [
+            Case(((is_positive, share),), Arithmetic("/", value, total(kept)))
+            for share, value in zip(shares, kept, strict=True)
+        ]
+
+    @staticmethod
+    def _may_be_zero(part: IsotonicMap | VennAbersMap) -> bool:
+        """Whether a map predicts 0 somewhere; the mixture of a Venn-Abers interval never does."""
+        return isinstance(part, IsotonicMap) and part.y[0] == 0
 
     def tables_of(self, classes: Sequence[str]) -> list[Table]:
         """Tabulate the maps of at most 40 classes."""

@@ -9,7 +9,7 @@ from msgspec import Meta
 from uqcli.choices import CalibrationMethod
 from uqcli.expressions import Arithmetic, Constant, Expression, Steps, let, minus, sigmoid
 from uqcli.methods.calibrate.maps.base import BaseScoreMap
-from uqcli.methods.calibrate.maps.contradictions import not_ascending
+from uqcli.methods.calibrate.maps.contradictions import finite, not_ascending
 
 if TYPE_CHECKING:
     from uqcli.counts import Floats
@@ -34,6 +34,8 @@ class SplineMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="s
             return "it does not have two levels more than knots"
         if len(set(self.knots)) < len(self.knots):
             return "two of its knots are equal"
+        if not finite([*self.knots, *self.levels]):
+            return "its knots and levels are not finite"
         return not_ascending(self.knots, "knots") or not_ascending(self.levels, "levels")
 
     @property
@@ -68,7 +70,9 @@ class SplineMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="s
             )
             return Steps(x, tuple(self.knots), polynomials)
 
-        return sigmoid(let(scale.exported_log_odds(corrected), value))
+        probability = sigmoid(let(scale.exported_log_odds(corrected), value))
+        below, above = self._pieces[[0, -1], 1, 0].tolist()
+        return scale.exported_beyond(corrected, probability, slopes=(below, above))
 
     @property
     def terms(self) -> tuple[float, float]:

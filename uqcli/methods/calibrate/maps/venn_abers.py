@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -69,9 +70,9 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
 
     def exported_interval(self, corrected: Expression) -> tuple[Expression, Expression]:
         """See BaseScoreMap."""
-        above = [math.nextafter(score, math.inf) for score in self.high_to]
+        above = [math.nextafter(score, math.inf) for score in self.high_to if score < sys.float_info.max]
         low = Steps(corrected, tuple(self.low_from), tuple(map(Constant, [0.0, *self.low])))
-        high = Steps(corrected, tuple(above), tuple(map(Constant, [*self.high, 1.0])))
+        high = Steps(corrected, tuple(above), tuple(map(Constant, [*self.high, 1.0][: len(above) + 1])))
         return low, high
 
     def exported(
