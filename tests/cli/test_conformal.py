@@ -132,7 +132,7 @@ def test_alpha_can_differ_by_class(uqcli, folder):
     default = json.loads((folder / "d.json").read_text())
     assert content["thresholds"][:2] == default["thresholds"][:2]
     assert content["thresholds"][2] < default["thresholds"][2]
-    assert content["thresholds"][3] == 1.0
+    assert content["thresholds"][3] == 2.0  # every label
 
 
 def test_one_score_counts_as_two_classes(uqcli, data, tmp_path):
@@ -335,9 +335,9 @@ def test_probabilities_with_rounding_errors_are_clipped(uqcli, tmp_path):
     """32-bit arithmetic gives -5e-7 and 1.0000005: no error, and no threshold that ``show`` refuses."""
     lines = ["p_a,p_b,label"] + ["1.0000005,-5e-7,b", "-5e-7,1.0000005,a", "0.5,0.5,a"] * 7
     (tmp_path / "d.csv").write_text("\n".join(lines) + "\n")
-    for command in (("conformal", "--method", "lac"), ("conformal", "--method", "aps")):
-        assert uqcli(*command, "d.csv", *PROBA, "-q", "-o", "c.json").code == 0
-        assert max(json.loads((tmp_path / "c.json").read_text())["thresholds"]) <= 1
+    for method, every_label in (("lac", 1), ("aps", 2)):
+        assert uqcli("conformal", "--method", method, "d.csv", *PROBA, "-q", "-o", "c.json").code == 0
+        assert max(json.loads((tmp_path / "c.json").read_text())["thresholds"]) <= every_label
         assert uqcli("show", "c.json").code == 0
     assert uqcli("tce", "d.csv", *PROBA, "-q").code == 0
     (tmp_path / "far.csv").write_text("p_a,p_b,label\n1.001,-0.001,a\n")

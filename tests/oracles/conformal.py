@@ -6,6 +6,8 @@ from fractions import Fraction
 def score(probability, label, uniform, method):
     if method == "lac":
         return 1 - probability[label]
+    if probability[label] <= 0:
+        return 2.0  # above every class of positive probability
     mass = 0.0
     for value in sorted((p for p in probability if p > probability[label]), reverse=True):
         mass += value
@@ -13,10 +15,10 @@ def score(probability, label, uniform, method):
 
 
 def marginal(scores, alpha):
-    """Return the k-th smallest of the scores and 1, k = ceil((1-alpha)(n+1))."""
+    """Return the k-th smallest of the scores and 2, k = ceil((1-alpha)(n+1))."""
     exact_rank = (1 - alpha) * (len(scores) + 1)
     rank = int(exact_rank) + (exact_rank != int(exact_rank))
-    return sorted([*scores, 1.0])[rank - 1] if rank <= len(scores) else 1.0
+    return sorted([*scores, 2.0])[rank - 1]
 
 
 def label_shift(scores, labels, weights, alpha, label):
@@ -29,7 +31,7 @@ def label_shift(scores, labels, weights, alpha, label):
         )
         if mass >= (1 - alpha) * total:
             return threshold
-    return 1.0
+    return 2.0
 
 
 def members(probability, thresholds, uniform, method):
@@ -49,4 +51,4 @@ def clustered_threshold(rows, alpha):
         ]
         if sum(shares) >= (1 - alpha) * (len(clusters) + 1):
             return candidate
-    return 1.0
+    return 2.0

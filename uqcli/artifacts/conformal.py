@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 import numpy as np
@@ -14,8 +14,10 @@ from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Count, Saved
 from uqcli.choices import ConformalMethod, ConformalMode, OnInvalid
 from uqcli.counts import Bools, Floats, Ints
+from uqcli.defaults import FORMAT_VERSION
 from uqcli.document import Document, Metrics, Table, count, printable
 from uqcli.draws import Purpose, uniforms
+from uqcli.engines.classes import SUM_TOLERANCE
 from uqcli.engines.probabilities import positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
@@ -39,6 +41,20 @@ from uqcli.rows import Rows
 
 _MAX_ROWS = 60
 _ON_AVERAGE = "on average over calibration sets"
+
+
+NEW_FORMAT: Final = 2
+"""Format of aps thresholds for which a class of probability 0 scores 2, above all others; it was 1."""
+
+
+def format_of(method: ConformalMethod, thresholds: Sequence[Sequence[float]]) -> int:
+    """Return the format: the new one if an earlier version might put a class of probability 0 into a set.
+
+    Such a class scored the sum of the row's other probabilities, which is 1 within a tolerance.
+    """
+    largest = max(threshold for row in thresholds for threshold in row)
+    is_new = method is ConformalMethod.APS and largest >= 1 - 2 * SUM_TOLERANCE
+    return NEW_FORMAT if is_new else FORMAT_VERSION
 
 
 class ConformalParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,6 +100,12 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     calibration_rows: list[Count] | None = None
 
     has_sets: ClassVar[bool] = True
+    newest_format: ClassVar[int] = NEW_FORMAT
+
+    @property
+    def every_label(self) -> float:
+        """Threshold at which a class is in every set."""
+        return SCORES[self.method].every_label if self.format_version == NEW_FORMAT else 1.0
 
     @property
     def class_names(self) -> Sequence[str]:
@@ -96,8 +118,8 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         threshold_rows = [self.thresholds] + ([] if self.groups is None else self.groups.thresholds)
         if any(len(row) != len(classes) for row in threshold_rows) or len(set(classes)) < len(classes):
             return "it does not have a threshold for each class"
-        if not all(0 <= threshold <= 1 for row in threshold_rows for threshold in row):
-            return "a threshold is not between 0 and 1"
+        if not all(0 <= threshold <= self.every_label for row in threshold_rows for threshold in row):
+            return f"a threshold is not between 0 and {self.every_label:g}"
         if self.calibration_rows is not None and len(self.calibration_rows) != len(classes):
             return "it does not have calibration rows for each class"
         return self._in_groups() or self._in_guarantee() or columns_of_classes(self.columns, classes)
@@ -157,6 +179,8 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             [*(self.groups.thresholds if self.groups is not None else ()), self.thresholds]
         )
         randomised = self.parameters.randomize and self.method is ConformalMethod.APS
+        score = SCORES[self.method]
+        sets_of = score.sets if self.format_version == NEW_FORMAT else score.sets_of_format_1
 
         def sets(rows: Rows) -> np.ndarray:
             probability = _usable_probabilities(rows, roles)
@@ -165,7 +189,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
                 uniform = uniforms(positions_of(rows), self.parameters.seed, Purpose.APPLY)
             group = self.group_of(rows)
             threshold = threshold_rows if group is None else threshold_rows[group]
-            inside = SCORES[self.method].sets(probability, threshold, uniform)
+            inside = sets_of(probability, threshold, uniform)
             if no_empty:
                 empty = ~inside.any(axis=1)
                 inside[empty, probability[empty].argmax(axis=1)] = True

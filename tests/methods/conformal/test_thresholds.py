@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tests.oracles import conformal as oracle
 from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior, problems
 from uqcli.choices import ConformalMethod
-from uqcli.kernels import nonconformity
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import (
     LabelScores,
@@ -78,12 +77,30 @@ def test_weights_count_as_repeated_rows(problem, alpha):
 
 
 def test_too_few_rows_or_an_unseen_class_give_full_sets():
-    assert marginal_threshold(np.array([0.1, 0.2]), None, Fraction(1, 10)) == 1.0
-    assert marginal_threshold(np.empty(0), None, Fraction(1, 2)) == 1.0
+    assert marginal_threshold(np.array([0.1, 0.2]), None, Fraction(1, 10)) == 2.0
+    assert marginal_threshold(np.empty(0), None, Fraction(1, 2)) == 2.0
     rows = LabelScores(score=np.full(50, 0.3), label=np.zeros(50, dtype=np.int64), weight=None)
-    assert label_conditional_thresholds(rows, [Fraction(1, 10)] * 2) == [0.3, 1.0]
-    full_sets = nonconformity.sets_below(np.array([[1.0, 0.0, 0.0]]), np.ones((1, 3)), np.ones(1))
-    assert full_sets.all()
+    assert label_conditional_thresholds(rows, [Fraction(1, 10)] * 2) == [0.3, 2.0]
+    for rule in SCORES.values():
+        full_sets = rule.sets(np.array([[1.0, 0.0, 0.0]]), np.full((1, 3), rule.every_label), np.ones(1))
+        assert full_sets.all()
+
+
+@pytest.mark.parametrize("uniform", [1.0, 0.4])
+def test_a_class_of_probability_0_is_in_a_set_of_every_label_only(uniform):
+    """One-hot rows: 19 of 20 are right, so that their class alone covers 95 %."""
+    probability, uniforms = np.tile([1.0, 0.0, 0.0], (100, 1)), np.full(100, uniform)
+    label = (np.arange(100) % 20 == 0).astype(np.int64)
+    aps = SCORES[ConformalMethod.APS]
+    scores = aps.label_scores(probability, label, uniforms)
+    assert set(scores.tolist()) == {uniform, 2.0}
+    threshold = marginal_threshold(scores, None, Fraction(1, 10))
+    assert threshold == uniform
+    inside = aps.sets(probability, np.full((1, 3), threshold), uniforms)
+    assert (inside == [True, False, False]).all()
+    assert marginal_threshold(scores, None, Fraction(1, 50)) == aps.every_label
+    assert aps.sets(probability, np.full((1, 3), aps.every_label), uniforms).all()
+    assert aps.sets_of_format_1(probability, np.ones((1, 3)), uniforms).all()  # as earlier versions decided
 
 
 @pytest.mark.covering("thorough", every=2)

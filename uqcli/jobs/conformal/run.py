@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from uqcli import defaults
-from uqcli.artifacts.conformal import ConformalArtifact, ConformalParameters, SavedGroups
+from uqcli.artifacts.conformal import ConformalArtifact, ConformalParameters, SavedGroups, format_of
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode
 from uqcli.counts import Floats, Ints
@@ -26,12 +26,7 @@ from uqcli.jobs.shift.run import ShiftRequest
 from uqcli.jobs.shift.run import run as run_shift
 from uqcli.jobs.target_weights import SavedShift, load_shift
 from uqcli.methods.conformal.scores import SCORES
-from uqcli.methods.conformal.thresholds import (
-    EVERY_LABEL,
-    THRESHOLDS,
-    CoverageGuarantee,
-    LabelScores,
-)
+from uqcli.methods.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
 from uqcli.reports.conformal.report import ConformalReport
 from uqcli.reports.shift.report import ShiftReport
 
@@ -107,17 +102,20 @@ def _fitted(
     classes, scores = calibration.classes, calibration.scores
     weights = None if shift is None else shift.weights_for(classes)
     counts = _class_counts(scores, len(classes))
+    thresholds = _thresholds(scores, classes, request, alpha, weights)
+    groups = _groups(calibration, request, alpha)
     artifact = ConformalArtifact(
         kind=ArtifactKind.CONFORMAL,
+        format_version=format_of(request.method, [thresholds, *(groups.thresholds if groups else ())]),
         source=reader.source,
         parameters=_parameters(request),
         method=request.method,
         mode=request.mode,
         alpha=float(alpha),
         classes=list(classes),
-        thresholds=_thresholds(scores, classes, request, alpha, weights),
+        thresholds=thresholds,
         weights=weights,
-        groups=_groups(calibration, request, alpha),
+        groups=groups,
         calibration_rows=counts,
     )
     report = ConformalReport(
@@ -218,7 +216,8 @@ def _thresholds(
         )
     alphas = {name: parse_alpha(text) for name, text in request.alpha_by_class.items()}
     guarantee = CoverageGuarantee(alphas=[alphas.get(name, alpha) for name in classes], weights=weights)
-    return THRESHOLDS[request.mode](scores, guarantee)
+    every_label = SCORES[request.method].every_label
+    return [min(threshold, every_label) for threshold in THRESHOLDS[request.mode](scores, guarantee)]
 
 
 def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fraction) -> SavedGroups | None:
@@ -230,7 +229,7 @@ def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fractio
     for name, group_index in groups_by_name:
         group_scores = calibration.scores.select(calibration.group == group_index)
         if group_scores.rows:
-            threshold = group_scores.threshold(alpha)
+            threshold = min(group_scores.threshold(alpha), SCORES[request.method].every_label)
             groups.append((name, [threshold] * len(calibration.classes), group_scores.rows))
     return SavedGroups(
         column=request.by,
@@ -252,7 +251,7 @@ def _notes(artifact: ConformalArtifact, calibration: _Calibration, counts: Seque
     always_in = [
         name
         for name, threshold in zip(artifact.classes, artifact.thresholds, strict=True)
-        if threshold >= EVERY_LABEL
+        if threshold >= artifact.every_label
     ]
     if len(always_in) == len(artifact.classes):
         notes.append("every set holds every class; use more rows or a larger alpha.")

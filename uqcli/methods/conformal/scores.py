@@ -24,10 +24,33 @@ class ScoreRule:
         Function from probabilities (n, C), labels (n,) and uniforms (n,) to the labels' scores (n,).
     sets
         Function from probabilities (n, C), thresholds (n or 1, C) and uniforms (n,) to sets (n, C).
+    sets_of_format_1
+        The same for thresholds of rule files of format 1.
+    every_label
+        Largest score: a threshold at which every label is in the set.
     """
 
     label_scores: Callable[[Matrix, Ints, Floats], Floats]
     sets: Callable[[Matrix, Matrix, Floats], np.ndarray]
+    sets_of_format_1: Callable[[Matrix, Matrix, Floats], np.ndarray]
+    every_label: float
+
+
+_IMPOSSIBLE: Final = 2.0
+"""Score of a class of probability 0. Above 1, it is above every class of positive probability of any row."""
+
+
+def _aps(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
+    """Cumulate probabilities (Romano, Sesia and Candes 2020); a class of probability 0 scores 2."""
+    score = true_label_scores(probability, label, uniform)
+    score[probability[np.arange(len(label)), label] <= 0] = _IMPOSSIBLE
+    return score
+
+
+def _aps_sets(probability: Matrix, threshold: Matrix, uniform: Floats) -> np.ndarray:
+    inside: np.ndarray = sets_below(probability, threshold, uniform)
+    inside &= (probability > 0) | (threshold >= _IMPOSSIBLE)
+    return inside
 
 
 def _lac(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
@@ -45,7 +68,11 @@ def _lac_sets(probability: Matrix, threshold: Matrix, uniform: Floats) -> np.nda
 
 SCORES: Final[Mapping[ConformalMethod, ScoreRule]] = MappingProxyType(
     {
-        ConformalMethod.APS: ScoreRule(label_scores=true_label_scores, sets=sets_below),
-        ConformalMethod.LAC: ScoreRule(label_scores=_lac, sets=_lac_sets),
+        ConformalMethod.APS: ScoreRule(
+            label_scores=_aps, sets=_aps_sets, sets_of_format_1=sets_below, every_label=_IMPOSSIBLE
+        ),
+        ConformalMethod.LAC: ScoreRule(
+            label_scores=_lac, sets=_lac_sets, sets_of_format_1=_lac_sets, every_label=1.0
+        ),
     }
 )

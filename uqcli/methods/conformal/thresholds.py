@@ -13,8 +13,8 @@ import numpy as np
 from uqcli.choices import ConformalMode
 from uqcli.counts import Bools, Floats, Ints
 
-EVERY_LABEL = 1.0
-"""Threshold at which every label is in the set."""
+EVERY_LABEL = 2.0
+"""Threshold at which every label is in the set: no score of any method is larger."""
 
 _UNIT: Final = 1 << 32
 """Unit of the shares of rows, so that their sums are exact."""

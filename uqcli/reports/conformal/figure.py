@@ -23,6 +23,8 @@ def thresholds_figure(artifact: ConformalArtifact) -> Figure:
         groups = zip(artifact.groups.names, artifact.groups.thresholds, strict=True)
         lines = dict([*groups][:_MAX_GROUPS])
 
+    end = max([1.0, *(threshold for thresholds in lines.values() for threshold in thresholds)])
+
     def draw(canvas: Canvas) -> list[HoverText]:
         axes, texts = canvas.subplots(), []
         colours = [BLUE] if len(lines) == 1 else level_colours(len(lines))
@@ -34,7 +36,9 @@ def thresholds_figure(artifact: ConformalArtifact) -> Figure:
             for number, (name, threshold) in enumerate(zip(names, shown, strict=True)):
                 text = f"class {printable(name)}, {printable(line, 28)}: threshold {threshold:.4g}"
                 texts.append(HoverText(axes=axes, x=(threshold,) * 2, y=(number,) * 2, text=text))
-        axes.set(xlabel="threshold of the nonconformity score", ylabel="class", xlim=(-0.02, 1.02))
+        axes.set(
+            xlabel="threshold of the nonconformity score", ylabel="class", xlim=(-0.02 * end, 1.02 * end)
+        )
         label_lines(axes, names)
         if len(lines) > 1:
             axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=3, borderpad=0)
@@ -47,7 +51,7 @@ def thresholds_figure(artifact: ConformalArtifact) -> Figure:
     return Figure(
         title=f"Threshold of each class{which}",
         caption="A class is in the set if its nonconformity score is at most the threshold. Farther right: "
-        "in more sets; at 1: in every set.",
+        f"in more sets; at {artifact.every_label:g}: in every set.",
         width=7.0,
         height=height,
         narrow_height=height,

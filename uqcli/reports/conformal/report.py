@@ -51,7 +51,7 @@ class ConformalReport(OneResult):
     @property
     def _always_in(self) -> int:
         """Number of classes that are in every set."""
-        return sum(threshold >= 1 for threshold in self.artifact.thresholds)
+        return sum(threshold >= self.artifact.every_label for threshold in self.artifact.thresholds)
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
