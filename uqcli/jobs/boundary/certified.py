@@ -140,22 +140,25 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
     risk = float(delta / 2 if missed else delta)
     outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
     cleared: Certified | NotCertified | None = None
-    target = constraint.text()
+    target, caught = constraint.text(), list[Promise]()
     cells = _cells(rows, spec)
     shown = cells
     if pilot.size:
-        ranked = _cells(pilot, spec)
-        certifier = Certifier.from_cells(ranked, cells_under(pool_by(test, ranked.uncertainty_edges), ranked))
-        if cluster is not None:
-            certifier = replace(certifier, drawn=_drawn(pilot, test, certifier, request))
+        certifier = _certifier(pilot, test, spec, request)
+        ranked = certifier.pilot
         outcome = certifier.certify(promises_of(constraint), risk)
         if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
             shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
             if missed and request.review is not None:
-                caught = Promise(kind=ConstraintKind.RECALL, minimum=1 - request.review.number)
-                cleared = certifier.certify([caught], risk, at_least=outcome.cells)
+                caught = [Promise(kind=ConstraintKind.RECALL, minimum=1 - request.review.number)]
+                cleared = certifier.certify(caught, risk, at_least=outcome.cells)
                 target = request.review.text()
     failed = next((each for each in (outcome, cleared) if isinstance(each, NotCertified)), None)
+    if failed is not None and failed.p_value is not None and tried is not None:
+        # the bins were chosen for this bound: the estimate takes the score alone, as it does for other bounds
+        by_score = _certifier(pilot, test, replace(spec, uncertainty_bins=1), request)
+        promises = promises_of(constraint) if failed is outcome else caught
+        failed = replace(failed, rows_needed=by_score.rows_needed(promises, risk))
     found = certificate = None
     nested: Sequence[Thresholds] = ()
     if isinstance(outcome, Certified) and failed is None:
@@ -177,6 +180,15 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
         tried=tried,
         nested=nested,
     )
+
+
+def _certifier(pilot: Rows, test: Rows, spec: GridSpec, request: BoundaryRequest) -> Certifier:
+    """Rank the boundaries of a grid on the pilot, and count the rows that test them."""
+    ranked = _cells(pilot, spec)
+    certifier = Certifier.from_cells(ranked, cells_under(pool_by(test, ranked.uncertainty_edges), ranked))
+    if request.data.roles.cluster is None:
+        return certifier
+    return replace(certifier, drawn=_drawn(pilot, test, certifier, request))
 
 
 def checked_delta(request: BoundaryRequest) -> Fraction:

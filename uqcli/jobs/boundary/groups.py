@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
@@ -147,6 +147,9 @@ def _certify(
     failed = min(
         failures, key=lambda failure: 1.0 if failure.p_value is None else failure.p_value, default=None
     )
+    sizes = [failure.rows_needed for failure in failures if failure.rows_needed is not None]
+    if failed is not None:
+        failed = replace(failed, rows_needed=min(sizes, default=None))
     boundaries = {name: rule.found or _never(rule.cells) for name, rule in rules.items()}
     return _Found(boundaries=boundaries if certificates else {}, certificates=certificates, failed=failed)
 

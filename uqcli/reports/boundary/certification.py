@@ -91,5 +91,5 @@ class Certification:
         tested = f"{sentence}; {safest} p = {failed.p_value:.3g} on the {units} kept for the test"
         if failed.rows_needed is None:
             return f"{tested}; more {units} may not help"
-        where = "" if self.groups is None else " there"
+        where = "" if self.groups is None else " in a group"
         return f"{tested}; about {count(failed.rows_needed)} labelled {units} are needed{where}"

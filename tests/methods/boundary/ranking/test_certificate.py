@@ -1,11 +1,13 @@
 """Tests of certificates: the exact tests, the end of the test sequence, thresholds on the pilot's edges."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import betainc
 
 from tests.oracles.certificate import last_certified
 from tests.properties.strategies import as_cells, cell_rows
@@ -128,17 +130,60 @@ def test_a_near_miss_reports_about_how_many_rows_it_needs():
     assert isinstance(failed, NotCertified)
     assert pilot.total + test.total < failed.rows_needed < 30 * (pilot.total + test.total)
     factor = failed.rows_needed // (pilot.total + test.total) + 1
-    larger = with_counts(pilot, [([100 * factor] * 10, [2 * factor] * 8 + [83 * factor] * 2)])
-    assert isinstance(certify(pilot, larger, 0.01, precision="0.8"), Certified)
+    larger = as_cells([[(50 * factor, factor)] * 8 + [(50 * factor, 42 * factor)] * 2])
+    test = with_counts(larger, [([100 * factor] * 10, [2 * factor] * 8 + [83 * factor] * 2)])
+    assert isinstance(certify(larger, test, 0.01, precision="0.8"), Certified)
 
 
 def test_more_rows_are_needed_than_there_are_even_if_the_rate_is_perfect():
     pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
-    test = with_counts(pilot, [([0] * 8 + [2] * 2, [0] * 8 + [2] * 2)])
-    failed = certify(pilot, test, 0.1, recall="0.6")
-    assert failed.p_value == pytest.approx(0.6**4)
-    times = np.log(0.1) / np.log(0.6**4)  # the power of the p-value that is small enough
-    assert failed.rows_needed == pytest.approx(times * (pilot.total + test.total), abs=1.01)
+    test = with_counts(pilot, [([0] * 8 + [20] * 2, [0] * 8 + [20] * 2)])
+    failed = certify(pilot, test, 0.1, recall="0.95")
+    assert failed.p_value == pytest.approx(0.95**40)
+    assert failed.rows_needed == oracle_of_rows(pilot.total + test.total, 40, 0.95, 0.1)
+
+
+def oracle_of_rows(size, perfect, minimum, delta):
+    """Try one number of rows after the other, with the rate (n+1)/(n+2)."""
+    rows, rate = size, (perfect + 1) / (perfect + 2)
+    while betainc(rows / size * perfect * rate, rows / size * perfect * (1 - rate) + 1, minimum) > delta:
+        rows += 1
+    return math.ceil(rows / 10 ** (len(str(rows)) - 2)) * 10 ** (len(str(rows)) - 2)
+
+
+def test_an_estimate_of_rows_rests_on_at_least_30_alerts():
+    pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
+    few = with_counts(pilot, [([0] * 8 + [14] * 2, [0] * 8 + [14] * 2)])
+    assert certify(pilot, few, 0.1, precision="0.95").rows_needed is None
+    assert certify(pilot, few, 0.1, recall="0.95").rows_needed is None
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["precision", "recall", "max_fpr"]))
+def test_a_stricter_bound_never_needs_fewer_rows(seed, kind):
+    """Whichever boundary the sequence starts with, and none is never followed by a number."""
+    random = np.random.default_rng(seed)
+    rate = np.sort(random.random(10))
+    counts = random.integers(0, 60, 10)
+    pilot = as_cells([[(int(n), int(random.binomial(n, p))) for n, p in zip(counts + 5, rate, strict=True)]])
+    test = with_counts(pilot, [(list(counts * 4), random.binomial(counts * 4, rate).tolist())])
+    levels = np.linspace(0.05, 0.995, 40)
+    certifier = Certifier.from_cells(pilot, test)
+    kinds = {"precision": ConstraintKind.PRECISION, "recall": ConstraintKind.RECALL}
+    needed = [
+        certifier.rows_needed(
+            [
+                Promise(
+                    kind=kinds.get(kind, ConstraintKind.MAX_FPR),
+                    minimum=Fraction(level).limit_denominator(10**6),
+                )
+            ],
+            0.1,
+        )
+        for level in levels
+    ]
+    sizes = [math.inf if rows is None else rows for rows in needed]
+    assert sizes == sorted(sizes)
+    assert all(float(f"{rows:.1e}") == rows for rows in needed if rows is not None)
 
 
 @pytest.mark.parametrize("bounds", [{"precision": "1"}, {"recall": "1"}, {"max_fpr": "0"}])

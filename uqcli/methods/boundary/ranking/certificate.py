@@ -35,6 +35,9 @@ _MAX_TIMES = 1e6
 
 _BISECTIONS = 30
 
+MIN_ALERTS = 30
+"""Tested alerts below which a boundary's rates say nothing about the number of rows needed."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
@@ -111,8 +114,8 @@ class NotCertified:
     p_value
         p-value of the first boundary tested; None if nothing could be tested.
     rows_needed
-        Approximate size of a sufficient calibration set; None if these rows do not suggest that any size
-        suffices.
+        Approximate size of a sufficient calibration set (see ``Certifier.rows_needed``); None if these rows
+        do not suggest that any size suffices.
     provable
         Whether some number of rows could show the promises; none shows a rate of 1.
     """
@@ -178,11 +181,9 @@ class Certifier:
         true_positives, selected = (int(count[last]) for count in tested)
         if passed == 0 or true_positives == 0:  # a boundary that flags nothing has no false positives
             next_tested = sequence[min(passed, len(sequence) - 1)]
-            counts = [
-                self._tested(promise, *(count[[next_tested]] for count in tested)) for promise in promises
-            ]
-            rows_needed = self._rows_needed(promises, counts, delta)
-            return NotCertified(p_value=float(p_values[next_tested]), rows_needed=rows_needed)
+            return NotCertified(
+                p_value=float(p_values[next_tested]), rows_needed=self.rows_needed(promises, delta)
+            )
         return Certified(
             uncertainty_edges=self.pilot.uncertainty_edges,
             thresholds=thresholds_at(self.pilot, self.nested.tops(last, len(self.pilot.rows))),
@@ -238,32 +239,55 @@ class Certifier:
     ) -> tuple[Ints | Floats, Ints | Floats]:
         return promise.counts(true_positives, selected, self.test.total, self.test.positives)
 
-    def _rows_needed(
-        self, promises: Sequence[Promise], counts: Sequence[tuple[Ints | Floats, Ints | Floats]], delta: float
-    ) -> int | None:
-        """Return the number of rows at which the boundary would pass with the rates of the tested rows."""
-        rates = [
-            (float(successes[0]), float(trials[0]), float(promise.minimum))
-            for (successes, trials), promise in zip(counts, promises, strict=True)
-        ]
-        if any(successes <= minimum * trials for successes, trials, minimum in rates):
+    def rows_needed(self, promises: Sequence[Promise], delta: float) -> int | None:
+        """Estimate the size of a calibration set that certifies some boundary of the sequence.
+
+        It is the smallest number at which a boundary passes if its rates are those of the tested rows, each
+        (k+1)/(n+2), rounded up to two digits. The boundaries do not depend on the bounds, so that a stricter
+        bound never needs fewer rows.
+
+        Returns
+        -------
+        int or None
+            None if no boundary suggests it that has 30 tested alerts and 30 rows in each rate.
+        """
+        true_positives, selected = self._counts()
+        known = selected >= MIN_ALERTS
+        if not known.any():
+            return None
+        rates = []
+        for promise in promises:
+            successes, trials = (
+                np.asarray(count, dtype=np.float64)
+                for count in self._tested(promise, true_positives[known], selected[known])
+            )
+            if trials.min() < MIN_ALERTS:
+                return None
+            rates.append((trials * (successes + 1) / (trials + 2), trials, float(promise.minimum)))
+        hopeful = np.all([successes > minimum * trials for successes, trials, minimum in rates], axis=0)
+        if not hopeful.any():
             return None
 
         def passes(times: float) -> bool:
-            return all(_scaled_tail(times * hits, times * n, rate) <= delta for hits, n, rate in rates)
+            tails = [_scaled_tail(times * hits[hopeful], times * n[hopeful], rate) for hits, n, rate in rates]
+            return bool((np.max(tails, axis=0) <= delta).any())
 
-        if passes(1.0):  # then positives are missing, not rows
-            return None
-        enough = 2.0
+        enough = 1.0  # not fewer rows than there are: those are not enough
         while not passes(enough):
             if enough > _MAX_TIMES:
                 return None
             enough *= 2
-        few = enough / 2
+        few = enough / 2 if enough > 1 else enough
         for _ in range(_BISECTIONS):
             middle = (few + enough) / 2
             few, enough = (few, middle) if passes(middle) else (middle, enough)
-        return math.ceil(enough * self._size)
+        return _two_digits(enough * self._size)
+
+
+def _two_digits(number: float) -> int:
+    """Round up to two digits."""
+    unit: int = 10 ** max(0, len(str(math.ceil(number))) - 2)
+    return math.ceil(number / unit) * unit
 
 
 def _standard_errors(successes: Ints | Floats, trials: Ints | Floats, minimum: Fraction) -> Floats:
@@ -286,8 +310,9 @@ def _binomial_tail(successes: Ints | Floats, trials: Ints | Floats, rate: float)
     return p_values
 
 
-def _scaled_tail(successes: float, trials: float, rate: float) -> float:
-    """Compute the binomial tail for counts that need not be whole, by the incomplete beta function."""
+def _scaled_tail(successes: Floats, trials: Floats, rate: float) -> Floats:
+    """Compute the binomial tails for counts that need not be whole, by the incomplete beta function."""
     from scipy.special import betainc
 
-    return float(betainc(successes, trials - successes + 1, rate))
+    tails: Floats = betainc(successes, trials - successes + 1, rate)
+    return tails
