@@ -124,15 +124,17 @@ def test_a_review_never_ends_above_the_flagged_zone():
 
 
 def test_a_near_miss_reports_about_how_many_rows_it_needs():
-    pilot = as_cells([[(50, 1)] * 8 + [(50, 42)] * 2])
-    test = with_counts(pilot, [([100] * 10, [2] * 8 + [83] * 2)])
-    failed = certify(pilot, test, 0.01, precision="0.8")
+    def pilot_and_test(factor):
+        pilot = as_cells([[(50, 1)] * 8 + [(50, 40), (50, 45)]])
+        positives = [2 * factor] * 8 + [80 * factor, 90 * factor]
+        return pilot, with_counts(pilot, [([100 * factor] * 10, positives)])
+
+    pilot, test = pilot_and_test(1)
+    failed = certify(pilot, test, 0.001, precision="0.8")
     assert isinstance(failed, NotCertified)
-    assert pilot.total + test.total < failed.rows_needed < 30 * (pilot.total + test.total)
+    assert pilot.total + test.total < failed.rows_needed < 5 * (pilot.total + test.total)
     factor = failed.rows_needed // (pilot.total + test.total) + 1
-    larger = as_cells([[(50 * factor, factor)] * 8 + [(50 * factor, 42 * factor)] * 2])
-    test = with_counts(larger, [([100 * factor] * 10, [2 * factor] * 8 + [83 * factor] * 2)])
-    assert isinstance(certify(larger, test, 0.01, precision="0.8"), Certified)
+    assert isinstance(certify(*pilot_and_test(factor), 0.001, precision="0.8"), Certified)
 
 
 def test_more_rows_are_needed_than_there_are_even_if_the_rate_is_perfect():
