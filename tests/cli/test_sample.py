@@ -170,3 +170,77 @@ def test_unusable_rows_are_not_drawn(uqcli, files, tmp_path):
     options = ("--budget", "9999", "--on-invalid", "drop", "-q", "-o", "x.csv")
     assert uqcli("sample", "rule.json", "holes.csv", "--for", "recall", *options).code == 0
     assert pl.read_csv(tmp_path / "x.csv")["id"].to_list() == [i for i in range(ROWS) if i % 10]
+
+
+def write_partly_labelled():
+    """Let a desk have labelled flagged positives above all: its labels alone show a high precision."""
+    frame, flagged = write_files()
+    label, random = frame["label"].to_numpy(), np.random.default_rng(5)
+    seen = (flagged & (label == 1) & (random.random(ROWS) < 0.8)) | (random.random(ROWS) < 0.02)
+    known = frame.with_columns(label=pl.when(pl.Series(seen)).then("label"))
+    known.write_csv("partly.csv")
+    return frame, flagged, seen
+
+
+@pytest.fixture
+def partly(prepared):
+    return prepared(write_partly_labelled)
+
+
+@pytest.mark.parametrize(("goal", "budget"), [("precision", 60), ("recall", 300)])
+def test_rows_that_have_a_label_are_counted_and_not_drawn(uqcli, partly, tmp_path, goal, budget):
+    _, flagged, seen = partly
+    options = ("partly.csv", "--for", goal, "--budget", budget, "--label", "label")
+    report = uqcli("sample", "rule.json", *options, "-o", "drawn.csv", "--json").json
+    drawn = pl.read_csv(tmp_path / "drawn.csv", infer_schema_length=None)
+    assert drawn["label"].null_count() == drawn.height == report["metrics"]["labels"]
+    labelled = int((seen & flagged).sum() if goal == "precision" else seen.sum())
+    assert report["metrics"]["labelled"] == labelled
+    assert any("--keep-labelled" in note for note in report["notes"])
+    rest = int((flagged & ~seen).sum())
+    if goal == "precision":
+        assert drawn["sampling_weight"].to_numpy() == pytest.approx(rest / budget, abs=1e-6)
+    kept = uqcli("sample", "rule.json", *options, "--keep-labelled", "-o", "both.csv", "--json").json
+    assert not any("--keep-labelled" in note for note in kept["notes"])
+    assert kept["metrics"] == report["metrics"]
+    both = pl.read_csv(tmp_path / "both.csv", infer_schema_length=None)
+    before = both.filter(pl.col("label").is_not_null())
+    assert both.filter(pl.col("label").is_null()).drop("label").equals(drawn.drop("label"))
+    assert (before.height, set(before["sampling_weight"].to_list())) == (labelled, {1.0})
+
+
+def test_labels_of_before_and_of_drawn_rows_are_evaluated_together(uqcli, partly, tmp_path):
+    """Whatever was labelled before: here mostly positives, which alone show a precision far too high."""
+    frame, flagged, seen = partly
+    label = frame["label"].to_numpy()
+    precision = label[flagged].mean()
+    recall = label[flagged].sum() / label.sum()
+    options = ("partly.csv", "--label", "label", "--keep-labelled", "-q", "-o", "both.csv", "--overwrite")
+    values = {"precision": [], "recall": []}
+    for goal, budget, truth in (("precision", 80, precision), ("recall", 300, recall)):
+        covered = 0
+        for seed in range(6):
+            line = ("sample", "rule.json", *options, "--for", goal, "--budget", budget, "--seed", seed)
+            assert uqcli(*line).code == 0
+            both = pl.read_csv(tmp_path / "both.csv", infer_schema_length=None)
+            both.with_columns(label=label[both["id"].to_numpy()]).write_csv(tmp_path / "done.csv")
+            weighted = ("--sampling-weight", "sampling_weight", "--json")
+            estimate = uqcli("evaluate", "rule.json", "done.csv", *weighted).json["metrics"][goal]
+            covered += estimate["low"] <= truth <= estimate["high"]
+            values[goal].append(estimate["value"])
+        assert covered >= 5
+        assert np.mean(values[goal]) == pytest.approx(truth, abs=0.05)
+    assert label[flagged & seen].mean() > precision + 0.15
+
+
+def test_a_file_without_rows_to_label_is_refused_and_a_configured_column_may_be_missing(
+    uqcli, files, tmp_path
+):
+    options = ("--for", "precision", "--budget", "9", "-o", "x.csv")
+    outcome = uqcli("sample", "rule.json", "all.parquet", *options, "--label", "label")
+    assert outcome.code == 3
+    assert "every flagged row has a label in 'label'" in outcome.err
+    assert uqcli("sample", "rule.json", "all.parquet", *options, "--label", "truth").code == 3
+    assert uqcli("sample", "rule.json", "all.parquet", *options, "--keep-labelled").code == 2
+    (tmp_path / "uqcli.toml").write_text("label = 'truth'\n")
+    assert uqcli("sample", "rule.json", "all.parquet", *options).code == 0

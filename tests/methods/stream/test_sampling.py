@@ -17,10 +17,11 @@ from uqcli.methods.stream.sampling import (
 )
 
 
-def counted(step, flagged, cut=0):
+def counted(step, flagged, cut=0, labelled=None):
     counter = RateCounter()
+    labelled = np.zeros(len(step), dtype=bool) if labelled is None else labelled
     for part in (slice(None, cut), slice(cut, None)):
-        counter.add(step[part], flagged[part])
+        counter.add(step[part], flagged[part], labelled[part])
     return counter.result()
 
 
@@ -60,10 +61,30 @@ def test_the_design_is_nowhere_wider_than_a_uniform_sample():
 
 
 def test_the_least_number_of_labels_has_the_width():
+    rows = counted(np.ones(20_000, dtype=np.int64), np.arange(20_000) < 10_000)
+
     def width(labels):
-        return precision_width(0.8, labels, 0.95)
+        return precision_width(rows, 0.8, labels, 0.95)
 
     labels = labels_for(width, 0.1, 10_000)
     assert width(labels) <= 0.1 < width(labels - 1)
     assert labels_for(width, 0.1, labels - 1) is None
     assert labels_for(width, 0.1, 0) is None
+
+
+def test_rows_with_a_label_are_not_drawn_and_lower_the_width():
+    random = np.random.default_rng(3)
+    score = random.beta(0.7, 4, 5000)
+    step, flagged, labelled = steps(score), score > 0.3, random.random(5000) < 0.3
+    plain, known = counted(step, flagged), counted(step, flagged, labelled=labelled)
+    assert (known.rows, known.flagged, known.recall) == (plain.rows, plain.flagged, plain.recall)
+    assert (known.rows_labelled, known.flagged_labelled) == (labelled.sum(), (labelled & flagged).sum())
+    design = recall_design(known, 400)
+    assert design.labels == pytest.approx(400)
+    assert design.of_rows(step, flagged)[~labelled].sum() == pytest.approx(400)
+    assert design.width(0.95) < recall_design(plain, 400).width(0.95)
+    everything = recall_design(known, 9999)
+    assert everything.width(0.95) == recall_design(plain, 9999).width(0.95)
+    assert precision_width(known, 0.6, 50, 0.95) < precision_width(plain, 0.6, 50, 0.95)
+    rest = known.flagged - known.flagged_labelled
+    assert precision_width(known, 0.6, rest, 0.95) == precision_width(plain, 0.6, plain.flagged, 0.95)

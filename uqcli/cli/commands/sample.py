@@ -11,7 +11,7 @@ from uqcli import defaults
 from uqcli.choices import SampleGoal
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.groups import choice, option
+from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import column_overrides, data_without_columns, rows_output
 from uqcli.cli.options import (
     InputOptions,
@@ -23,7 +23,7 @@ from uqcli.cli.options import (
     RunOptions,
     StreamedInputs,
 )
-from uqcli.cli.priority import refuse_typed
+from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.files import STDIO, OutputQueue
 
 
@@ -39,6 +39,8 @@ class SampleOptions:
     calibrator: str | None = option(
         "FILE", "Calibrator that gives the rates for recall. (default: the scores)"
     )
+    label: str | None = option("COL", "Label column; only rows without a label are drawn.")
+    keep_labelled: bool = flag("Write rows that have a label as well, with weight 1, to evaluate both.")
 
 
 def sample(
@@ -64,7 +66,7 @@ def sample(
         None if drawing.plan is not None else rows.output or STDIO,
         reads=Reads.from_options(inputs, rules=[artifact, drawing.calibrator], reading=reading),
         running=running,
-        metrics=metrics_of(rows=0, selected=0, labels=0, expected=None, width=None, uniform=0),
+        metrics=metrics_of(rows=0, selected=0, labels=0, expected=None, width=None, uniform=0, labelled=0),
         rows=True,
     )
     from uqcli.jobs.stream.sample import SampleRequest, run
@@ -77,6 +79,9 @@ def sample(
             budget=drawing.budget,
             width=drawing.plan,
             calibrator=drawing.calibrator,
+            label=drawing.label,
+            label_may_be_missing=not is_typed("label"),
+            keep_labelled=drawing.keep_labelled,
             output=rows_output(rows, queue, running),
             columns=column_overrides(columns, classes),
             seed=sampling.seed,

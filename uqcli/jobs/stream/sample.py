@@ -18,10 +18,11 @@ from uqcli.artifacts.saved import Source, roles_of
 from uqcli.choices import EngineName, SampleGoal
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.draws import Purpose, check_seed, uniforms
+from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import open_engine, reusable_streams
 from uqcli.engines.probabilities import positions_of, require_probabilities
 from uqcli.engines.protocol import AddedColumns
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep, source_of
@@ -44,6 +45,9 @@ from uqcli.sampling_weights import inverse
 NAME = "sampling_weight"
 """Name of the added column, after the prefix."""
 
+_LABEL = "label"
+"""Option that names the column of labels, of which only whether there is one is read."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SampleRequest:
@@ -63,6 +67,12 @@ class SampleRequest:
         Width of the interval to plan for; None to draw.
     calibrator
         Calibrator for recall, or its path; None if the scores are rates.
+    label
+        Column of labels: only rows without one are drawn. None if no row has a label.
+    label_may_be_missing
+        Whether inputs need not have this column.
+    keep_labelled
+        Whether to write rows that have a label as well, with weight 1.
     """
 
     data: DataRequest
@@ -71,6 +81,9 @@ class SampleRequest:
     budget: int | None = None
     width: float | None = None
     calibrator: str | CalibratorArtifact | None = None
+    label: str | None = None
+    label_may_be_missing: bool = False
+    keep_labelled: bool = False
     output: RowsOutput = RowsOutput()
     columns: ColumnOverrides = ColumnOverrides()
     seed: int = defaults.SEED
@@ -86,12 +99,17 @@ def run(request: SampleRequest) -> Result[SampleReport, None]:
         An option does not apply, or the rules or rows cannot be read.
     """
     with reusable_streams():
-        report, data, added = prepare(request)
+        try:
+            report, data, added = prepare(request)
+        except MissingColumnError as error:
+            if not request.label_may_be_missing or error.role != f"{_LABEL}.{request.label}":
+                raise
+            report, data, added = prepare(replace(request, label=None, keep_labelled=False))
         if added is None:
             return Result(report=report, artifact=None)
         (name,) = added.types
         summary = stream(data, added, request.output, name)
-    return Result(report=replace(report, labels=summary.selected), artifact=None)
+    return Result(report=replace(report, labels=summary.selected - report.kept), artifact=None)
 
 
 def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedColumns | None]:
@@ -114,26 +132,32 @@ def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedCol
     counter, first = RateCounter(), FirstRows(request.budget or 1)
     for rows in batches:
         flagged = reader.flagged(rows)
-        counter.add(reader.steps(rows), flagged)
+        labelled = reader.labelled(rows)
+        counter.add(reader.steps(rows), flagged, labelled)
         if request.goal is SampleGoal.PRECISION:
-            alone, draw = np.zeros(int(flagged.sum()), dtype=np.int64), -reader.draws(rows)[flagged]
-            first.add(alone, alone, draw, positions_of(rows)[flagged], alone + 1)
+            drawn = flagged & ~labelled
+            alone, draw = np.zeros(int(drawn.sum()), dtype=np.int64), -reader.draws(rows)[drawn]
+            first.add(alone, alone, draw, positions_of(rows)[drawn], alone + 1)
     population = counter.result()
     report = _planned(request, reader, population, source_of(batches.summary))
     if request.budget is None:
         return report, data, None
     name, cuts = f"{request.output.prefix}{NAME}", first.cuts(1)
     design = recall_design(population, request.budget)
+    unlabelled = population.flagged - population.flagged_labelled
 
     def weights(rows: Rows) -> dict[str, Floats]:
-        flagged = reader.flagged(rows)
+        flagged, labelled = reader.flagged(rows), reader.labelled(rows)
         if request.goal is SampleGoal.RECALL:
             probability = design.of_rows(reader.steps(rows), flagged)
-            taken = reader.draws(rows) < probability
-            return {name: np.where(taken, inverse(probability), 0.0)}
-        group = np.where(flagged, 0, -1)
-        taken = cuts.takes(group, np.zeros_like(group), -reader.draws(rows), rows.position)
-        return {name: np.where(taken, inverse(cuts.taken / population.flagged), 0.0)}
+            drawn = np.where(reader.draws(rows) < probability, inverse(probability), 0.0)
+            kept = labelled
+        else:
+            group = np.where(flagged & ~labelled, 0, -1)
+            taken = cuts.takes(group, np.zeros_like(group), -reader.draws(rows), rows.position)
+            drawn = np.where(taken, inverse(cuts.taken / unlabelled), 0.0)
+            kept = labelled & flagged
+        return {name: np.where(labelled, kept & request.keep_labelled, drawn)}
 
     return report, data, AddedColumns(types={name: "float64"}, compute=weights)
 
@@ -147,6 +171,8 @@ def _check(request: SampleRequest) -> None:
         raise UsageError("--budget and --plan", expected="one of them")
     if request.width is not None and not 0 < request.width < 1:
         raise UsageError(f"--plan {request.width:g}", expected="a width between 0 and 1, such as 0.1")
+    if request.keep_labelled and request.label is None:
+        raise UsageError("--keep-labelled without --label", expected="the column of the labels")
     if request.calibrator is not None and request.goal is SampleGoal.PRECISION:
         raise UsageError("--calibrator with --for precision", expected="--for recall")
     if request.data.engine is EngineName.SPARK:
@@ -165,6 +191,8 @@ class _Reader:
         Function from rows to decisions; bool, shape (n,).
     rates
         Function from rows to the rates at which they are positive; None if rates are not needed.
+    label
+        Column of labels; None if no row has one.
     """
 
     rule: BoundaryArtifact
@@ -172,6 +200,7 @@ class _Reader:
     seed: int
     flagged: Callable[[Rows], Bools]
     rates: Callable[[Rows], Floats] | None
+    label: str | None
 
     @classmethod
     def of(cls, request: SampleRequest) -> _Reader:
@@ -188,13 +217,25 @@ class _Reader:
             raise UsageError("the calibrator reads class probabilities", expected="one of scores")
         rules = [rule] if calibrator is None else [rule, calibrator]
         roles = roles_of(rules, request.columns, labelled=False)
+        if request.label is not None:
+            feature = FeatureRequest(name=request.label, text=True, levels=(), option=_LABEL)
+            roles = replace(roles, features=(*roles.features, feature))
         form, rates = NewColumns(), None
         if calibrator is not None:
             rates = _column_of(calibrator.adds(roles, form), "calibrated")
         elif request.goal is SampleGoal.RECALL:
             rates = partial(_scores, column=roles.numbers["score"])
         flagged = _column_of(rule.adds(roles, form), "decision")
-        return cls(rule=rule, roles=roles, seed=request.seed, flagged=flagged, rates=rates)
+        return cls(
+            rule=rule, roles=roles, seed=request.seed, flagged=flagged, rates=rates, label=request.label
+        )
+
+    def labelled(self, rows: Rows) -> Bools:
+        """Whether rows have a label."""
+        if self.label is None:
+            return np.zeros(len(rows), dtype=np.bool_)
+        has_label: Bools = rows.features[self.label].value >= 0
+        return has_label
 
     def steps(self, rows: Rows) -> Ints:
         """Return the steps of the rates (see uqcli.methods.stream.sampling.steps), 0 without rates."""
@@ -224,6 +265,13 @@ def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, sou
     if flagged == 0:
         raise DataError("no row is flagged", expected="at least one", remedy="check the columns and the rule")
     for_recall = request.goal is SampleGoal.RECALL
+    labelled = population.rows_labelled if for_recall else population.flagged_labelled
+    most = (population.rows if for_recall else flagged) - labelled
+    if most == 0:
+        raise DataError(
+            f"every {'row' if for_recall else 'flagged row'} has a label in '{request.label}'",
+            expected="rows to label, in which it is null",
+        )
     expected = population.recall if for_recall else reader.rule.fit.precision or 0.0
     if for_recall and not 0 < expected < 1:
         raise DataError(
@@ -233,15 +281,15 @@ def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, sou
 
     def width(labels: int) -> float:
         if not for_recall:
-            return precision_width(expected, labels, confidence)
+            return precision_width(population, expected, labels, confidence)
         return recall_design(population, labels).width(confidence)
 
     def uniform_width(labels: int) -> float:
         if not for_recall:
-            return precision_width(expected, labels * flagged / population.rows, confidence)
+            unlabelled = population.rows - population.rows_labelled
+            return precision_width(population, expected, labels * most / unlabelled, confidence)
         return uniform_design(population, labels).width(confidence)
 
-    most = population.rows if for_recall else flagged
     if request.width is None:
         labels: int | None = min(request.budget or 0, most)
     else:
@@ -256,6 +304,7 @@ def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, sou
             seed=request.seed,
             confidence=confidence,
             on_invalid=request.data.on_invalid,
+            keep_labelled=request.keep_labelled,
         ),
         rule=reader.rule,
         rows=population.rows,
@@ -264,5 +313,8 @@ def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, sou
         expected=expected,
         width=shown,
         is_calibrated=request.calibrator is not None,
-        uniform=None if shown is None else labels_for(uniform_width, shown, population.rows),
+        uniform=None
+        if shown is None
+        else labels_for(uniform_width, shown, population.rows - population.rows_labelled),
+        labelled=None if request.label is None else labelled,
     )

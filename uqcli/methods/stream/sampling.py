@@ -5,6 +5,9 @@ proportion to the square root of its part in the variance (Neyman allocation). W
 c of rows with the same score, this part is (1 - R)^2 c for a flagged row. For a cleared row it is R^2 c.
 Rows are drawn independently (Poisson sampling), each with a probability of its own. No probability
 is below a tenth of their mean, so that no weight is large where a rate is too low.
+
+Rows that have a label already are not drawn. Each of them stands for itself alone, with weight 1, and the
+rows drawn stand for all others. So rates of all rows are right however those labels were chosen.
 """
 
 from __future__ import annotations
@@ -45,16 +48,18 @@ class RateCounter:
     """Counts rows by rate, cleared and flagged ones apart; integers, so that their order has no effect."""
 
     def __init__(self) -> None:
-        self._count = np.zeros(2 * (STEPS + 1), dtype=np.int64)
+        self._count, self._labelled = np.zeros((2, 2 * (STEPS + 1)), dtype=np.int64)
 
-    def add(self, step: Ints, flagged: Bools) -> None:
+    def add(self, step: Ints, flagged: Bools, labelled: Bools) -> None:
         """Add rows; int64 and bool, shape (n,)."""
-        self._count += np.bincount(_places(step, flagged), minlength=len(self._count))
+        place = _places(step, flagged)
+        self._count += np.bincount(place, minlength=len(self._count))
+        self._labelled += np.bincount(place[labelled], minlength=len(self._labelled))
 
     def result(self) -> RatedRows:
         """Return the rows so far."""
         place = np.flatnonzero(self._count)
-        return RatedRows(place=place, count=self._count[place])
+        return RatedRows(place=place, count=self._count[place], labelled=self._labelled[place])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,10 +71,13 @@ class RatedRows:
     place : int64, shape (m,)
         Step of the rate, plus STEPS + 1 for flagged rows; ascending.
     count : int64, shape (m,)
+    labelled : int64, shape (m,)
+        Rows that have a label already.
     """
 
     place: Ints
     count: Ints
+    labelled: Ints
 
     @property
     def rows(self) -> int:
@@ -80,6 +88,21 @@ class RatedRows:
     def flagged(self) -> int:
         """Number of flagged rows."""
         return int(self.count[self.place > STEPS].sum())
+
+    @property
+    def unlabelled(self) -> Ints:
+        """Rows without a label; int64, shape (m,)."""
+        return self.count - self.labelled
+
+    @property
+    def rows_labelled(self) -> int:
+        """Number of rows that have a label."""
+        return int(self.labelled.sum())
+
+    @property
+    def flagged_labelled(self) -> int:
+        """Number of flagged rows that have a label."""
+        return int(self.labelled[self.place > STEPS].sum())
 
     @cached_property
     def positives(self) -> Floats:
@@ -118,7 +141,7 @@ class RecallDesign:
     rows
         All rows.
     probability : float64, shape (m,)
-        Probability that a row is drawn, for the rows of each place.
+        Probability that a row without a label is drawn, for the rows of each place.
     """
 
     rows: RatedRows
@@ -127,22 +150,25 @@ class RecallDesign:
     @property
     def labels(self) -> float:
         """Expected number of rows drawn."""
-        return float((self.rows.count * self.probability).sum())
+        return float((self.rows.unlabelled * self.probability).sum())
 
     def width(self, confidence: float) -> float:
-        """Return the width of the interval of recall to expect; recall is above 0 and below 1."""
+        """Return the width of the interval of recall to expect from the rows drawn and those with a label.
+
+        Recall is above 0 and below 1.
+        """
         low, high = weighted_interval(self._outcome(flagged=True), self._outcome(flagged=False), confidence)
         return high - low
 
     def _outcome(self, *, flagged: bool) -> Outcome:
         """Return what to expect of the weights of positive rows with a decision, and of all rows with it."""
-        inside = (self.rows.place > STEPS) == flagged
-        rows, weight = self.rows.count[inside], 1 / self.probability[inside]
-        positives = self.rows.positives[inside]
+        rows, inside = self.rows, (self.rows.place > STEPS) == flagged
+        squares = (rows.labelled + rows.unlabelled / self.probability)[inside]  # of the weights of all rows
+        count, positives = rows.count[inside], rows.positives[inside]
         return Outcome(
             total=float(positives.sum()),
-            squares=float((positives * weight).sum()),
-            further=float((rows * weight).sum()) / float(rows.sum()),
+            squares=float((positives * squares / count).sum()),
+            further=float(squares.sum()) / float(count.sum()),
         )
 
     def of_rows(self, step: Ints, flagged: Bools) -> Floats:
@@ -154,9 +180,10 @@ class RecallDesign:
 
 def recall_design(rows: RatedRows, labels: int) -> RecallDesign:
     """Choose the probabilities at which about ``labels`` rows, at least 1, estimate recall best."""
-    if labels >= rows.rows:
+    unlabelled = int(rows.unlabelled.sum())
+    if labels >= unlabelled:
         return RecallDesign(rows=rows, probability=np.ones(len(rows.place)))
-    least = LEAST_SHARE * labels / rows.rows
+    least = LEAST_SHARE * labels / unlabelled
 
     def probability(factor: float) -> Floats:
         return np.minimum(1.0, np.maximum(least, factor * rows.size))
@@ -164,7 +191,7 @@ def recall_design(rows: RatedRows, labels: int) -> RecallDesign:
     low, high = 0.0, 1.0 / float(rows.size[rows.size > 0].min(initial=1.0))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if float((rows.count * probability(middle)).sum()) < labels:
+        if float((rows.unlabelled * probability(middle)).sum()) < labels:
             low = middle
         else:
             high = middle
@@ -172,14 +199,22 @@ def recall_design(rows: RatedRows, labels: int) -> RecallDesign:
 
 
 def uniform_design(rows: RatedRows, labels: int) -> RecallDesign:
-    """Draw each row with the same probability."""
-    share = min(1.0, labels / rows.rows)
+    """Draw each row without a label with the same probability."""
+    share = min(1.0, labels / max(1, int(rows.unlabelled.sum())))
     return RecallDesign(rows=rows, probability=np.full(len(rows.place), share))
 
 
-def precision_width(precision: float, labels: float, confidence: float) -> float:
-    """Return the width of the interval of precision to expect from so many flagged rows."""
-    return _width(precision, labels, confidence)
+def precision_width(rows: RatedRows, precision: float, labels: float, confidence: float) -> float:
+    """Return the width of the interval of precision to expect from flagged rows.
+
+    Parameters
+    ----------
+    labels
+        Flagged rows without a label that are drawn, above 0; those that have one count as well.
+    """
+    unlabelled = rows.flagged - rows.flagged_labelled
+    squares = rows.flagged_labelled + unlabelled**2 / labels  # of weights
+    return _width(precision, rows.flagged**2 / squares, confidence)
 
 
 def labels_for(width: Callable[[int], float], wanted: float, most: int) -> int | None:

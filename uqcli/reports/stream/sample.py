@@ -33,6 +33,7 @@ class SampleParameters(msgspec.Struct, frozen=True, kw_only=True, rename={"goal"
     seed: int
     confidence: float
     on_invalid: str
+    keep_labelled: bool
 
 
 def metrics_of(
@@ -43,6 +44,7 @@ def metrics_of(
     expected: float | None,
     width: float | None,
     uniform: int | None,
+    labelled: int | None,
 ) -> Metrics:
     """Return the metrics by key (see SampleReport)."""
     return {
@@ -52,6 +54,7 @@ def metrics_of(
         "expected": expected,
         "width": width,
         "labels_uniform": uniform,
+        "labelled": labelled,
     }
 
 
@@ -73,6 +76,8 @@ class SampleReport(OneResult):
         Labels that a simple random sample of all rows needs for this width; None if all are too few.
     is_calibrated
         Whether a calibrator gives the rates.
+    labelled
+        Rows that have a label and are not drawn, for precision the flagged ones; None without such a column.
     """
 
     source: Source
@@ -85,6 +90,12 @@ class SampleReport(OneResult):
     width: float | None
     uniform: int | None
     is_calibrated: bool = False
+    labelled: int | None = None
+
+    @property
+    def kept(self) -> int:
+        """Rows written that have a label."""
+        return (self.labelled or 0) if self.parameters.keep_labelled else 0
 
     @property
     def metrics(self) -> Metrics:
@@ -96,6 +107,7 @@ class SampleReport(OneResult):
             expected=self.expected,
             width=self.width,
             uniform=self.uniform,
+            labelled=self.labelled,
         )
 
     def payload(self) -> dict[str, Any]:
@@ -112,6 +124,7 @@ class SampleReport(OneResult):
             header=("", "of these rows"),
             rows=[
                 ("rows, flagged", f"{count(self.rows)}, {count(self.selected)}"),
+                *self._with_labels(),
                 (f"expected {goal}", share(self.expected)),
                 (f"expected width of its {level}", share(self.width)),
                 ("labels of all rows alike for this width", self._uniform()),
@@ -146,17 +159,35 @@ class SampleReport(OneResult):
     def _how(self) -> str:
         """State how rows are drawn, and how to use the labels."""
         if self.parameters.goal == "precision":
-            return "Flagged rows are drawn at random, all with the same probability. They show no recall."
+            subject = "Flagged rows without a label" if self.labelled else "Flagged rows"
+            drawn = f"{subject} are drawn at random, all with the same probability. They show no recall."
+            return f"{drawn} Once they are labelled, evaluate with --sampling-weight." if self.kept else drawn
         return (
             "Rows are drawn with probabilities by rate and decision. Once they are labelled, evaluate with "
             "--sampling-weight."
         )
 
     def _cautions(self) -> list[str]:
-        """Caution that a plan for recall takes scores for rates."""
-        if self.is_calibrated or self.parameters.goal == "precision":
+        """Caution that drawn rows stand for unlabelled ones only, and that a plan takes scores for rates."""
+        cautions = []
+        if self.labelled and not self.kept and self.parameters.plan is None:
+            cautions.append(
+                "The rows drawn stand for rows without a label only. Add --keep-labelled, so that the file "
+                f"also has the {rows_of(self.labelled)} with one, and evaluate with --sampling-weight."
+            )
+        if not self.is_calibrated and self.parameters.goal == "recall":
+            cautions.append(
+                "Scores count as rates of positives; if they are not calibrated, give --calibrator FILE."
+            )
+        return cautions
+
+    def _with_labels(self) -> list[tuple[str, str]]:
+        """Return the row of the table that counts rows with a label."""
+        if self.labelled is None:
             return []
-        return ["Scores count as rates of positives; if they are not calibrated, give --calibrator FILE."]
+        which = "flagged, with a label" if self.parameters.goal == "precision" else "with a label"
+        written = ", written with weight 1" if self.kept else ", not drawn"
+        return [(f"{which}{written}", count(self.labelled))]
 
     def _uniform(self) -> str:
         return "more than all" if self.uniform is None else count(self.uniform)
