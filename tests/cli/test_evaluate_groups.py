@@ -133,3 +133,50 @@ def test_dates_are_in_order(uqcli, files, tmp_path):
     report = uqcli("evaluate", "rule.json", "days.parquet", "--by", "day", "--json").json
     names = [group["name"] for group in report["groups"]]
     assert names == [f"2026-09-{day}" for day in (28, 29, 30)] + ["2026-10-01", "2026-10-02"]
+
+
+def without_labels(frame, share=0.3):
+    """Leave the labels of a share of rows out, at random."""
+    return frame.with_columns(
+        label=pl.when(pl.Series(np.random.default_rng(3).random(len(frame)) > share)).then("label")
+    )
+
+
+def test_groups_with_missing_labels_are_tested_on_their_labelled_flagged_rows(uqcli, files, tmp_path):
+    without_labels(files).write_csv(tmp_path / "some.csv")
+    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "rule.json").code == 0
+    line = ("evaluate", "rule.json", "some.csv", "--by", "region", "--on-invalid", "drop")
+    report = uqcli(*line, "--json").json
+    labelled = without_labels(files).drop_nulls("label")
+    labelled.write_csv(tmp_path / "labelled.csv")
+    alone = uqcli("evaluate", "rule.json", "labelled.csv", "--by", "region", "--json").json
+    for group, other in zip(report["groups"], alone["groups"], strict=True):
+        assert (group["tested"], group["p"]) == (other["tested"], other["p"])
+    assert report["worst_group"] == "9"
+    assert report["metrics"]["groups_below"] == alone["metrics"]["groups_below"] == 1
+    assert any("labels were given at random among the flagged" in note for note in report["notes"])
+    assert uqcli(*line, "-q", "--fail-if", "groups_below > 0").code == 6
+
+
+@pytest.mark.parametrize("gate", ["groups_below > 0", "groups_below < 0", "worst_group.p < 0.05"])
+@pytest.mark.parametrize("case", ["labels are missing", "too small to test"])
+def test_a_gate_on_groups_of_which_none_is_tested_fails_and_says_why(uqcli, files, tmp_path, case, gate):
+    options = ("--recall", "0.6") if case == "labels are missing" else ("--precision", "0.7")
+    assert (
+        uqcli(
+            "boundary", "fit.csv", *options, "--by", "region", "--bound", "each", "-q", "-o", "rule.json"
+        ).code
+        == 0
+    )
+    rows = without_labels(files) if case == "labels are missing" else files[:150]
+    rows.write_csv(tmp_path / "new.csv")
+    line = ("evaluate", "rule.json", "new.csv", "--by", "region", "--on-invalid", "drop")
+    report = uqcli(*line, "--json").json
+    assert report["metrics"]["groups_below"] is None
+    assert report["metrics"]["promise_broken"] is None
+    outcome = uqcli(*line, "-q", "--fail-if", gate)
+    assert outcome.code == 6
+    assert "is undefined" in outcome.err
+    text = " ".join(uqcli(*line, "--verbose").out.decode().split())
+    assert f"is tested in no group: without a rule of their own; {case}" in text
+    assert "none is large enough" not in text

@@ -133,7 +133,7 @@ class Audit:
         return {
             "segments": {
                 "tested": len(self.segments),
-                "deviating": len(self.deviating),
+                "deviating": len(self.deviating) if self.segments else None,
                 "p": None if worst is None else worst.p_holm,
                 "gap": None if worst is None else worst.gap,
                 "detectable": self._median_detectable(),

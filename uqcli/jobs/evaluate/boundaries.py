@@ -211,10 +211,9 @@ def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
 
 def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
     """Replace the claim about all rows by that about each group."""
-    tested = any(group.p_value is not None for group in groups.groups)
-    reason = "" if tested else ", but none is large enough"
-    sentence = f"{claim.name} is tested in each group{reason}."
-    return replace(claim, met=not groups.broken if tested else None, sentence=sentence)
+    if groups.worst is None:
+        return replace(claim, met=None, sentence=f"{claim.name} is tested in no group: {groups.no_test()}.")
+    return replace(claim, met=not groups.broken, sentence=f"{claim.name} is tested in each group.")
 
 
 def _by_group(
@@ -236,7 +235,7 @@ def _by_group(
         Labelled rows of each group with their weights; None if no label is missing.
     """
     constraint = replace(artifact.constraint.parsed(), recall=None)
-    results, is_tested = {}, target is None and not artifact.unsealed and weighted is None
+    results, reason = {}, _untested_groups(artifact, constraint, target, weighted)
     for name, (rows, positives, *flagged_and_handled) in counts.items():
         selected, true_positives, handled, caught = flagged_and_handled
         tally = _AllRows(
@@ -247,11 +246,12 @@ def _by_group(
             common_flagged=(selected, true_positives),
             common_handled=(handled, caught),
         )
-        (measured,) = _measured(tally, [artifact], unlabelled, request, target, in_group=True)
+        (labelled,) = _measured(tally, [artifact], unlabelled, request, target, in_group=True)
+        measured = labelled
         if weighted is not None:
-            (measured,) = _by_weight([measured], [artifact], [weighted[name]], request.confidence)
+            (measured,) = _by_weight([labelled], [artifact], [weighted[name]], request.confidence)
         has_target = request.by != own_key(artifact) or name in artifact.promising_groups
-        rate = _bounded_rate(constraint, measured) if is_tested and has_target else None
+        rate = _bounded_rate(constraint, labelled) if not reason and has_target else None
         if rate is not None and rate[1] == UNKNOWN:
             rate = None
         results[name] = GroupResult(
@@ -260,11 +260,34 @@ def _by_group(
             cells=group_cells(measured),
             rate=rate,
             has_target=has_target,
-            is_weighted=weighted is not None,
+            reason=reason,
         )
-    bound = constraint.text() if any(result.rate for result in results.values()) else ""
+    is_named = weighted is not None or any(result.rate for result in results.values())
+    bound = constraint.text() if is_named and constraint.kind is not ConstraintKind.UTILITY else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
-    return group_evaluation(by, results, GROUP_HEADER, bound, 1 - request.confidence)
+    return group_evaluation(
+        by, results, GROUP_HEADER, bound, 1 - request.confidence, labels_missing=weighted is not None
+    )
+
+
+def _untested_groups(
+    artifact: BoundaryArtifact,
+    constraint: Constraint,
+    target: TargetWeights | None,
+    weighted: Mapping[str, LabelledInPart] | None,
+) -> str:
+    """Return why groups are not tested; empty if they are.
+
+    Labelled flagged rows show the precision, if labels were given at random among the flagged rows of a
+    group. Other rates compare rows whose chances of a label differ.
+    """
+    if artifact.unsealed:
+        return artifact.unsealed
+    if target is not None:
+        return "the class priors of the target data are those of all rows together"
+    if weighted is not None and constraint.kind is not ConstraintKind.PRECISION:
+        return "labels are missing"
+    return ""
 
 
 def _bounded_rate(constraint: Constraint, measured: MeasuredBoundary) -> tuple[BoundedRate, Estimate] | None:

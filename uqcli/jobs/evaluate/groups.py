@@ -55,8 +55,8 @@ class GroupResult:
         Rate that is tested, and its estimate; None if there is none.
     has_target
         Whether the rule has a target for the group.
-    is_weighted
-        Whether labels are missing, so that rows do not count alike.
+    reason
+        Why no group is tested; empty if groups are.
     """
 
     rows: int
@@ -64,21 +64,27 @@ class GroupResult:
     cells: tuple[str, ...]
     rate: tuple[BoundedRate, Estimate] | None = None
     has_target: bool = True
-    is_weighted: bool = False
+    reason: str = ""
 
     def untested(self) -> str:
         """Return the reason why the group is not tested."""
         if not self.has_target:
             return "without a rule of their own, not tested"
-        if self.is_weighted:
-            return "not tested, since labels are missing"
+        if self.reason:
+            return f"not tested, since {self.reason}"
         if self.rows < defaults.MIN_GROUP_ROWS:
             return f"too small to test (below {defaults.MIN_GROUP_ROWS} rows)"
         return "not tested, since no row counts for the target"
 
 
 def group_evaluation(
-    by: str, results: Mapping[str, GroupResult], header: tuple[str, ...], bound: str, level: float
+    by: str,
+    results: Mapping[str, GroupResult],
+    header: tuple[str, ...],
+    bound: str,
+    level: float,
+    *,
+    labels_missing: bool = False,
 ) -> GroupEvaluation:
     """Test the bound in each group that is large enough, at one level for all (Holm)."""
     p_values = {}
@@ -112,4 +118,5 @@ def group_evaluation(
         target=bounds[0] if bounds else None,
         level=level,
         min_rows=defaults.MIN_GROUP_ROWS,
+        labels_missing=labels_missing,
     )

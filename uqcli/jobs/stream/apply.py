@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 
 from uqcli.artifacts.boundary import REVIEWED, ZONES, BoundaryArtifact
-from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.codec import content_of, load_unedited
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.artifacts.saved import Saved
@@ -79,7 +78,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     added = replace(rule.adds(roles, form), made_by=content_of(rule)["digest"])
     has_zones = ZONES in added.texts.values()
     reviewed = 0 if has_zones else None
-    has_categories = isinstance(rule, CalibratorArtifact) and bool(roles.features)
+    has_categories = bool(roles.features)
     unknown = 0 if has_categories else None
     empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed, unknown=unknown)
     apply_checks(request.checks, {"": empty})

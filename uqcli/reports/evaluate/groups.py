@@ -80,6 +80,8 @@ class GroupEvaluation:
         Level of the tests, over all groups.
     min_rows
         Rows that a group must have to be tested.
+    labels_missing
+        Whether rows without a label are left out.
     """
 
     by: str
@@ -89,6 +91,7 @@ class GroupEvaluation:
     target: float | None
     level: float
     min_rows: int
+    labels_missing: bool = False
 
     @property
     def worst(self) -> EvaluatedGroup | None:
@@ -130,7 +133,7 @@ class GroupEvaluation:
         return {
             "by_group": {group.name: group.metrics for group in self.groups},
             "worst_group": worst_metrics,
-            "groups_below": len(self.broken),
+            "groups_below": None if worst is None else len(self.broken),
         }
 
     def lead(self) -> list[str]:
@@ -158,7 +161,20 @@ class GroupEvaluation:
         for group in self.groups:
             if self.bound and group.p_value is None:
                 by_reason.setdefault(group.untested, []).append(f"{group.label} ({count(group.rows)})")
-        return [f"{reason}: {first_of(names, _MAX_NAMED)}." for reason, names in by_reason.items()]
+        cautions = [f"{reason}: {first_of(names, _MAX_NAMED)}." for reason, names in by_reason.items()]
+        if self.labels_missing and self.worst is not None:
+            cautions.append(
+                "Groups are tested on their labelled rows, as if labels were given at random among the "
+                "flagged rows of a group."
+            )
+        return cautions
+
+    def no_test(self) -> str:
+        """Return why no group is tested; empty if one is."""
+        if self.worst is not None:
+            return ""
+        reasons = (group.untested.removesuffix(", not tested") for group in self.groups)
+        return "; ".join(dict.fromkeys(reason.removeprefix("not tested, since ") for reason in reasons))
 
     def table(self) -> Table:
         """Build the table of the groups."""

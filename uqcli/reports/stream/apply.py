@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from uqcli.artifacts.boundary import BoundaryArtifact
+from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.saved import Saved
 from uqcli.document import (
     Document,
@@ -79,8 +80,8 @@ def metrics_of(
     unknown
         Rows with a category that the rule does not know; None if it reads no categories.
     """
+    categories = {} if unknown is None else {"new_categories": unknown}
     if selected is None:
-        categories = {} if unknown is None else {"new_categories": unknown}
         return {"rows": rows, "undecided": undecided, **categories}
     share = reviewed / rows if reviewed is not None and rows else None
     zones = {} if reviewed is None else {"reviewed": reviewed, "review_share": share}
@@ -91,6 +92,7 @@ def metrics_of(
         "undecided": undecided,
         "selected_share": selected / rows if rows else None,
         "outside_range": outside,
+        **categories,
     }
 
 
@@ -164,7 +166,13 @@ class ApplyReport(OneResult):
         cautions = self.warnings
         if self.undecided:
             cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
-        if self.unknown:
+        if self.unknown and self.rule is not None and not isinstance(self.rule, CalibratorArtifact):
+            belong = "belongs" if self.unknown == 1 else "belong"
+            cautions.append(
+                f"{rows_of(self.unknown)} {belong} to groups that the rule does not know; "
+                "the rule of all rows decides there."
+            )
+        elif self.unknown:
             has, a_category = ("has", "a new category") if self.unknown == 1 else ("have", "new categories")
             cautions.append(f"{rows_of(self.unknown)} {has} {a_category}, which the rule does not know.")
         if self.source.dropped:

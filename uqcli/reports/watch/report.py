@@ -98,13 +98,16 @@ class MeasuredPromise:
     over_time: Callable[[], tuple[Seen, ...]]
 
     def metrics(self) -> dict[str, Any]:
-        """By their contract names."""
-        return {
+        """By their contract names; no evidence, and no alarm either, before the first row that counts."""
+        evidence = {
             "e_value": 10 ** min(self.log10_e, _MAX_LOG10),
             "log10_e": self.log10_e,
             "alarm": int(self.alarmed_at is not None),
             "change": self.change,
             "change_alarm": int(self.changed_at is not None),
+        }
+        return {
+            **(evidence if self.trials else dict.fromkeys(evidence)),
             "successes": self.successes,
             "trials": self.trials,
             "rate": self.rate,
