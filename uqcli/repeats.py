@@ -7,6 +7,7 @@ no test, interval or certificate is valid.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -49,6 +50,7 @@ _MIN_LABEL_RATIO: Final = 1.5
 _MIN_LABEL_ROWS: Final = 30
 _MAX_MEAN_WEIGHT: Final = 5
 _MIN_SHARED: Final = 0.01
+_MAX_OVERLAP: Final = 0.05
 
 
 def are_copies(rows: Rows) -> bool:
@@ -103,18 +105,22 @@ class WeightSummary:
         Distinct weights, capped at one more than ``MAX_VALUES``.
     totals_by_label
         Rows and total weight of each label.
-    key, value, size, odd, rows
+    rows_by_weight
+        Rows of each label and weight, while there are few distinct weights.
+    key, value, size, odd, rows, odd_rows
         Sample of the distinct values with the lowest hashes: hash, first number, weight, weight of rows with
-        odd labels, number of rows.
+        odd labels, number of rows, number of those with odd labels.
     """
 
     values: set[int] = field(default_factory=set)
     totals_by_label: dict[int, tuple[int, int]] = field(default_factory=dict)
+    rows_by_weight: Counter[tuple[int, int]] = field(default_factory=Counter)
     key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     value: Floats = field(default_factory=lambda: np.empty(0))
     size: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     odd: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    odd_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def add_rows(self, rows: Rows) -> None:
         """Add usable rows."""
@@ -136,34 +142,71 @@ class WeightSummary:
                 rows + int(has_label.sum()),
                 total + int(weight[has_label].sum()),
             )
+            if self._has_few_values():
+                of_weight = zip(*np.unique(weight[has_label], return_counts=True), strict=True)
+                self.rows_by_weight.update({(class_index, int(w)): int(n) for w, n in of_weight})
         key = hashes(columns)
         if len(self.key) == MAX_SAMPLED:
             sampled = key <= self.key[-1]
             key, label, weight, columns = key[sampled], label[sampled], weight[sampled], [columns[0][sampled]]
-        added = (key, columns[0], weight, weight * (label % 2), np.ones_like(weight))
-        stored = (self.key, self.value, self.size, self.odd, self.rows)
-        keys, values, *counts = (np.concatenate(pair) for pair in zip(stored, added, strict=True))
+        is_odd = label % 2
+        new = (key, columns[0], weight, weight * is_odd, np.ones_like(weight), is_odd)
+        stored = (self.key, self.value, self.size, self.odd, self.rows, self.odd_rows)
+        keys, values, *counts = (np.concatenate(pair) for pair in zip(stored, new, strict=True))
         self.key, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         sums = np.zeros((len(counts), len(self.key)), dtype=np.int64)
         for index, count in enumerate(counts):
             np.add.at(sums[index], inverse, count)
         sample = slice(MAX_SAMPLED)
         self.key, self.value = self.key[sample], values[first][sample]
-        self.size, self.odd, self.rows = sums[:, sample]
+        self.size, self.odd, self.rows, self.odd_rows = sums[:, sample]
 
     def caution(self) -> str:
         """Return the caution if the weights do not count independent rows; empty if nothing suggests so."""
+        if self._follows_label() and self._repeats_rows():
+            return self._worded(f"weights take {len(self.values)} values and follow the label")
         reason = self._suspicion()
         order = np.argsort(self.value, kind="stable")
         copies = labels_suggest_copies(self.size[order], self.odd[order]) if reason else False
         if copies is None:  # grouped counts have rows of the other label at the same values
             copies = self.rows[self.rows > 1].sum() < _MIN_SHARED * self.rows.sum()
-        if not copies:
-            return ""
+        return self._worded(reason) if copies else ""
+
+    @staticmethod
+    def _worded(reason: str) -> str:
         return (
             f"{reason}: a weight of n must stand for n independent rows. Otherwise no interval, test or "
             "certificate is valid."
         )
+
+    def _has_few_values(self) -> bool:
+        return len(self.values) <= MAX_VALUES
+
+    def _follows_label(self) -> bool:
+        """Whether few weights are used, and nearly all rows of one label weigh more than those of another.
+
+        In at most 5 % of pairs of a row of each label, the heavier label's row does not weigh more. If
+        weights have nothing to do with the label, all orders of the labels are equally likely. With at least
+        30 rows of each, the probability for two labels is then below 1e-10, however heavy single rows are.
+        Counts of rows are this far apart only if few cells have one row, and then they take more values.
+        """
+        labels = [label for label, (rows, _) in self.totals_by_label.items() if rows >= _MIN_LABEL_ROWS]
+        if len(labels) < 2 or len(self.values) < 2 or not self._has_few_values():
+            return False
+        weights = sorted(self.values)
+        rows = np.array([[float(self.rows_by_weight[label, w]) for w in weights] for label in labels])
+        share = rows / rows.sum(axis=1, keepdims=True)
+        as_heavy = np.cumsum(share[:, ::-1], axis=1)[:, ::-1]  # of rows that weigh as much or more
+        return bool((share @ as_heavy.T <= _MAX_OVERLAP).any())
+
+    def _repeats_rows(self) -> bool:
+        """Whether rows have the numbers and the label of another, which counts of equal rows do not."""
+        odd = sum(label % 2 for label in self.totals_by_label)
+        even_rows = self.rows - self.odd_rows
+        repeated = np.maximum(self.odd_rows - odd, 0) + np.maximum(
+            even_rows - (len(self.totals_by_label) - odd), 0
+        )
+        return bool(repeated.sum() >= _MIN_SHARED * self.rows.sum())
 
     def _suspicion(self) -> str:
         """Return the reason why the weights look unlike counts; empty if they do not."""

@@ -130,3 +130,39 @@ def test_a_sample_is_the_same_in_any_order_of_rows(monkeypatch):
         )
     assert summaries[0] == summaries[1] == summaries[2] == summaries[3]
     assert len(summaries[0][0]) == 100
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("digits", [1, 2, 3, 15])
+def test_weights_of_kept_negatives_give_a_caution_however_the_scores_are(seed, digits):
+    """Negatives kept by a rate have one weight, positives another; rounded scores occur with both labels."""
+    score, uncertainty, label = draw_rows(seed, 3000, 0.2)
+    for kept in (2, 10, 50):
+        weight = np.where(label, 1, kept)
+        for columns in ((score.round(digits), uncertainty), (score.round(digits), np.zeros(3000))):
+            assert caution_of(*columns, label, weight, batches=3).startswith("weights ")
+        for some in (weight, np.where(np.arange(3000) % 25 == 0, 1, weight)):  # and some hard negatives
+            assert caution_of(score.round(1), np.zeros(3000), label, some).startswith("weights take 2 values")
+
+
+@pytest.mark.parametrize("weights", [(1, 10), (1, 2, 1000), (3, 4), tuple(range(1, 400))])
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_weights_that_have_nothing_to_do_with_the_label_give_no_caution(weights, digits):
+    """Even if few rows are heavy: the test orders the weights, and does not compare their sums."""
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        score, _, label = draw_rows(seed, 1000, 0.5)
+        weight = random.choice(
+            weights, 1000, p=np.array([0.97, *[0.03 / (len(weights) - 1)] * (len(weights) - 1)])
+        )
+        caution = caution_of(score.round(digits), np.zeros(1000), label, weight)
+        assert "follow the label" not in caution
+
+
+def test_counts_of_equal_rows_whose_sizes_follow_the_label_give_no_caution():
+    """Such as 40 scores, each with 8 negatives and 2 positives: no row has the score and label of another."""
+    score, label = np.repeat(np.arange(40) / 40, 2), np.tile([False, True], 40)
+    weight = np.where(label, 2, 8)
+    assert caution_of(score, np.zeros(80), label, weight) == ""
+    repeated = caution_of(np.tile(score, 2), np.zeros(160), np.tile(label, 2), np.tile(weight, 2))
+    assert repeated.startswith("weights take 2 values and follow the label")

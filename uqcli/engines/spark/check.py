@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import and_, or_
@@ -225,23 +226,24 @@ def _weights_seen(checked: CheckedFrame) -> WeightSummary:
     with spark_errors("look at the weights"):
         values = checked.frame.select("w").distinct().limit(MAX_VALUES + 1).toArrow()
         labels = checked.frame.groupBy("y").agg(*totals).toArrow()
+        by_weight: list[dict[str, Any]] = []
+        if len(values) <= MAX_VALUES:
+            by_weight = checked.frame.groupBy("y", "w").agg(totals[0]).toArrow().to_pylist()
         sample = (
             checked.frame.groupBy(*names)
-            .agg(*totals, F.sum(odd).alias("odd"))
+            .agg(*totals, F.sum(odd).alias("odd"), F.sum(F.col("y") % 2).alias("odd_rows"))
             .orderBy(F.xxhash64(*names))
             .limit(MAX_SAMPLED)
             .toArrow()
         )
     summary.values = set(values.column("w").to_pylist())
     summary.totals_by_label = {
-        int(label): (rows, size)
-        for label, rows, size in zip(
-            *(labels.column(name).to_pylist() for name in ("y", "rows", "size")), strict=True
-        )
+        int(label["y"]): (label["rows"], label["size"]) for label in labels.to_pylist()
     }
+    summary.rows_by_weight = Counter({(int(row["y"]), row["w"]): row["rows"] for row in by_weight})
     summary.value = sample.column(names[0]).to_numpy()
-    summary.size, summary.odd, summary.rows = (
-        sample.column(name).to_numpy().astype(np.int64) for name in ("size", "odd", "rows")
+    summary.size, summary.odd, summary.rows, summary.odd_rows = (
+        sample.column(name).to_numpy().astype(np.int64) for name in ("size", "odd", "rows", "odd_rows")
     )
     return summary
 
