@@ -312,3 +312,28 @@ def test_rows_dropped_for_other_reasons_change_nothing(uqcli, tmp_path):
     saved = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("fit", "broken")]
     assert saved[0]["fit"] == saved[1]["fit"]
     assert "all_rows" not in saved[0]["fit"]
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_groups_are_tested_where_labels_of_flagged_rows_are_given_alike(uqcli, files, tmp_path, even):
+    """A third of the flagged rows has a label; or all of their upper half, which is more often positive."""
+    fit = ("boundary", "fit.csv", "--precision", "0.3", "--algorithm", "st", "-q", "-o", "precise.json")
+    assert uqcli(*fit).code == 0
+    (threshold,) = json.loads((tmp_path / "precise.json").read_text())["thresholds"]
+    frame = files.with_columns(
+        city=pl.Series(["Bonn", "Ulm"] * (ROWS // 2)), flagged=pl.col("score") >= threshold
+    )
+    if even:
+        frame = some(frame, 0.33, 0.2)
+    else:
+        middle = frame.filter("flagged")["score"].median()
+        frame = some(frame, 0.1, 0.2).with_columns(
+            label=pl.when(pl.col("score") >= middle).then(files["label"]).otherwise("label")
+        )
+    frame.write_csv(tmp_path / "some.csv")
+    line = ("evaluate", "precise.json", "some.csv", "--on-invalid", "drop", "--by", "city")
+    found = uqcli(*line, "--json", "--fail-if", "groups_below > 0")
+    assert found.code == (0 if even else 6)
+    assert (found.json["metrics"]["groups_below"] is None) == (not even)
+    if not even:
+        assert "changes with the score" in found.err + "".join(found.json["notes"])

@@ -287,6 +287,8 @@ def _untested_groups(
         return "the class priors of the target data are those of all rows together"
     if weighted is not None and constraint.kind is not ConstraintKind.PRECISION:
         return "labels are missing"
+    if any((_FLAGGED,) in rows.uneven for rows in (weighted or {}).values()):
+        return "the labelled share of flagged rows changes with the score"
     return ""
 
 

@@ -19,7 +19,7 @@ from uqcli.jobs.evaluate.groups import GroupTally
 from uqcli.jobs.intervals import difference_estimate, survey_estimate
 from uqcli.jobs.pooled_scores import PooledScores
 from uqcli.jobs.rule_groups import groups_of
-from uqcli.methods.evaluate.labelled_share import ScoreCell, score_cells
+from uqcli.methods.evaluate.labelled_share import CHANGE_LEVEL, ScoreCell, changes, score_cells
 from uqcli.methods.evaluate.weighted import Chooses, Decisions, WeightedRows
 from uqcli.methods.multiple import holm
 from uqcli.methods.survey import LinearisedDifference
@@ -32,8 +32,6 @@ SAMPLING_WEIGHT: Final = "sampling_weight"
 """Role of the column of sampling weights."""
 
 _FLAGGED, _CLEARED = ZONES.index("flag"), ZONES.index("clear")
-_VARIES: Final = 0.01
-"""Level of the tests that the labelled share does not change inside a cell, for all cells together."""
 
 
 def with_sampling_weights(data: DataRequest, column: str) -> DataRequest:
@@ -96,6 +94,8 @@ class LabelledInPart:
         Rows weighted within cells of decision and score.
     unlabelled
         Decisions of which no row has a label.
+    uneven
+        Decisions whose labelled share changes with the score, so that labelled rows must be weighted.
     varying
         Decisions whose labelled share still changes with the score inside a cell.
     halving
@@ -106,6 +106,7 @@ class LabelledInPart:
 
     rows: WeightedRows
     unlabelled: tuple[Decisions, ...] = ()
+    uneven: tuple[Decisions, ...] = ()
     varying: tuple[Decisions, ...] = ()
     halving: tuple[Decisions, ...] = ()
     by_group: Mapping[int, WeightedRows] = field(default_factory=dict)
@@ -135,7 +136,7 @@ def weighted_within_cells(
 
 def _weighted(data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | None) -> LabelledInPart:
     """Find the cells of all rows, then read the labelled ones."""
-    cells = _cells(data, rules)
+    cells, uneven = _cells(data, rules)
     tallies = {number: GroupTally(2 * len(of_code)) for number, of_code in cells.items()}
     for rows in open_engine(data.engine).batches(data):
         code = _codes([rule.zones(rows) for rule in rules])
@@ -158,7 +159,7 @@ def _weighted(data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | No
                         total[decisions, label] = before + WeightSums.alike(size, _unit(cell))
     every = [(number, cell) for number, of_code in cells.items() for cell in of_code]
     adjusted = holm({place: cell.change_p for place, (_, cell) in enumerate(every)})
-    varying = [every[place] for place, p_value in adjusted.items() if p_value < _VARIES]
+    varying = [every[place] for place, p_value in adjusted.items() if p_value < CHANGE_LEVEL]
 
     def decisions_of(numbers: Iterable[int]) -> tuple[Decisions, ...]:
         return tuple(_decisions(number, len(rules)) for number in sorted(set(numbers)))
@@ -166,17 +167,25 @@ def _weighted(data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | No
     return LabelledInPart(
         rows=WeightedRows(sums=sums),
         unlabelled=decisions_of(number for number, of_code in cells.items() if not any(map(_unit, of_code))),
+        uneven=decisions_of(uneven),
         varying=decisions_of(number for number, _ in varying),
         halving=decisions_of(number for number, cell in varying if cell.halves_differ),
         by_group={index: WeightedRows(sums=parts) for index, parts in by_group.items() if by is not None},
     )
 
 
-def _cells(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, list[ScoreCell]]:
-    """Find the cells of all rows, with and without a label, by the number of their decisions."""
+def _cells(
+    data: DataRequest, rules: Sequence[BoundaryArtifact]
+) -> tuple[dict[int, list[ScoreCell]], list[int]]:
+    """Find the cells of all rows, with and without a label, by the number of their decisions.
+
+    Returns
+    -------
+    Cells, and the numbers of the decisions whose labelled share changes with the score.
+    """
     request = replace(data, roles=replace(data.roles, label=None), positive_value=None)
     every, labelled = (_scores(part, rules) for part in (request, data))
-    cells = {}
+    cells, uneven = {}, []
     for number, counts in sorted(every.items()):
         with_label = np.zeros(len(counts.value), dtype=np.int64)
         if number in labelled:
@@ -184,7 +193,8 @@ def _cells(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, li
             with_label[places] = labelled[number].count
         if len(counts.value):  # else all have weight 0
             cells[number] = score_cells(counts.value, counts.count, with_label)
-    return cells
+            uneven += [number] if changes(counts.count, with_label) else []
+    return cells, uneven
 
 
 def _scores(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, ValueCounts]:

@@ -28,6 +28,9 @@ _BIN: Final = (50, 10)
 _SPLIT_LEVEL: Final = 0.001
 """Level of the test of a split, for all splits of a node together."""
 
+CHANGE_LEVEL: Final = 0.01
+"""Level of the tests that the labelled share does not change inside a cell, for all cells together."""
+
 _BINS: Final = 20
 """Most bins of a leaf; with 5, rates with a share that changes smoothly are covered as little as 57 %."""
 
@@ -152,6 +155,18 @@ def _bin_ends(start: int, stop: int, rows: Ints, labelled: Ints) -> list[int]:
             ends.append(place)
             last = place
     return ends
+
+
+def changes(rows: Ints, labelled: Ints) -> bool:
+    """Whether the labelled share of rows changes with the score, at level .01.
+
+    Parameters
+    ----------
+    rows, labelled : int64, shape (n,)
+        As for ``score_cells``.
+    """
+    totals = [np.concatenate([[0], np.cumsum(counts)]) for counts in (rows, labelled)]
+    return _change_p(0, len(rows), *totals) < CHANGE_LEVEL
 
 
 def _change_p(start: int, stop: int, rows: Ints, labelled: Ints) -> float:
