@@ -14,6 +14,7 @@ from uqcli.artifacts.saved import Saved, Seal
 from uqcli.choices import ArtifactKind
 from uqcli.errors import ArtifactError, DataError
 from uqcli.files import is_stdin, stdin_bytes
+from uqcli.running.remarks import repeat_doubts
 from uqcli.stores.output import read_bytes
 
 
@@ -110,7 +111,9 @@ def load(name: str) -> Saved:
         raise DataError(
             f"cannot read rule file '{name}': {error.strerror}", expected="an existing file"
         ) from error
-    return decode(content, name)
+    artifact = decode(content, name)
+    repeat_doubts(name, artifact.known_doubts)
+    return artifact
 
 
 Kind = TypeVar("Kind", bound=Saved)

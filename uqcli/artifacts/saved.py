@@ -60,14 +60,15 @@ class Seal(StrEnum):
 class Saved(msgspec.Struct, frozen=True, kw_only=True):
     """Fields and methods of every rule file.
 
-    ``digest``, the SHA-256 of the rest, exists in files only. ``seal`` is set on reading if the digest is
-    missing or does not match.
+    ``doubts`` are the cautions on how it was made. ``digest``, the SHA-256 of the rest, exists in files only.
+    ``seal`` is set on reading if the digest is missing or does not match.
     """
 
     kind: ArtifactKind
     format_version: Annotated[int, Meta(ge=1)] = FORMAT_VERSION
     uqcli_version: str = VERSION
     source: Source
+    doubts: Annotated[list[str], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
     digest: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | msgspec.UnsetType = msgspec.UNSET
     seal: Seal | msgspec.UnsetType = msgspec.UNSET
 
@@ -90,6 +91,11 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
                 return "the rule file has no digest"
             case _:
                 return ""
+
+    @property
+    def known_doubts(self) -> Sequence[str]:
+        """Cautions on how it was made."""
+        return () if isinstance(self.doubts, msgspec.UnsetType) else self.doubts
 
     @property
     def columns(self) -> Mapping[str, str]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import msgspec
 
 from uqcli.artifacts.saved import Saved
 from uqcli.document import Report
 from uqcli.errors import UqcliError
+from uqcli.running.remarks import collected_doubts, doubt
 
 ReportT_co = TypeVar("ReportT_co", bound=Report, covariant=True)
 ArtifactT_co = TypeVar("ArtifactT_co", bound=Saved | None, covariant=True)
@@ -36,3 +40,27 @@ class Result(Generic[ReportT_co, ArtifactT_co]):
     failure: UqcliError | None = None
     saved_though_failed: bool = False
     several: Mapping[str, Saved] = field(default_factory=dict)
+
+
+Parameters = ParamSpec("Parameters")
+ResultT = TypeVar("ResultT", bound=Result[Any, Any])
+
+
+def keeps_doubts(fit: Callable[Parameters, ResultT]) -> Callable[Parameters, ResultT]:
+    """Let the rule of a job keep the doubts that arise while it is fitted."""
+
+    @wraps(fit)
+    def fit_with_doubts(*args: Parameters.args, **options: Parameters.kwargs) -> ResultT:
+        with collected_doubts() as doubts:
+            result = fit(*args, **options)
+        if not doubts or result.artifact is None:
+            return result
+        return replace(result, artifact=msgspec.structs.replace(result.artifact, doubts=list(doubts)))
+
+    return fit_with_doubts
+
+
+def inherit_doubts(rule: Saved) -> None:
+    """Let the rule that is being fitted have the doubts about a rule that it is made of."""
+    for sentence in rule.known_doubts:
+        doubt(sentence)

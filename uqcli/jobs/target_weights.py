@@ -8,6 +8,7 @@ from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.engines.probabilities import BINARY
 from uqcli.errors import UsageError
+from uqcli.jobs.result import inherit_doubts
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.boundary.target import BinaryWeights
 
@@ -41,7 +42,9 @@ def load_shift(shift: SavedShift) -> ShiftArtifact:
     DataError, ArtifactError
         The rule file is missing or of another kind.
     """
-    return load_kind(shift, ShiftArtifact) if isinstance(shift, str) else shift
+    loaded = load_kind(shift, ShiftArtifact) if isinstance(shift, str) else shift
+    inherit_doubts(loaded)
+    return loaded
 
 
 def target_weights_of(shift: ShiftArtifact, positive: str | None) -> TargetWeights:

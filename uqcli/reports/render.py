@@ -21,7 +21,7 @@ from uqcli.reports.junit import to_junit
 from uqcli.reports.page.page import to_html
 from uqcli.reports.prometheus import to_prometheus
 from uqcli.reports.provenance import Provenance
-from uqcli.running.remarks import cautions, remarks, suspicions
+from uqcli.running.remarks import cautions, doubts, remarks, suspicions
 from uqcli.visible import is_acting, visible
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     tables = [
         table if verbose else table.brief or table for table in document.tables if verbose or not table.detail
     ]
-    all_cautions = [*cautions(), *document.cautions, *suspicions()]
+    all_cautions = [*cautions(), *document.cautions, *suspicions(), *_repeated_doubts()]
     more = f" (and {len(all_cautions) - 1} more: --verbose)" if len(all_cautions) > 1 and not verbose else ""
     last_lines = [
         f"Caution: {sentence}{more}" for sentence in (all_cautions if verbose else all_cautions[:1])
@@ -146,6 +146,12 @@ def to_json(report: Report, failure: Failure | None = None) -> str:
     """Format a report as one indented JSON object; escape characters that act on a terminal."""
     listed = [*cautions(), *suspicions()]
     more: dict[str, Any] = {"cautions": listed} if listed else {}
+    if by_rule := doubts():
+        more["doubts"] = [
+            sentence if len(by_rule) == 1 else f"{name}: {sentence}"
+            for name, sentences in by_rule.items()
+            for sentence in sentences
+        ]
     if failure is not None:
         more["error"] = failure.payload()
     text = json.dumps({**report.payload(), **more}, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
@@ -155,6 +161,15 @@ def to_json(report: Report, failure: Failure | None = None) -> str:
         _json_escape(character) if character != "\n" and is_acting(character) else character
         for character in text
     )
+
+
+def _repeated_doubts() -> list[str]:
+    """State the doubts about the rules that the run uses."""
+    return [
+        f"{name} was made with a doubt: {sentence}"
+        for name, sentences in doubts().items()
+        for sentence in sentences
+    ]
 
 
 def _json_escape(character: str) -> str:
@@ -253,7 +268,7 @@ def _page(report: Report, suffix: str, context: RunContext) -> str:
             *(f"If it had passed: {sentence}" if failed else sentence for sentence in document.lead),
             *_failed(document, context.failure),
         ),
-        cautions=(*cautions(), *document.cautions, *suspicions()),
+        cautions=(*cautions(), *document.cautions, *suspicions(), *_repeated_doubts()),
         notes=(*document.notes, *unsaved, *remarks()),
         card=_card(document, context, failed=bool(failed)),
         figures=figures,

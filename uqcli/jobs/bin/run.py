@@ -19,7 +19,7 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
-from uqcli.jobs.result import Result
+from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, ranges_for_edges
 from uqcli.methods.bin.isotonic_error import BinError, isotonic_errors, ranges_for_blocks
@@ -48,6 +48,7 @@ class BinRequest:
     merged: tuple[str, ...] | None = None
 
 
+@keeps_doubts
 def run(request: BinRequest) -> BinResult:
     """Count rows in a grid of score x uncertainty cells.
 
@@ -88,6 +89,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
     return _result(artifact, notes, isotonic_errors(scores, blocks, cells))
 
 
+@keeps_doubts
 def count_under(edges: str, data: DataRequest) -> BinResult:
     """Count rows in the cells of a saved grid.
 

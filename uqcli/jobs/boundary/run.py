@@ -52,7 +52,7 @@ from uqcli.jobs.boundary.groups import find_by_group
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
-from uqcli.jobs.result import Result
+from uqcli.jobs.result import Result, inherit_doubts, keeps_doubts
 from uqcli.jobs.target_weights import load_shift, target_weights_of
 from uqcli.methods.bin.reference import Reference
 from uqcli.methods.boundary.algorithms.hr import Recalibration
@@ -70,8 +70,10 @@ from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.expected import expected_metrics
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
+from uqcli.running.remarks import doubt
 
 
+@keeps_doubts
 def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
     """Find the boundary and report it.
 
@@ -96,6 +98,8 @@ def _with_all_rows(
     """Count rows without a label, if there are any."""
     if result.artifact is None:
         return result
+    if few := result.report.few_alerts():
+        doubt(few)
     rule = with_all_rows(result.artifact, request.data)
     if rule is result.artifact:
         return result
@@ -341,7 +345,9 @@ def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> C
     """Return the calibration set, with the constraint converted to the class priors of its rows."""
     if request.saved_grid is None:
         return CalibrationRows.from_request(request, constraint)
-    return CalibrationGrid.from_grid(request, load_kind(request.saved_grid, GridArtifact), constraint)
+    grid = load_kind(request.saved_grid, GridArtifact)
+    inherit_doubts(grid)
+    return CalibrationGrid.from_grid(request, grid, constraint)
 
 
 def _grid_cells(calibration_set: CalibrationSet, algorithm: Algorithm, cells: Cells) -> Cells | None:

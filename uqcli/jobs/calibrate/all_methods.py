@@ -40,7 +40,7 @@ from uqcli.jobs.calibrate.plan import plan_note, plan_of
 from uqcli.jobs.clusters import clustered_pairs, clusters_in
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan
-from uqcli.jobs.result import Result
+from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.calibrate.report import CalibrateReport, MethodResult
@@ -79,6 +79,7 @@ class _Tried:
         return np.inf if value is None else value
 
 
+@keeps_doubts
 def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
     """Fit every applicable calibrator, and keep the one with the lowest log loss on rows outside its fit.
 

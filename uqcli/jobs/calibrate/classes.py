@@ -28,7 +28,7 @@ from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import read_labelled, sum_notes
 from uqcli.jobs.memory import CLASS_ROWS, require_memory
-from uqcli.jobs.result import Result
+from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.jobs.target_weights import load_shift
 from uqcli.methods.calibrate.choice import Choice
 from uqcli.methods.calibrate.classes import (
@@ -48,8 +48,10 @@ from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.reports.calibrate.report import CalibrateReport, MethodResult
 from uqcli.reports.comparison import Comparison
 from uqcli.rows import Rows
+from uqcli.running.remarks import collected_doubts
 
 
+@keeps_doubts
 def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
     """Fit a map of class probabilities, and measure it cross-validated or on a test set.
 
@@ -70,6 +72,7 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     return _result(problem, tried, plan, _compared(tried, plan, request), choice=choice)
 
 
+@keeps_doubts
 def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
     """Fit every map of class probabilities, and keep the one with the lowest log loss outside its fit.
 
@@ -113,7 +116,8 @@ class _Problem:
         read, test = _read(data), None
         if request.test is not None:
             roles = replace(data.roles, class_columns=None, classes=read.roles.classes)
-            test = _read(replace(data, roles=roles).on(request.test))
+            with collected_doubts():  # about the test set, not about the map
+                test = _read(replace(data, roles=roles).on(request.test))
         return cls(request=request, read=read, folds=_folds(read, request.calibration), test=test)
 
     @property

@@ -30,6 +30,7 @@ from uqcli.methods.calibrate.histogram import target_bound
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.tree import require_trees
 from uqcli.rows import Rows
+from uqcli.running.remarks import collected_doubts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,7 +326,8 @@ def read_like(rows: Rows, data: DataRequest, request: CalibrateRequest) -> Rows:
         replace(feature, text=rows.features[feature.name].levels is not None)
         for feature in data.roles.features
     )
-    return _read(replace(data, roles=replace(data.roles, features=features)), request)[0]
+    with collected_doubts():  # about the test set, not about the map
+        return _read(replace(data, roles=replace(data.roles, features=features)), request)[0]
 
 
 def shift_notes(target: TargetWeights | None, map_: CalibrationMap) -> list[str]:

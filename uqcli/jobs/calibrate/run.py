@@ -27,7 +27,7 @@ from uqcli.jobs.calibrate.plan import plan_note, plan_of
 from uqcli.jobs.clusters import clustered_pairs, clusters_in
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan
-from uqcli.jobs.result import Result
+from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.methods.calibrate.maps.base import Parts
 from uqcli.methods.evaluate.paired import PairedCounts
@@ -46,6 +46,7 @@ class _Measured:
     where: str
 
 
+@keeps_doubts
 def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
     """Fit a calibrator, and measure it cross-validated or on a test set.
 

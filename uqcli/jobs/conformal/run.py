@@ -21,7 +21,7 @@ from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.labelled import sum_notes
-from uqcli.jobs.result import Result
+from uqcli.jobs.result import Result, inherit_doubts, keeps_doubts
 from uqcli.jobs.shift.run import ShiftRequest
 from uqcli.jobs.shift.run import run as run_shift
 from uqcli.jobs.target_weights import SavedShift, load_shift
@@ -29,6 +29,7 @@ from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
 from uqcli.reports.conformal.report import ConformalReport
 from uqcli.reports.shift.report import ShiftReport
+from uqcli.running.remarks import doubt
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,7 @@ class _Calibration:
     unnormalised: float
 
 
+@keeps_doubts
 def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, ConformalArtifact | None]:
     """Find the thresholds of prediction sets.
 
@@ -90,6 +92,7 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
         estimated = run_shift(ShiftRequest(data=request.data, target=request.target, bootstrap=0))
         if estimated.artifact is None:
             return Result(report=estimated.report, artifact=None, failure=estimated.failure)
+        inherit_doubts(estimated.artifact)
         return _fitted(request, alpha, estimated.artifact)
 
 
@@ -118,9 +121,10 @@ def _fitted(
         groups=groups,
         calibration_rows=counts,
     )
-    report = ConformalReport(
-        artifact=artifact, rows_of_class=counts, notes=_notes(artifact, calibration, counts)
-    )
+    notes = _notes(artifact, calibration, counts)
+    for sentence in notes:
+        doubt(sentence)
+    report = ConformalReport(artifact=artifact, rows_of_class=counts, notes=notes)
     return Result(report=report, artifact=artifact)
 
 

@@ -20,7 +20,7 @@ from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.intervals import check_bootstrap, check_confidence, proportion_estimate
 from uqcli.jobs.memory import CLASS_ROWS, LIKELIHOOD, require_memory
-from uqcli.jobs.result import Result
+from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.jobs.shift.evidence import (
     BootstrapDraw,
     Evidence,
@@ -36,6 +36,7 @@ from uqcli.methods.tce.calibration_error import expected_error, in_bins
 from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows
 from uqcli.running.progress import with_progress
+from uqcli.running.remarks import doubt
 
 _MIN_REPORTED = 1e-6
 """Interval ends below it are reported as 0, which EM only approaches."""
@@ -117,6 +118,7 @@ class _Sides:
         return self.source.rows.size + (0 if self.target is None else self.target.rows.size)
 
 
+@keeps_doubts
 def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     """Estimate class weights q/p.
 
@@ -138,6 +140,8 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
         return Result(report=report, artifact=None, failure=failure)
     draws = _draws(evidence, weights, _replicates(sides, request), request)
     report = _report(sides, request, weights, draws)
+    for sentence in report.cautions():
+        doubt(sentence)
     return Result(report=report, artifact=report.artifact)
 
 

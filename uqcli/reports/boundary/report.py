@@ -517,15 +517,22 @@ class BoundaryReport(OneResult):
             return []
         return [f"{reached}, the boundary {share(boundary.fit.recall)}; {hint}."]
 
+    def few_alerts(self) -> str:
+        """Caution that the calibration set has few alerts; empty if it has enough."""
+        boundary = self.chosen.found
+        if boundary is None or self.certification is not None or boundary.fit.selected >= _FEW_ALERTS:
+            return ""
+        if self.constraint.kind is not ConstraintKind.PRECISION:
+            return ""
+        return f"the rule rests on {boundary.fit.selected} alerts; its precision on new data is unknown."
+
     def _often_missed(self) -> list[str]:
         """Caution that rules which just meet the target often miss it on new data."""
         constraint, boundary, expected = self.constraint, self.chosen.found, self.chosen.expected
         if boundary is None or self.certification is not None:
             return []
-        if constraint.kind is ConstraintKind.PRECISION and boundary.fit.selected < _FEW_ALERTS:
-            return [
-                f"the rule rests on {boundary.fit.selected} alerts; its precision on new data is unknown."
-            ]
+        if few := self.few_alerts():
+            return [few]
         if self.cautious is not None:
             often = "some" if constraint.margin else "about half of"
             with_margin = "" if self._clustered else " (one in six with --margin 1)"

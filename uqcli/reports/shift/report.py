@@ -105,7 +105,7 @@ class ShiftReport(OneResult):
             **head_of("shift", self.source, self.parameters),
             "target": {"rows": self.target_rows},
             "metrics": plain(self.metrics),
-            "notes": [*self._lead(), *self._cautions(), *self._notes()],
+            "notes": [*self._lead(), *self.cautions(), *self._notes()],
         }
 
     def document(self) -> Document:
@@ -120,7 +120,7 @@ class ShiftReport(OneResult):
             title=title,
             lead=self._lead(),
             tables=tables,
-            cautions=self._cautions(),
+            cautions=self.cautions(),
             notes=self._notes(),
             next="evaluate RULE.json TEST.csv --shift {rule}" if self.artifact else "",
             figures=figures,
@@ -183,7 +183,7 @@ class ShiftReport(OneResult):
         differ = "differ" if self.shift_p < _LEVEL else "do not differ significantly"
         return [f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test)."]
 
-    def _cautions(self) -> list[str]:
+    def cautions(self) -> list[str]:
         """Collect the cautions of this result."""
         sentences = []
         if 0 < self.target_rows < MIN_CLASS_ROWS * len(self.classes):
