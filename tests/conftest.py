@@ -7,8 +7,10 @@ mark names runs the rest.
 
 import functools
 import gc
+import importlib
 import itertools
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -23,6 +25,7 @@ sys.dont_write_bytecode = False
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
+from uqcli.cli import commands  # noqa: E402
 from uqcli.cli.process.environment import round_alike  # noqa: E402
 
 round_alike()  # as child processes do
@@ -136,6 +139,10 @@ FEW_DRAWS = {
 def few_draws(request, monkeypatch):
     """Draw less often, unless a test needs ``all_draws``, such as one that compares with another process."""
     if PROFILE == "uqcli" and "all_draws" not in request.fixturenames:
+        for command in pkgutil.iter_modules(
+            commands.__path__
+        ):  # their help, which is written on import, states the program's own numbers
+            importlib.import_module(f"{commands.__name__}.{command.name}")
         for name, number in FEW_DRAWS.items():
             monkeypatch.setattr(name, number)
 

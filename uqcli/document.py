@@ -309,7 +309,7 @@ class Document:
     notes
         Details.
     next
-        The next command to run; {rule} stands for the rule file, {input} for the inputs.
+        The next command to run; {rule} stands for the rule file.
     figures
         Figures, for HTML, Markdown and ``--plot``.
     claims
@@ -563,17 +563,27 @@ def direction(estimate: Estimate) -> str:
     return "higher" if estimate.low > 0 else "lower"
 
 
-def p_text(value: float | None) -> str:
+def p_text(value: float | None, *, is_least: bool = False) -> str:
     """Format a p-value with its "p"; digits below 0.0001 carry no information.
+
+    Parameters
+    ----------
+    is_least
+        Whether it is the least one that the number of random draws allows.
 
     Examples
     --------
-    >>> p_text(0.0123), p_text(8.76e-43), p_text(None)
-    ('p = 0.0123', 'p < 0.0001', 'p undefined')
+    >>> p_text(0.0123), p_text(8.76e-43), p_text(None), p_text(0.01, is_least=True)
+    ('p = 0.0123', 'p < 0.0001', 'p undefined', 'p <= 0.01')
     """
     if value is None:
         return "p undefined"
-    return "p < 0.0001" if value < 0.0001 else f"p = {value:.3g}"
+    return "p < 0.0001" if value < 0.0001 else f"p {'<=' if is_least else '='} {value:.3g}"
+
+
+def p_cell(value: float | None, *, is_least: bool) -> str:
+    """Format a p-value for a table (see ``p_text``)."""
+    return "-" if value is None else f"{'<= ' if is_least else ''}{value:.3g}"
 
 
 def interval(estimate: Estimate) -> str:

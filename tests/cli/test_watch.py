@@ -384,3 +384,18 @@ def test_recall_is_not_watched_by_labels_of_flagged_rows(uqcli, files, tmp_path,
     assert outcome.code == (0 if bound == "--precision" else 3), outcome.err
     assert ("only 0 of the unflagged rows have one" in outcome.err) == (bound == "--recall")
     assert (tmp_path / "state.json").exists() == (bound == "--precision")
+
+
+def test_the_second_line_says_what_is_tested_in_place_of_the_target(uqcli, tmp_path):
+    random = np.random.default_rng(5)
+    score = random.random(3000)
+    frame = pl.DataFrame({"score": score, "label": (random.random(3000) < score).astype(int)})
+    frame.write_csv(tmp_path / "rows.csv")
+    fit = ("boundary", "rows.csv", "--precision", "0.7", "--algorithm", "st", "-q", "-o", "rule.json")
+    assert uqcli(*fit).code == 0
+    low = json.loads((tmp_path / "rule.json").read_text())["expected"]["precision"]["low"]
+    assert low < 0.7
+    second = uqcli("watch", "rule.json", "rows.csv").out.decode().splitlines()[1]
+    assert "lower end of what was expected of target 0.7; --bound 0.7 tests the target itself" in second
+    itself = uqcli("watch", "rule.json", "rows.csv", "--bound", "0.7").out.decode()
+    assert "lower end" not in itself

@@ -316,6 +316,5 @@ def _next_step(
         return "" if stopped else f"Next: add -o {provenance.command}{name}."
     if not template or ("{rule}" in template and not written):
         return ""
-    files = " ".join(map(shlex.quote, provenance.files[:2])) + (" ..." if len(provenance.files) > 2 else "")
     rule = shlex.quote(written[0]) if written else ""
-    return f"Next: uqcli {template.replace('{rule}', rule).replace('{input}', files)}"
+    return f"Next: uqcli {template.replace('{rule}', rule)}"

@@ -42,7 +42,9 @@ def test_order_and_repetition_of_rows_do_not_change_the_comparison(frame):
 def gain(value, p_value, half_width=0.01):
     estimate = Estimate(value=value, low=value - half_width, high=value + half_width)
     p_hurts = 1.01 - p_value  # for 99 permutations, none of them with the gain of the rows
-    return Gain(equal_alerts=estimate, at_bound=estimate, placebo=0.0, p_value=p_value, p_hurts=p_hurts)
+    return Gain(
+        equal_alerts=estimate, at_bound=estimate, placebo=0.0, p_value=p_value, p_hurts=p_hurts, least_p=0.01
+    )
 
 
 def test_columns_are_ranked_with_adjusted_p_values():
@@ -88,6 +90,19 @@ def test_permutations_that_tie_with_the_rows_count_on_both_sides():
         placebo=0.0,
         p_value=0.98,
         p_hurts=0.06,
+        least_p=0.02,
     )
     (comparison,) = rank_comparisons({"u": tied})
     assert (comparison.p_hurts, comparison.verdict) == (0.06, "no evidence")
+
+
+@pytest.mark.parametrize(("p_value", "text"), [(0.01, "p <= 0.02"), (0.02, "p = 0.04")])
+def test_the_least_p_value_that_permutations_allow_is_a_bound(p_value, text):
+    estimate = Estimate(value=0.02, low=0.01, high=0.03)
+    gain = Gain(
+        equal_alerts=estimate, at_bound=estimate, placebo=0.0, p_value=p_value, p_hurts=0.9, least_p=0.01
+    )
+    other = replace(gain, p_value=0.5)
+    comparison, _ = rank_comparisons({"u": gain, "v": other})
+    assert f"({text}, permutation test)" in comparison.sentence()
+    assert comparison.cells[1] == text.removeprefix("p ").removeprefix("= ")

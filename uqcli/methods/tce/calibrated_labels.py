@@ -31,11 +31,19 @@ class NullDistribution:
         Mean and 95th percentile.
     p_value
         Share of draws at or above the measured value, ``(1 + #) / (draws + 1)``.
+    least_p
+        Least share that so many draws allow.
     """
 
     mean: float
     high: float
     p_value: float
+    least_p: float
+
+    @property
+    def p_is_least(self) -> bool:
+        """Whether the p-value is the least one."""
+        return self.p_value <= self.least_p
 
 
 def compare_with_draws(value: float | None, draws: Sequence[float]) -> NullDistribution:
@@ -46,4 +54,5 @@ def compare_with_draws(value: float | None, draws: Sequence[float]) -> NullDistr
         mean=math.fsum(ordered) / len(ordered),
         high=ordered[index],
         p_value=(1 + sum(draw >= (value or 0.0) for draw in ordered)) / (len(ordered) + 1),
+        least_p=1 / (len(ordered) + 1),
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from uqcli.document import Estimate, Metrics, Table, money_change, p_text, plain
+from uqcli.document import Estimate, Metrics, Table, money_change, p_cell, p_text, plain
 from uqcli.methods.boundary.ranking.permutation import Gain
 
 Verdict = Literal["helps", "no evidence", "hurts"]
@@ -83,8 +83,7 @@ class UncertaintyComparison:
     def cells(self) -> tuple[str, str, str]:
         """The gain at equal alerts, its p-value and the verdict, for tables."""
         gain = "-" if self.gain is None else _points(self.gain.equal_alerts)
-        p_value = "-" if self.p_value is None else f"{self.p_value:.3g}"
-        return gain, p_value, self.verdict
+        return gain, p_cell(self.p_value, is_least=self._p_is_least), self.verdict
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -95,7 +94,8 @@ class UncertaintyComparison:
         name = f"'{self.uncertainty}'"
         if self.gain is None:
             return f"No evidence that {name} helps: no single threshold meets the bound."
-        tested = f"{self._change()} at equal alerts ({p_text(self.p_value)}, permutation test)"
+        p_value = p_text(self.p_value, is_least=self._p_is_least)
+        tested = f"{self._change()} at equal alerts ({p_value}, permutation test)"
         is_small = abs(self.beyond) < MIN_GAIN
         if self._is_low_p and is_small:  # a low p-value would read as a gain
             tested = f"{self._change()} at equal alerts, less than the {100 * MIN_GAIN:g} that count"
@@ -107,6 +107,11 @@ class UncertaintyComparison:
             case "no evidence":
                 objection = " The interval contains 0." if self._is_low_p and not is_small else ""
                 return f"No evidence that {name} helps: {tested}.{objection}"
+
+    @property
+    def _p_is_least(self) -> bool:
+        """Whether no gain could have a lower p-value with so many permutations."""
+        return self.gain is not None and self.gain.p_value <= self.gain.least_p
 
     @property
     def _is_low_p(self) -> bool:

@@ -28,6 +28,7 @@ from uqcli.document import (
     head_of,
     key_cell,
     meaning_rows,
+    p_cell,
     p_text,
     plain,
     printable,
@@ -220,7 +221,7 @@ class TceReport(OneResult):
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
-            next="calibrate {input} --method all"
+            next="calibrate CALIBRATION.parquet --method all"
             if many_rejected and not (self.multiclass or self.groups)
             else "",
             figures=[self._figure()],
@@ -303,9 +304,10 @@ class TceReport(OneResult):
             )
         if self.overall.if_calibrated:
             null = self.overall.if_calibrated["ece"]
+            p_value = p_text(null.p_value, is_least=null.p_is_least)
             notes.append(
                 f"For calibrated scores ECE is {null.mean:.4f} on average, up to {null.high:.4f} in 95 % "
-                f"of draws; here it is {_value(self.overall.metrics['ece']):.4f} ({p_text(null.p_value)})."
+                f"of draws; here it is {_value(self.overall.metrics['ece']):.4f} ({p_value})."
             )
             notes.append(f"Seed {self.parameters.seed} affects: the labels drawn from calibrated scores.")
         if self.clusters is not None:
@@ -476,7 +478,8 @@ def format_metric(name: str, metric: Metric) -> str:
 
 
 def _if_calibrated_cells(name: str, null: NullDistribution) -> list[str]:
-    return [f"{_format(name, null.mean)}, up to {_format(name, null.high)}", f"{null.p_value:.3g}"]
+    p_value = p_cell(null.p_value, is_least=null.p_is_least)
+    return [f"{_format(name, null.mean)}, up to {_format(name, null.high)}", p_value]
 
 
 def _format(name: str, value: float | None) -> str:

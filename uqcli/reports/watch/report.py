@@ -228,8 +228,13 @@ class WatchReport(OneResult):
         return f"Alarm: {alarms[0]}{more}"
 
     def _lead(self) -> list[str]:
-        """State what to do after an alarm."""
+        """State what is tested in place of the target, and what to do after an alarm."""
         sentences = []
+        for promise in self.promises:
+            _, is_expected, target = promise.origin.partition("expected of target ")
+            if is_expected:
+                itself = f"; --bound {target} tests the target itself" if len(self.promises) == 1 else ""
+                sentences.append(f"{promise.text} is the {promise.origin}{itself}.")
         if any(promise.alarmed_at is not None for promise in self.promises):
             sentences.append("Stop relying on the rule. Fit it again on rows since then, or find the cause.")
         elif self.alarms():

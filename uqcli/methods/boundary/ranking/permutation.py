@@ -69,6 +69,8 @@ class Gain:
         Mean gain of the permutations at equal alerts.
     p_value, p_hurts
         Share of permutations, including the identity, whose gain is at least, and at most, as large.
+    least_p
+        Least share that so many permutations allow.
     value, value_equal_alerts
         Both gains in units of the utility, for as many rows; None for other constraints, the second also for
         columns of amounts.
@@ -79,6 +81,7 @@ class Gain:
     placebo: float
     p_value: float
     p_hurts: float
+    least_p: float
     value: Estimate | None = None
     value_equal_alerts: Estimate | None = None
 
@@ -430,6 +433,7 @@ def gain_of(
         placebo=float(gains.mean()),
         p_value=(1 + int((gains >= observed).sum())) / (permutations + 1),
         p_hurts=(1 + int((gains <= observed).sum())) / (permutations + 1),
+        least_p=1 / (permutations + 1),
     )
     if grid.amounts is not None:
         return replace(found, value=grid.value_gained(constraint))
