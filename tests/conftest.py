@@ -139,9 +139,8 @@ FEW_DRAWS = {
 def few_draws(request, monkeypatch):
     """Draw less often, unless a test needs ``all_draws``, such as one that compares with another process."""
     if PROFILE == "uqcli" and "all_draws" not in request.fixturenames:
-        for command in pkgutil.iter_modules(
-            commands.__path__
-        ):  # their help, which is written on import, states the program's own numbers
+        # help is written on import, and states the program's own numbers
+        for command in pkgutil.iter_modules(commands.__path__):
             importlib.import_module(f"{commands.__name__}.{command.name}")
         for name, number in FEW_DRAWS.items():
             monkeypatch.setattr(name, number)
