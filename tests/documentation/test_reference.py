@@ -9,6 +9,7 @@ from tests.documentation.reference import DOCS, PAGES, path_of
 from tests.documentation.reports_page import keys_of, sample_reports
 from uqcli import errors
 from uqcli.cli.config import COMMANDS
+from uqcli.cli.options import GATES
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -47,3 +48,16 @@ def test_every_metric_has_a_meaning():
                 *_, metric = [part for part in key.split(".") if part not in interval_keys]
                 pattern = re.sub(r"^[a-z]+(_p|_excess)$", r"*\1", metric)
                 assert metric in documented or pattern in documented, key
+
+
+def test_the_check_in_the_help_names_a_metric_of_the_command():
+    reports = sample_reports()
+    for command, gate in GATES.items():
+        metric, _, _ = gate.partition(" ")
+        of_command = [report for title, report in reports.items() if title.split()[0].strip(",") == command]
+        found = any(f"metrics.{metric}" in keys_of(report) for report in of_command)
+        assert found or command in NOT_SAMPLED, (command, metric)
+
+
+NOT_SAMPLED = {"watch", "export", "uncertainty"}
+"""Commands whose reports the page does not describe; their tests use the metrics ``trials`` and so on."""

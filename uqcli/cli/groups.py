@@ -8,14 +8,16 @@ options in the help. Each field is an ``option``, a ``choice`` or a ``flag``.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import field, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import Field, field, fields, is_dataclass
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 
-def option(metavar: str | None, text: str, default: Any = None, *, also: str = "", **more: Any) -> Any:
+def option(
+    metavar: str | None, text: str | Mapping[str, str], default: Any = None, *, also: str = "", **more: Any
+) -> Any:
     """Declare a field of a group: an option with a value.
 
     Parameters
@@ -23,7 +25,7 @@ def option(metavar: str | None, text: str, default: Any = None, *, also: str = "
     metavar
         Placeholder of its value in the help; None to list the choices.
     text
-        Help text.
+        Help text, or texts by command.
     also
         Another name, such as ``-o``.
     **more
@@ -71,7 +73,7 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     parameters = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in groups:
-            parameters += _parameters_of(groups[name])
+            parameters += _parameters_of(groups[name], command.__name__)
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
@@ -89,17 +91,26 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     return wrapper
 
 
-def _parameters_of(group: Any) -> list[inspect.Parameter]:
+def _parameters_of(group: Any, command: str) -> list[inspect.Parameter]:
+    """Build the parameters of a group; a help text may depend on the command."""
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
-            field.name,
+            declared.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=Annotated[hints[field.name], _typer_option(group.panel, field.name, **field.metadata)],
+            default=declared.default,
+            annotation=Annotated[
+                hints[declared.name],
+                _typer_option(group.panel, declared.name, **_metadata(declared, command)),
+            ],
         )
-        for field in fields(group)
+        for declared in fields(group)
     ]
+
+
+def _metadata(declared: Field[Any], command: str) -> dict[str, Any]:
+    text = declared.metadata["help"]
+    return {**declared.metadata, "help": text if isinstance(text, str) else text[command.rstrip("_")]}
 
 
 def _typer_option(panel: str | None, name: str, *, also: str, **more: Any) -> Any:

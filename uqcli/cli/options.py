@@ -237,6 +237,25 @@ class RowOutput(RowsFile):
     union: bool = flag("Accept inputs with different columns; fill missing ones with null.")
 
 
+GATES: Final = {
+    "boundary": "recall < 0.3",
+    "bin": "positives < 100",
+    "tce": "ece > 0.05",
+    "calibrate": "after.ece > 0.05",
+    "conformal": "always_in > 0",
+    "shift": "shift_p < 0.001",
+    "apply": "selected_share > 0.1",
+    "evaluate": "promise_broken == 1",
+    "watch": "trials < 100",
+    "sample": "width > 0.1",
+    "uncertainty": "rows < 1000",
+    "export": "differences > 0",
+    "simulate": "positives < 100",
+    "show": "differences > 0",
+}
+"""A check that separates good from bad results of each command."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions:
     """Forms of the report, and checks on its metrics."""
@@ -248,7 +267,9 @@ class ReportOptions:
     verbose: bool = flag("Print details, every caution and whole tables.")
     report: list[str] | None = option("FILE", "Also .html, .md, .json, .xml or .prom (repeatable).")
     title: str | None = option("TEXT", "Title of .html and .md reports. (default: the result)")
-    fail_if: list[str] | None = option("GATE", "Exit 6 if it holds, such as 'tce > 5' (repeatable).")
+    fail_if: list[str] | None = option(
+        "GATE", {name: f"Exit 6 if it holds, such as '{gate}' (repeatable)." for name, gate in GATES.items()}
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
