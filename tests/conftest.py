@@ -61,8 +61,9 @@ def pytest_collection_modifyitems(config, items):
         covering = _covering(items_of_test, marker.kwargs.get("strength", 1))[
             :: marker.kwargs.get("every", 1)
         ]
+        also = marker.kwargs.get("also", ())
         for item, _ in items_and_markers:
-            if item not in covering:
+            if item not in covering and item.callspec.id not in also:
                 item.add_marker(marker.args[0])
     part = int(os.environ.get("TEST_PART", "1"))
     others = [item for item in items if zlib.crc32(f"{item.nodeid} {_commit(part)}".encode()) % part]

@@ -20,6 +20,7 @@ _DECIMAL: Final = re.compile(
     rf"\+?(\d{{1,{MAX_DIGITS}}}(\.\d{{0,{MAX_DIGITS}}})?|\.\d{{1,{MAX_DIGITS}}})([eE][+-]?\d{{1,2}})?",
     re.ASCII,
 )
+_PERCENT: Final = re.compile(r"(\d{1,3}(?:\.\d{1,9})?) ?%?", re.ASCII)
 _LONG_DECIMAL: Final = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -30,6 +31,7 @@ def decimal(
     above: int | None = None,
     below: int | None = None,
     at_most: int | None = None,
+    unit: str = "",
 ) -> Fraction:
     """Parse a decimal of at least 0 as an exact fraction.
 
@@ -39,6 +41,8 @@ def decimal(
         Name for messages.
     above, below, at_most
         Further bounds; None for none.
+    unit
+        What was typed after the number, for messages.
 
     Raises
     ------
@@ -54,17 +58,21 @@ def decimal(
     if value is not None and _within(value, above=above, below=below, at_most=at_most):
         return value
     bounds = [
-        f"{relation} {bound}"
+        f"{relation} {bound}{unit}"
         for relation, bound in (("above", above), ("below", below), ("at most", at_most))
         if bound is not None
     ]
     if above is None:
         bounds.insert(0, "of at least 0")
-    digits = ""
+    digits, remedy = "", ""
+    if at_most == 1 and (percent := _PERCENT.fullmatch(text)) and 1 < float(percent[1]) <= 100:
+        remedy = f"did you mean {float(percent[1]) / 100:g}?"
     if value is None and _LONG_DECIMAL.fullmatch(text):
         digits = f", of at most {MAX_DIGITS} digits on each side and two in its exponent"
     raise UsageError(
-        f"{name} '{_shortened(text)}'", expected=f"a decimal number {' and '.join(bounds)}{digits}"
+        f"{name} '{_shortened(text)}{unit}'",
+        expected=f"a decimal number {' and '.join(bounds)}{digits}",
+        remedy=remedy,
     )
 
 

@@ -284,7 +284,7 @@ def command(line, capfd):
     return out
 
 
-@pytest.mark.covering("thorough", every=10)
+@pytest.mark.covering("thorough", every=10, also=["calibrate --method all0"])
 @pytest.mark.parametrize(
     ("name", "arguments", "result_kind", "library"), CASES, ids=[case[0] for case in CASES]
 )
@@ -311,7 +311,7 @@ def assert_same_columns(columns, written):
         assert (values.tolist() if isinstance(values, np.ndarray) else values) == expected, name
 
 
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.covering("thorough", every=4, also=["conformal of one score by groups", "grid"])
 @pytest.mark.parametrize("kind", RULE_CASES)
 def test_rules_do_what_apply_evaluate_and_show_do(given, capfd, kind):
     fit, inputs, applied, evaluated = RULE_CASES[kind]

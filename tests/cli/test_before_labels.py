@@ -93,7 +93,7 @@ def test_order_and_file_splits_do_not_matter(uqcli, files, tmp_path):
     assert uqcli(*WATCH, "part2.csv", "part0.csv", "part1.csv", *EXPECT).json["metrics"] == first
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.covering("thorough", every=3, also=["options1-2---calibrator with labelled rows"])
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

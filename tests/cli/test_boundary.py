@@ -407,7 +407,6 @@ def test_too_few_alerts_give_a_single_threshold_with_a_note(compared_rows, uqcli
     assert report["bins_tried"] == []
 
 
-@pytest.mark.thorough
 def test_a_margin_is_met_and_reported(compared_rows, tmp_path, uqcli):
     line = ("boundary", compared_rows, "--precision", "0.6", "--uncertainty", "useful", "-o", "b.json")
     without_margin, with_margin = uqcli(*line, "--json").json, uqcli(*line, "--margin", "1", "--json").json

@@ -19,7 +19,7 @@ def files(tmp_path):
         )
 
 
-@pytest.mark.thorough
+@pytest.mark.covering("thorough", every=100, also=["st"])
 @pytest.mark.parametrize("algorithm", ["smooth", "vw-dpmt", "st", "all"])
 def test_the_rule_is_that_of_the_precision_if_it_has_the_recall(uqcli, files, tmp_path, algorithm):
     common = ("boundary", "fit.csv", "--precision", "0.8", "--algorithm", algorithm, "-q")

@@ -55,7 +55,7 @@ def test_categories_are_among_the_features(uqcli):
     assert (outcome.code, "--categorical without --features" in outcome.err) == (2, True)
 
 
-@pytest.mark.thorough
+@pytest.mark.covering("thorough", every=100, also=["options0"])
 @pytest.mark.parametrize(
     "options", [("--features", "code,age", "--categorical", "code"), ("--partition", "code")]
 )

@@ -106,7 +106,7 @@ def other_rules(prepared, inputs):
     prepared(fit_other_rules)
 
 
-@pytest.mark.thorough
+@pytest.mark.covering("thorough", every=100, also=["arguments3"])
 @pytest.mark.usefixtures("other_rules", "rules")
 @pytest.mark.parametrize(
     "arguments",
@@ -191,7 +191,6 @@ def test_calibrate_is_measured_on_whole_clusters(uqcli, inputs, method):
         assert alone["metrics"]["after"] != report["metrics"]["after"]
 
 
-@pytest.mark.thorough
 def test_calibrate_classes_on_whole_clusters(uqcli, inputs):
     command = ("calibrate", "--proba", "p_*", "--cluster", "customer", "--json")
     report = uqcli(*command, inputs[0]).json
@@ -220,7 +219,6 @@ def test_uncertainties_are_compared_on_whole_clusters(uqcli, inputs):
     assert alone["metrics"]["gain"] != report["metrics"]["gain"]
 
 
-@pytest.mark.thorough
 def test_an_informative_uncertainty_helps_on_whole_clusters(uqcli, customers, tmp_path):
     noisy = pl.when(pl.col("uncertainty") > 0).then(0.5).otherwise(pl.col("score"))
     informed = customers.with_columns(

@@ -117,7 +117,7 @@ def test_variables_without_effect_give_a_caution(uqcli, data, monkeypatch, tmp_p
     assert "cautions" not in uqcli(*line).json
 
 
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.covering("thorough", every=4, also=['report = ["r.html"]-which sets report'])
 @pytest.mark.usefixtures("data")
 @pytest.mark.parametrize(
     ("content", "reason"),

@@ -398,7 +398,6 @@ def test_a_common_threshold_is_shown_once(uqcli, folder, mode, shown_thresholds)
         assert sum(text.count(f"{threshold:.6f}") for threshold in set(thresholds)) == shown_thresholds
 
 
-@pytest.mark.thorough
 def test_the_figure_names_the_guarantee(uqcli, folder):
     captions = {
         "marginal": "Dashed: guaranteed coverage of all rows together. No single class has a guarantee.",

@@ -247,7 +247,9 @@ def test_a_missing_rule_file_is_an_error(uqcli, case, data, tmp_path):
     assert "nowhere.json" in refuse(uqcli, case, data, tmp_path / "nowhere.json", tmp_path, 3)
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.covering(
+    "thorough", every=3, also=["shift---estimator bbse", "calibrate---method heterogeneous"]
+)
 @pytest.mark.parametrize(
     ("case", "option"),
     [(case, option) for case in CASES for option in case.out_of_range],

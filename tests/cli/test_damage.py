@@ -282,7 +282,7 @@ def test_an_unexpected_panic_is_an_internal_error(uqcli, data, artifact, monkeyp
     assert "internal error: PanicException" in error_line(uqcli("apply", artifact, data), 1)
 
 
-@pytest.mark.thorough
+@pytest.mark.covering("thorough", every=100, also=["arrow-file"])
 @pytest.mark.parametrize("level", ["file", "column"])
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_metadata_that_is_no_text_is_ignored(uqcli, data, tmp_path, ending, level):

@@ -113,7 +113,7 @@ def made(uqcli, folder, monkeypatch):
     return make
 
 
-@pytest.mark.covering("thorough", every=6)
+@pytest.mark.covering("thorough", every=6, also=["mist-onnx", "partition-onnx"])
 @pytest.mark.parametrize("target", ExportTarget)
 @pytest.mark.parametrize("name", RULES)
 def test_the_program_computes_what_apply_does(uqcli, made, target, name):

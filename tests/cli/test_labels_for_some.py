@@ -237,7 +237,6 @@ def test_weights_of_zero_only_are_refused(uqcli, files, tmp_path):
     assert uqcli("evaluate", "rule.json", "none.csv", "--sampling-weight", "w").code == 3
 
 
-@pytest.mark.thorough
 def test_calibrators_are_measured_by_sampling_weights_without_tests(uqcli, files, tmp_path):
     assert uqcli("calibrate", "fit.csv", "--bootstrap", "0", "-q", "-o", "map.json").code == 0
     copies = np.arange(ROWS) % 4

@@ -101,7 +101,7 @@ def test_finite_scores_of_any_size_can_be_drawn(uqcli, tmp_path, scores):
         assert (outcome.code, outcome.err) == (0, ""), line
 
 
-@pytest.mark.covering("thorough", every=5)
+@pytest.mark.covering("thorough", every=5, also=["equispaced-rare"])
 @pytest.mark.parametrize("rows", DEGENERATE_ROWS)
 @pytest.mark.parametrize("binning", ["pava-bc", "equispaced"])
 def test_small_and_degenerate_files_can_be_drawn(uqcli, tmp_path, rows, binning):

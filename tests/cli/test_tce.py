@@ -291,7 +291,6 @@ def test_draws_depend_on_the_seed_only(uqcli, data, frame, tmp_path):
     assert "if calibrated" in uqcli("tce", data, "--bootstrap", "40").out.decode()
 
 
-@pytest.mark.thorough
 def test_classes_and_groups_have_their_own_draws(uqcli, class_rows):
     path, frame = class_rows
     arguments = ("--proba", "p_*", "--by", "wood", "--bootstrap", "39", "--json")

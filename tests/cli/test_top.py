@@ -144,7 +144,7 @@ def test_the_report_says_how_many_rows_are_flagged(uqcli, rule, tmp_path):
     assert "No certificate is about them." in outcome.out.decode()
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.covering("thorough", every=3, also=["fit0-several thresholds and no order of rows"])
 @pytest.mark.parametrize(
     ("fit", "found"),
     [

@@ -105,7 +105,6 @@ def test_given_amounts_measure_any_boundary(uqcli, files):
     assert metrics["value_caught"]["value"] == metrics["recall"]["value"]
 
 
-@pytest.mark.thorough
 def test_comparisons_answer_in_money(uqcli, files):
     outcome = uqcli("boundary", "fit.csv", *WORTH, "--compare", "--json")
     gain = outcome.json["metrics"]["gain"]

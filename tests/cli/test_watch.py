@@ -257,7 +257,7 @@ PROMISES = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.covering("thorough", every=100, also=["miss"])
 @pytest.mark.parametrize("kind", PROMISES)
 def test_each_promise_counts_its_trials(uqcli, files, kind):
     options, names = PROMISES[kind]

@@ -48,7 +48,7 @@ def test_boundary_and_apply_work_in_the_store(uqcli, bucket, folder, tmp_path):
     assert [key for key in bucket.key_names() if ".uqcli" in key or key.endswith("/")] == []
 
 
-@pytest.mark.thorough
+@pytest.mark.covering("thorough", every=100, also=[".arrow"])
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_every_format_is_read(uqcli, bucket, tmp_path, suffix):
     content = file_bytes(frame_of(1000), suffix)
@@ -91,7 +91,7 @@ PATTERNS = (
 )
 
 
-@pytest.mark.covering("thorough", every=6)
+@pytest.mark.covering("thorough", every=6, also=["/*/part-0.parquet"])
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_patterns_match_as_on_local_files(uqcli, bucket, folder, pattern):
     stored = bucket.put_folder(folder, "scores")

@@ -135,7 +135,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.covering("thorough", every=6)
+@pytest.mark.covering("thorough", every=6, also=["/cut/a.csv"])
 @pytest.mark.parametrize("path", FAULTS)
 def test_incomplete_answers_are_errors(uqcli, web, tmp_path, path):
     (tmp_path / "a.csv").write_bytes(FILES["/a.csv"])

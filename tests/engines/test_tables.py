@@ -466,7 +466,7 @@ def test_references_are_those_by_hand(engine, source, tmp_path_factory, data, ki
         assert set(calibration.reference(edges[:0], uncertain=False).lowest) == {"score"}
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.covering("thorough", every=3, also=["spark, in a few cells-denormals"])
 @pytest.mark.usefixtures("larger_parts")
 @pytest.mark.parametrize("name", CROWDED)
 def test_references_of_crowded_scores_are_those_by_hand(engine, variant, tmp_path, name):

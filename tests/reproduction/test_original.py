@@ -14,7 +14,7 @@ def table_of(key):
     return next(table for table in tables_of(study) if table.key == key)
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.covering("thorough", every=3, also=["tce11t-0-3"])
 @pytest.mark.parametrize(
     ("key", "row", "by_uqcli"),
     [("tce2", 0, 4), ("tce2", 5, 4), ("tce6", 0, 6), ("tce9", 3, 7), ("tce11t", 0, 3), ("tce12", 8, 7)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from uqcli.artifacts.registry import model_of
 from uqcli.artifacts.saved import Saved, Seal
 from uqcli.choices import ArtifactKind
+from uqcli.engines.inputs import inferred_format
 from uqcli.errors import ArtifactError, DataError
 from uqcli.files import is_stdin, stdin_bytes
 from uqcli.running.remarks import repeat_doubts
@@ -204,6 +206,12 @@ def _header(content: bytes, name: str) -> Any:
         msgspec.json.decode(content)
         return json.loads(content, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:  # from msgspec, from text that is not UTF-8, or ours
+        if inferred_format(name).format is not None:
+            raise ArtifactError(
+                f"'{name}' holds rows, not a rule",
+                expected="a rule file written by uqcli",
+                remedy=f"make one of them, for example with uqcli boundary {shlex.quote(name)} -o rule.json",
+            ) from error
         raise ArtifactError(
             f"'{name}' is not JSON ({error})", expected="a rule file written by uqcli"
         ) from error

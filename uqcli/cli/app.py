@@ -23,6 +23,7 @@ from uqcli.cli.priority import Command, clear_typed, wants_debug
 from uqcli.cli.process.progress import hide_progress
 from uqcli.cli.process.resources import check_limits
 from uqcli.cli.process.signals import mark_ended
+from uqcli.cli.suggestions import meant_choice, meant_command, meant_option
 from uqcli.cli.values import with_fast_conversion
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
@@ -129,8 +130,7 @@ def _to_uqcli_error(error: BaseException) -> UqcliError:
     if isinstance(error, BrokenPipeError):
         return ClosedPipeError("closed pipe")
     if isinstance(error, typer.TyperException):
-        message = error.format_message().replace("Value error, ", "").rstrip(".")  # pydantic's prefix
-        return UsageError(message, remedy=_help_hint(error))
+        return _usage_error(error)
     if _is_out_of_memory(error):
         return DataError(
             "not enough memory",
@@ -143,6 +143,27 @@ def _to_uqcli_error(error: BaseException) -> UqcliError:
     return UqcliError(
         f"internal error: {type(error).__name__}: {error}", remedy="please report it (--debug shows where)"
     )
+
+
+def _usage_error(error: typer.TyperException) -> UsageError:
+    """Convert an error of the command line, and say what may have been meant."""
+    message = error.format_message().replace("Value error, ", "").rstrip(".")  # pydantic's prefix
+    context, meant = getattr(error, "ctx", None), ""
+    if isinstance(name := getattr(error, "option_name", None), str) and context is not None:
+        message = f"no option {name}"
+        options = [option for parameter in context.command.params for option in parameter.opts]
+        meant = meant_option(name, options)
+    elif found := _NO_COMMAND.match(message):
+        message, meant = f"no command '{found[1]}'", meant_command(found[1], COMMANDS)
+    elif found := _NO_CHOICE.search(message):
+        choices = re.findall(r"'([^']*)'", found[2])
+        meant = meant_choice(found[1], choices)
+    join = " " if meant.endswith("?") else "; "
+    return UsageError(message, remedy=f"{meant}{join if meant else ''}{_help_hint(error)}")
+
+
+_NO_COMMAND: Final = re.compile(r"No such command '([^']*)'")
+_NO_CHOICE: Final = re.compile(r"'([^']*)' is not (?:one of )?(.*)")
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

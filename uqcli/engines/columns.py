@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -120,13 +121,52 @@ def require_no_label(columns: Sequence[str], source: str, label: str) -> None:
 def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataError:
     names = _misspelt(name, columns)
     guess = f"did you mean {' or '.join(map(repr, names))}? " if names else ""
+    option = "" if names else _usual_options(columns, role, name)
+    option = option or f"--{role.partition('.')[0]} COLUMN"
+    if role == name == "score" and not names and (pattern := _class_pattern(columns)):
+        option = f"{option}, or --proba '{pattern}' for class probabilities"
     return MissingColumnError(
         role,
-        f"no column '{name}' in {source}",
-        expected=f"one of {listing(columns)}",
-        remedy=f"{guess}give --{role.partition('.')[0]} COLUMN",
+        f"no column '{name}' in {source}, which has {listing(columns)}",
+        expected="",
+        remedy=f"{guess}give {option}",
         is_misspelt=bool(names),
     )
+
+
+def _class_pattern(columns: Sequence[str]) -> str:
+    """Return a pattern of columns that are numbered alike, as class probabilities are; empty if none are."""
+    prefixes = Counter(match[1] for column in columns if (match := re.fullmatch(r"(.*\D)\d+", column)))
+    prefix, number = max(prefixes.items(), key=lambda item: item[1], default=("", 0))
+    return f"{prefix}*" if number > 1 else ""
+
+
+def _usual_options(columns: Sequence[str], role: str, name: str) -> str:
+    """Return options with the usual names of scores and labels that the input has; empty if it has none."""
+    if role not in _USUAL or name != role:  # a typed name was meant
+        return ""
+    folded = {column.casefold(): column for column in columns}
+    found = {
+        other: next((folded[usual] for usual in usuals if usual in folded), None)
+        for other, usuals in _USUAL.items()
+        if other == role or other not in columns
+    }
+    if found[role] is None:
+        return ""
+    return " ".join(f"--{other} {shlex.quote(column)}" for other, column in found.items() if column)
+
+
+_USUAL: Final = {
+    "score": (
+        *("scores", "prob", "proba", "probability", "p", "pred", "prediction", "y_score", "y_prob"),
+        *("y_proba", "y_pred", "p_hat", "phat", "risk", "risk_score", "model_score", "logit"),
+    ),
+    "label": (
+        *("labels", "y", "y_true", "target", "class", "truth", "ground_truth", "outcome", "actual"),
+        *("response", "is_fraud", "fraud", "default", "churn", "converted", "clicked"),
+    ),
+}
+"""Usual names of columns, without regard to case, by role; the first is taken."""
 
 
 def _misspelt(name: str, columns: Sequence[str]) -> list[str]:

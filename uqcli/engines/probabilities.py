@@ -43,6 +43,10 @@ def label_indices(rows: Rows) -> Ints:
     return rows.labels.astype(np.int64) if rows.label_class is None else rows.label_class
 
 
+_LEAST_PERCENT: Final = 2.0
+"""Largest score from which scores of at most 100 may be percentages."""
+
+
 def require_probabilities(score: Floats, column: str, remedy: str = "calibrate the scores first") -> None:
     """Refuse scores that are not probabilities.
 
@@ -54,6 +58,8 @@ def require_probabilities(score: Floats, column: str, remedy: str = "calibrate t
     if not len(score):
         return
     low, high = float(score.min()), float(score.max())
+    if low >= 0 and _LEAST_PERCENT < high <= 100:
+        remedy = "divide them by 100 if they are percentages"
     if low < 0 or high > 1:
         raise DataError(
             f"column '{column}' has scores from {low:g} to {high:g}",

@@ -44,7 +44,7 @@ def test_other_tails_are_within_a_few_percent(seed, rows, distance):
     assert p_of(scores, positives) == pytest.approx(exact, rel=0.05)
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.covering("thorough", every=2, also=["40"])
 @pytest.mark.parametrize("copies", [1, 3, 40, 5000])
 def test_equal_rows_are_added_by_doubling(copies):
     """Many copies of a row take another way than few, to the same distribution."""

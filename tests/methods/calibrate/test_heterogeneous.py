@@ -9,7 +9,7 @@ from uqcli.counts import Feature
 from uqcli.jobs.calibrate.fit import CalibrationOptions, fit
 
 
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.covering("thorough", every=4, also=["isotonic-boosted"])
 @pytest.mark.parametrize("partitioner", Partitioner)
 @pytest.mark.parametrize("leaf_method", LeafMethod)
 def test_trees_calibrate_what_one_map_cannot(partitioner, leaf_method):

@@ -168,7 +168,8 @@ def _check(request: SampleRequest) -> None:
     check_confidence(request.confidence)
     refuse_keep(request.data.on_invalid)
     if (request.budget is None) == (request.width is None):
-        raise UsageError("--budget and --plan", expected="one of them")
+        given = "neither --budget nor --plan" if request.budget is None else "--budget and --plan"
+        raise UsageError(given, expected="one of them")
     if request.width is not None and not 0 < request.width < 1:
         raise UsageError(f"--plan {request.width:g}", expected="a width between 0 and 1, such as 0.1")
     if request.keep_labelled and request.label is None:

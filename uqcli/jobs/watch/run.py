@@ -125,7 +125,11 @@ def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
                 remedy="check its name",
             )
         return None
-    saved = decode(request.state, request.state_name)
+    try:
+        saved = decode(request.state, request.state_name)
+    except ArtifactError as error:
+        found = error.found.replace("rule file", "state")
+        raise ArtifactError(found, expected="the state of a watch", remedy=_OTHER) from error
     if not isinstance(saved, WatchArtifact):
         raise ArtifactError(f"'{request.state_name}' is a rule file of kind {saved.kind}", remedy=_OTHER)
     if saved.unsealed:

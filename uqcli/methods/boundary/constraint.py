@@ -332,7 +332,7 @@ def _read_share(kind: ConstraintKind, *, above: int | None = None) -> Callable[[
 def _read_max_selected(text: str) -> Constraint:
     kind = ConstraintKind.MAX_SELECTED
     if text.endswith("%"):
-        share = decimal(f"{kind} %", text.removesuffix("%").rstrip(), above=0, at_most=100) / 100
+        share = decimal(str(kind), text.removesuffix("%").rstrip(), above=0, at_most=100, unit="%") / 100
         return Constraint(kind=kind, value=text, numbers=(share,), relative=True)
     rows = decimal(kind, text, above=0)
     if rows.denominator != 1:

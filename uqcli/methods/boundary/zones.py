@@ -78,7 +78,7 @@ def review_limit(*, review: str | None, miss: str | None) -> ReviewLimit | None:
     if review is None:
         return None
     if review.endswith("%"):
-        share = decimal("--review %", review.removesuffix("%").rstrip(), above=0, at_most=100) / 100
+        share = decimal("--review", review.removesuffix("%").rstrip(), above=0, at_most=100, unit="%") / 100
         return ReviewLimit(kind=ReviewKind.REVIEW, value=review, number=share, relative=True)
     if not (review.isascii() and review.isdigit() and 0 < int(review[:MAX_DIGITS]) < 10**MAX_DIGITS):
         expected = "a whole number of rows above 0, or a share such as 5%"

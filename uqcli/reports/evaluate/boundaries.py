@@ -222,6 +222,18 @@ Results = Sequence[tuple[str, Any, HasMetrics]]
 """Name, rule and metrics of each rule file, in the order of the command line."""
 
 
+def simpler_of(results: Results) -> str:
+    """Say which of two boundaries to use if neither does better: the one with fewer thresholds."""
+    first, second = (
+        sum(len(rule.thresholds) for rule in (artifact, *artifact.group_rules.values()))
+        for _, artifact, _ in results
+    )
+    names = names_of(results)
+    if first == second:
+        return f"either will do, so keep {names[0]}"
+    return f"use {names[0] if first < second else names[1]}, the simpler rule"
+
+
 def uncorrected_tests(results: Results) -> list[str]:
     """Caution that tests are not corrected for three or more rules."""
     if len(results) < 3:
@@ -656,13 +668,13 @@ class EvaluateReport(Evaluated):
     def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
         """State how many of the additional alerts of one rule are positive, and when to use it."""
         if difference.value is not None:
-            return worth_more(names_of(self.results), difference.value)
+            return worth_more(names_of(self.results), difference.value, simpler_of(self.results))
         if difference.selected.low is None:
             return []
         if difference.caught is not None:
             return self._advice_for_reviews(difference)
         if not direction(difference.selected) and not direction(difference.recall):
-            return ["No significant difference: use the simpler rule."]
+            return [f"No significant difference: {simpler_of(self.results)}."]
         named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
         (more, many), (less, few) = sorted(named, key=lambda pair: pair[1].selected, reverse=True)
         alerts, hits = many.selected - few.selected, many.true_positives - few.true_positives

@@ -60,14 +60,12 @@ def _significance(estimate: Estimate) -> str:
     return " (sig.)" if direction(estimate) else " (n.s.)"
 
 
-def worth_more(names: Sequence[str], difference: MeasuredValue) -> list[str]:
-    """State which of two rules is worth more on the test set, and whether significantly."""
+def worth_more(names: Sequence[str], difference: MeasuredValue, otherwise: str) -> list[str]:
+    """State which of two rules is worth more on the test set, or what to do if neither is significantly."""
     estimate = difference.value
     if not estimate.value or not direction(estimate):
         why = "too few rows differ" if estimate.low is None else "n.s."
-        return [
-            f"No significant difference in value ({money_change(estimate)}, {why}): use the simpler rule."
-        ]
+        return [f"No significant difference in value ({money_change(estimate)}, {why}): {otherwise}."]
     better = names[1] if estimate.value > 0 else names[0]
     size = Estimate(
         value=abs(estimate.value),

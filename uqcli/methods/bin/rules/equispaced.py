@@ -25,7 +25,7 @@ def equispaced_edges(counts: ValueCounts, bins: int) -> Floats:
         raise DataError(
             f"scores from {low:g} to {high:g}",
             expected="probabilities between 0 and 1",
-            remedy="calibrate the scores first",
+            remedy="divide them by 100 if they are percentages, or calibrate the scores first",
         )
     return even_edges(bins)
 

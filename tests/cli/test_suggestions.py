@@ -1,0 +1,73 @@
+"""Tests of errors that say what was meant: foreign words, percentages, usual names of columns."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def files(uqcli, tmp_path):
+    random = np.random.default_rng(0)
+    score = random.random(400)
+    frame = pl.DataFrame({"score": score, "label": (random.random(400) < score).astype(int)})
+    frame.write_csv(tmp_path / "fit.csv")
+    frame.with_columns(pl.col("score") * 100).write_csv(tmp_path / "percent.csv")
+    frame.rename({"score": "Prob", "label": "y"}).write_csv(tmp_path / "names.csv")
+    frame.select(p_0=1 - pl.col("score"), p_1="score", label="label").write_csv(tmp_path / "classes.csv")
+    fit = ("boundary", "fit.csv", "--recall", "0.5", "--algorithm", "st", "-q", "-o", "rule.json")
+    assert uqcli(*fit).code == 0
+    (tmp_path / "bad.state").write_text('{"kind": 1')
+
+
+CASES = {
+    "tce percent.csv": (3, "divide them by 100 if they are percentages"),
+    "calibrate percent.csv": (3, "divide them by 100 if they are percentages"),
+    "conformal percent.csv": (3, "divide them by 100 if they are percentages"),
+    "apply fit.csv fit.csv": (5, "'fit.csv' holds rows, not a rule"),
+    "show fit.csv": (5, "uqcli boundary fit.csv -o rule.json"),
+    "evaluate rule.json fit.csv --threshold 0.5": (2, "thresholds are those of the rule file"),
+    "boundary fit.csv --threshold 0.5": (2, "did you mean --precision or --recall"),
+    "conformal fit.csv --coverage 0.9": (2, "did you mean --alpha?"),
+    "fit fit.csv": (2, "did you mean boundary or calibrate?"),
+    "boundaries fit.csv": (2, "did you mean boundary?"),
+    "help boundary": (2, "give --help after the command"),
+    "sample rule.json fit.csv --for precision": (2, "neither --budget nor --plan"),
+    "boundary fit.csv --recal 0.5": (
+        2,
+        "no option --recal; did you mean --recall? see uqcli boundary --help",
+    ),
+    "boundary fit.csv --recall 0.5 --algorithm smoth": (2, "did you mean smooth?"),
+    "tce names.csv": (3, "which has Prob, y; give --score Prob --label y"),
+    "tce fit.csv --score other": (
+        3,
+        "no column 'other' in 'fit.csv', which has score, label; give --score COLUMN",
+    ),
+    "conformal classes.csv": (3, "or --proba 'p_*' for class probabilities"),
+    "boundary fit.csv --precision 80 --algorithm st": (2, "did you mean 0.8?"),
+    "boundary fit.csv --recall 99.5% --algorithm st": (2, "did you mean 0.995?"),
+    "boundary fit.csv --max-selected 200% --algorithm st": (2, "max-selected '200%'; expected"),
+    "watch rule.json fit.csv --state bad.state": (
+        5,
+        "expected the state of a watch; name another --state FILE",
+    ),
+}
+"""Exit code and a part of the message, by command line."""
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_an_error_says_what_was_meant(uqcli, files, line):
+    code, part = CASES[line]
+    found = uqcli(*line.split())
+    assert (found.code, found.out) == (code, b"")
+    assert part in found.err
+
+
+def test_the_simpler_of_two_equally_good_rules_is_named(uqcli, files, tmp_path):
+    frame = pl.read_csv(tmp_path / "fit.csv").with_columns(uncertainty=pl.arange(pl.len()) % 7)
+    frame.write_csv(tmp_path / "two.csv")
+    fit = ("--recall", "0.5", "--algorithm", "smooth", "--uncertainty-bins", "2", "-q", "-o", "bins.json")
+    assert uqcli("boundary", "two.csv", *fit).code == 0
+    text = " ".join(uqcli("evaluate", "bins.json", "rule.json", "two.csv", "--verbose").out.decode().split())
+    assert "No significant difference: use rule.json, the simpler rule." in text
+    again = " ".join(uqcli("evaluate", "rule.json", "rule.json", "two.csv", "--verbose").out.decode().split())
+    assert "either will do, so keep" in again
