@@ -373,6 +373,52 @@ def test_em_refuses_constant_target_scores(uqcli, data, tmp_path, rows):
     assert not (tmp_path / "s.json").exists()
 
 
+def undersampled_scores(random, rows, prevalence):
+    """Draw labels, and scores of a model that saw one in ten of the negatives."""
+    label = random.random(rows) < prevalence
+    log_odds = np.log(0.1 / 0.9) + 2 * random.normal(2 * label, 1) - 2 + np.log(10)
+    return pl.DataFrame({"score": 1 / (1 + np.exp(-log_odds)), "label": label.astype(int)})
+
+
+def test_em_calibrates_scores_of_an_undersampled_model(uqcli, tmp_path):
+    random = np.random.default_rng(1)
+    undersampled_scores(random, 1000, 0.1).write_csv(tmp_path / "source.csv")
+    undersampled_scores(random, 5000, 0.1).drop("label").write_csv(tmp_path / "target.csv")
+    arguments = ("--target", "target.csv", "--estimator", "em")
+    report = uqcli("shift", "source.csv", *arguments, "--json", "-q").json
+    assert report["metrics"]["target_prior"]["1"] == pytest.approx(0.1, abs=0.03)
+    low, high = (report["metrics"]["class_shares"]["1"]["target"][end] for end in ("low", "high"))
+    assert 0.03 < low < 0.1 < high < 0.2
+    assert report["metrics"]["calibration_error"] < 0.03
+    assert "EM calibrated the probabilities on the labelled rows first (Platt scaling)." in report["notes"]
+
+
+def test_em_calibrates_undersampled_probabilities_of_many_classes(uqcli, folder):
+    factor = {"p_ash": 0.05, "p_elm": 0.3, "p_oak": 1.0, "p_yew": 4.0}
+    for name in ("cal.parquet", "target_labelled.csv"):
+        rows = pl.read_parquet(folder / name) if name == "cal.parquet" else pl.read_csv(folder / name)
+        total = sum(pl.col(column) * times for column, times in factor.items())
+        changed = rows.with_columns(pl.col(column) * times / total for column, times in factor.items())
+        changed.write_csv(folder / f"changed_{name.partition('.')[0]}.csv")
+    arguments = ("--target", "changed_target_labelled.csv", *PROBA, "--estimator", "em", "--json", "-q")
+    report = uqcli("shift", "changed_cal.csv", *arguments).json
+    assert list(report["metrics"]["target_prior"].values()) == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=0.05)
+    assert any("(vector scaling)" in note for note in report["notes"])
+
+
+def test_em_refuses_a_target_whose_predicted_classes_contradict_it(uqcli, tmp_path):
+    random = np.random.default_rng(1)
+    undersampled_scores(random, 1000, 0.3).write_csv(tmp_path / "source.csv")
+    pl.DataFrame({"score": random.uniform(0.51, 0.9, 2000)}).write_csv(tmp_path / "target.csv")
+    (tmp_path / "s.json").write_text("old")
+    arguments = ("--target", "target.csv", "--estimator", "em", "-q", "-o", "s.json")
+    outcome = uqcli("shift", "source.csv", *arguments, "--report", "r.json")
+    assert outcome.code == 4
+    assert "predicted classes of the new data contradict EM's class priors" in outcome.err
+    assert (tmp_path / "s.json").read_text() == "old"
+    assert json.loads((tmp_path / "r.json").read_text())["metrics"]["target_prior"] == {"0": None, "1": None}
+
+
 def test_em_accepts_a_target_of_one_class(uqcli, folder):
     target_rows = frame(300, seed=5, prior=(0, 0, 1, 0)).drop("label")
     target_rows.write_csv(folder / "one.csv")

@@ -69,8 +69,9 @@ def evidence_of(kind, rows, unlabelled, classes):
     probability, label = rows
     target = ClassCounts.from_rows(unlabelled, np.zeros(len(unlabelled), dtype=np.int64), None)
     if kind == "em":
-        labels = np.bincount(label, minlength=len(classes))
-        return Likelihood(class_counts=labels, target=target, classes=classes)
+        return Likelihood(
+            source=ClassCounts.from_rows(probability, label, None), target=target, classes=classes
+        )
     if kind == "soft":
         return MeanProbabilities(
             source=ClassCounts.from_rows(probability, label, None), target=target, classes=classes
@@ -113,3 +114,62 @@ def test_intervals_from_few_rows_cover_weights_and_priors(kind, case):
         assert stats.binomtest(int(count), interval_count, 0.93, alternative="less").pvalue > 0.003, (
             covered / interval_count
         )
+
+
+MODELS = {  # factor of the calibrated log-odds, and the step of the intercept from class to class
+    "calibrated": (1.0, 0.0),
+    "undersampled": (1.0, 2.2),
+    "overconfident": (2.0, 0.0),
+}
+UNCALIBRATED = {  # priors in source and target data, distance of the classes, labelled and unlabelled rows
+    "more positives": ([0.9, 0.1], [0.8, 0.2], 1.5, 300, 2000),
+    "few labelled rows": ([0.7, 0.3], [0.5, 0.5], 2, 50, 300),
+    "few positives, no shift": ([0.95, 0.05], [0.95, 0.05], 2, 400, 2000),
+    "three classes": ([0.5, 0.3, 0.2], [0.2, 0.3, 0.5], 1.6, 150, 500),
+}
+
+
+def uncalibrated(probability, model):
+    factor, step = MODELS[model]
+    score = probability**factor * np.exp(step * np.arange(probability.shape[1]))
+    return score / score.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("case", UNCALIBRATED)
+def test_intervals_of_em_cover_for_models_that_are_not_calibrated(case, model):
+    source, target, distance, labelled, unlabelled = UNCALIBRATED[case]
+    runs, covered, errors, names = max(40, RUNS // 2), 0, [], tuple(map(str, range(len(source))))
+    for seed in range(runs):
+        random = np.random.default_rng([9, seed])
+        probability, label = sampled_rows(random, labelled, source, source, distance)
+        new, _ = sampled_rows(random, unlabelled, target, source, distance)
+        evidence = evidence_of(
+            "em", (uncalibrated(probability, model), label), uncalibrated(new, model), names
+        )
+        estimate = evidence.estimate()
+        redrawn = [
+            evidence.redrawn(generator(seed, Purpose.BOOTSTRAP, replicate), estimate)
+            for replicate in range(79)
+        ]
+        (low, high) = intervals_of_priors([draw.target_prior for draw in redrawn], 0.95)[-1]
+        covered += low <= target[-1] <= high
+        errors.append(estimate.weights[-1] * np.mean(label == len(source) - 1) - target[-1])
+    assert stats.binomtest(covered, runs, 0.93, alternative="less").pvalue > 0.003, covered / runs
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(runs) + 0.01
+
+
+@pytest.mark.parametrize("case", FEW_ROWS | UNCALIBRATED)
+def test_em_seldom_contradicts_target_data_that_differ_in_priors_only(case):
+    source, target, distance, labelled, unlabelled = (FEW_ROWS | UNCALIBRATED)[case]
+    runs, contradicted, names = 2 * RUNS, 0, tuple(map(str, range(len(source))))
+    for seed in range(runs):
+        random = np.random.default_rng([10, seed])
+        rows = sampled_rows(random, labelled, source, source, distance)
+        new, _ = sampled_rows(random, unlabelled, target, source, distance)
+        if len(set(rows[1])) == len(source):
+            try:
+                evidence_of("em", rows, new, names).estimate()
+            except InfeasibleError as failure:
+                contradicted += "contradict" in str(failure)
+    assert stats.binomtest(contradicted, runs, 0.003, alternative="greater").pvalue > 0.003

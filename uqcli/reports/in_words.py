@@ -28,7 +28,7 @@ CONFORMAL: Final[Mapping[str, str]] = MappingProxyType(
 ESTIMATORS: Final[Mapping[str, str]] = MappingProxyType(
     {
         ShiftEstimator.BBSE: "from how predicted classes are confused on the labelled rows",
-        ShiftEstimator.EM: "by maximum likelihood, from calibrated probabilities",
+        ShiftEstimator.EM: "by maximum likelihood, from probabilities that it calibrates",
         ShiftEstimator.KNOWN: "as given",
     }
 )

@@ -36,7 +36,7 @@ class EstimateOptions:
         "FILE", "Unlabelled new data (repeatable); --weight is for the labelled rows."
     )
     estimator: ShiftEstimator = choice(
-        "bbse: from predicted classes; em: maximum likelihood, if probabilities are calibrated; "
+        "bbse: from predicted classes; em: maximum likelihood, after calibration on the labelled rows; "
         "known: from --prior.",
         defaults.SHIFT_ESTIMATOR,
     )

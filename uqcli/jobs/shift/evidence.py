@@ -11,6 +11,9 @@ import numpy as np
 
 from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, Ints
+from uqcli.document import p_text, printable
+from uqcli.errors import InfeasibleError
+from uqcli.methods.calibrate.linear_scaling import LinearScaling
 from uqcli.methods.shift.dirichlet import (
     UNSEEN_IN_TARGET,
     Matrix,
@@ -21,10 +24,20 @@ from uqcli.methods.shift.dirichlet import (
 )
 from uqcli.methods.shift.identifiability import require_identified
 from uqcli.methods.shift.sums import exact_sums, mean_responsibilities
-from uqcli.methods.shift.weights import ClassWeights, bbse, em, known, solve_weights
+from uqcli.methods.shift.weights import (
+    ClassWeights,
+    bbse,
+    contradiction_p_value,
+    em,
+    known,
+    solve_weights,
+)
 
 _MIN_START = 1e-3
 """Lower bound of EM's starting weights in a draw, since EM never leaves 0."""
+
+_CONTRADICTION = 1e-3
+"""P-value below which the predicted classes of the target contradict an estimate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,29 +154,76 @@ class MeanProbabilities:
 
 @dataclass(frozen=True, kw_only=True)
 class Likelihood:
-    """Source rows by class, and distinct target rows with calibrated probabilities."""
+    """Distinct rows of source and target, whose probabilities are calibrated on the source."""
 
-    class_counts: Ints
+    source: ClassCounts
     target: ClassCounts
     classes: Sequence[str]
 
     def estimate(self) -> ClassWeights:
-        """See Evidence."""
-        prior, rows = self.class_counts / self.class_counts.sum(), self.target
-        weights = em(mean_responsibilities(rows.probability, rows.count), prior, self.classes)
-        require_identified(rows.probability, rows.count, prior, weights.weights)
+        """See Evidence.
+
+        Raises
+        ------
+        InfeasibleError
+            The priors are not identified, or the target's predicted classes contradict them.
+        """
+        rows, prior = self.target, self._labels / self._labels.sum()
+        probability = self._scaling.fitted.probabilities(rows.probability)
+        weights = em(mean_responsibilities(probability, rows.count), prior, self.classes)
+        require_identified(probability, rows.count, prior, weights.weights)
+        self._require_agreement(weights.weights * prior)
         return weights
 
     def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         rows, classes = self.target, len(self.classes)
-        prior = draw_labels(self.class_counts, random)
+        weight = random.standard_gamma(self.source.count)
+        probability = self._scaling.refit(weight, random).probabilities(rows.probability)
+        labels = _sums(self.source.label, weight, classes)
+        share = labels / labels.sum()
         # EM weights cannot go below 0: half of the draws add no unseen rows, so that weight 0 is possible
         unseen = UNSEEN_IN_TARGET * random.integers(2)
         mass = random.standard_gamma(np.concatenate([rows.count, np.full(classes, unseen)]))
-        expectation = mean_responsibilities(np.concatenate([rows.probability, np.eye(classes)]), mass)
+        expectation = mean_responsibilities(np.concatenate([probability, np.eye(classes)]), mass)
         start = np.maximum(estimate.weights, _MIN_START)
-        return BootstrapDraw(weights=em(expectation, prior, self.classes, start).weights, source_prior=prior)
+        target_prior = em(expectation, share, self.classes, start).weights * share
+        # an unseen labelled row adds to the priors as in draw_labels, but not to the calibration
+        labels += random.standard_gamma(1 / classes, classes)
+        source_prior = labels / labels.sum()
+        return BootstrapDraw(weights=target_prior / source_prior, source_prior=source_prior)
+
+    @cached_property
+    def _scaling(self) -> LinearScaling:
+        return LinearScaling(counts=self.source, classes=len(self.classes))
+
+    @property
+    def _labels(self) -> Floats:
+        """Labelled rows by class."""
+        return _sums(self.source.label, self.source.count, len(self.classes))
+
+    def _require_agreement(self, target_prior: Floats) -> None:
+        source, target, size = self.source, self.target, len(self.classes)
+        cell = source.probability.argmax(axis=1) * size + source.label
+        joint = _sums(cell, source.count, size**2).reshape(size, size)
+        predicted = _sums(target.probability.argmax(axis=1), target.count, size)
+        p_value = contradiction_p_value(joint, predicted, target_prior)
+        if p_value < _CONTRADICTION:
+            shares = ", ".join(
+                f"{printable(name, 20)} {share:.3g}"
+                for name, share in zip(self.classes[:6], target_prior, strict=False)
+            )
+            raise InfeasibleError(
+                f"the predicted classes of the new data contradict EM's class priors ({shares}; "
+                f"G-test, {p_text(p_value)})",
+                expected="new data that differ from the labelled rows in class priors only",
+                remedy="use --estimator bbse, and label some of the new rows to check",
+            )
+
+
+def _sums(index: Ints, weight: Ints | Floats, size: int) -> Floats:
+    """Sum weights by an index below ``size``."""
+    return np.bincount(index, weight, size).astype(np.float64)
 
 
 def _solved(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> BootstrapDraw:

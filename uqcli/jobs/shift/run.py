@@ -30,6 +30,7 @@ from uqcli.jobs.shift.evidence import (
     PredictedClasses,
 )
 from uqcli.methods.bin.edges import even_edges
+from uqcli.methods.calibrate.linear_scaling import LinearScaling
 from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, percentile_interval, tail_of
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
@@ -215,7 +216,7 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
     if target is None or request.prior is not None:
         return KnownPrior(target_prior=np.array(request.prior), class_counts=class_counts, classes=classes)
     if request.estimator is ShiftEstimator.EM:
-        return Likelihood(class_counts=class_counts, target=target.distinct(), classes=classes)
+        return Likelihood(source=source.distinct(), target=target.distinct(), classes=classes)
     if request.confusion is Confusion.SOFT:
         return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
     cell = source.predicted * len(classes) + label_indices(source.rows)
@@ -292,7 +293,7 @@ def _report(
         found=weights,
         shift_p=_p_value(sides),
         confidence=request.confidence,
-        calibration=_calibration_error(source),
+        calibration=_calibration_error(source, request.estimator),
         failure=None,
     )
     return report if weights is None else replace(report, artifact=_artifact(report, weights, draws, request))
@@ -348,12 +349,15 @@ def _artifact(
     )
 
 
-def _calibration_error(source: _Side) -> float:
-    """Return the class mean of the ECE on the source data, which EM assumes to be 0."""
+def _calibration_error(source: _Side, estimator: ShiftEstimator) -> float:
+    """Return the class mean of the ECE on the source data; for EM of the calibrated probabilities."""
     edges = even_edges(defaults.SINGLE_SCORE_BINS)
-    rows, label = source.rows, label_indices(source.rows)
+    counts, classes = source.distinct(), len(source.classes)
+    probability = counts.probability
+    if estimator is ShiftEstimator.EM:
+        probability = LinearScaling(counts=counts, classes=classes).cross_fitted()
     errors = [
-        expected_error(in_bins(pool(rows.numbers[PROBA + name], label == class_index, rows.weight), edges))
-        for class_index, name in enumerate(source.classes)
+        expected_error(in_bins(pool(probability[:, index], counts.label == index, counts.count), edges))
+        for index in range(classes)
     ]
-    return sum(errors) / len(errors)
+    return sum(errors) / classes

@@ -101,7 +101,14 @@ _WITH_RIDGE: Final[Sequence[Callable[[Penalty, float], Penalty]]] = (
 
 
 def fit_linear(
-    counts: ClassCounts, penalty: Penalty, start: Matrix | None = None, tolerance: float = 1e-7
+    counts: ClassCounts,
+    penalty: Penalty,
+    start: Matrix | None = None,
+    tolerance: float = 1e-7,
+    *,
+    weight: Floats | None = None,
+    centre: Matrix | None = None,
+    precondition: Callable[[Floats], Floats] | None = None,
 ) -> ClassLinearMap:
     """Fit ``softmax(A z + b)`` with ridge penalties, where z are the centred logarithms of p.
 
@@ -112,17 +119,25 @@ def fit_linear(
     ----------
     start : float64, shape (C, C + 1) or (C, 2), optional
         Coefficients as ``ClassLinearMap.coefficients``; None for the identity.
+    weight : float64, shape (m,), optional
+        Weights in place of the counts of the distinct rows.
+    centre : float64, shape of ``start``, optional
+        Coefficients to which the penalty pulls; None for the identity.
+    precondition
+        As in ``minimum``; None for one that is made for the matrix.
     """
     logits = np.ascontiguousarray(class_logits(counts.probability).T)
     classes, rows = logits.shape
-    share = counts.count / counts.count.sum()
+    count = counts.count if weight is None else weight
+    share = count / count.sum()
     labels = counts.label, np.arange(rows)
     is_full = penalty.other is not None
-    identity = _identity(classes, is_full=is_full)
-    ridge = penalty.scaled(int(counts.count.sum())) * _ridges(identity, penalty)
+    unchanged = identity(classes, is_full=is_full)
+    ridge = penalty.scaled(int(counts.count.sum())) * _ridges(unchanged, penalty)
+    middle = unchanged if centre is None else centre
 
     def loss(flat: Floats) -> tuple[float, Floats]:
-        coefficients = flat.reshape(identity.shape)
+        coefficients = flat.reshape(unchanged.shape)
         if is_full:
             scores = np.einsum("lr,kl->kr", logits, coefficients[:, :-1])
         else:
@@ -132,7 +147,7 @@ def fit_linear(
         label_score = scores[labels]
         np.exp(scores, out=scores)
         total = scores.sum(axis=0)
-        distance = coefficients - identity
+        distance = coefficients - middle
         value = float((share * (np.log(total) - label_score)).sum() + (ridge * distance**2).sum() / 2)
         scores *= share / total
         scores[labels] -= share
@@ -144,10 +159,11 @@ def fit_linear(
         gradient[:, -1] += scores.sum(axis=1)
         return value, gradient.ravel()
 
-    first = identity if start is None else start
-    precondition = _precondition(logits, share, ridge) if is_full else _as_it_is
+    first = unchanged if start is None else start
+    if precondition is None:
+        precondition = _precondition(logits, share, ridge) if is_full else _as_it_is
     flat = minimum(loss, first.ravel(), tolerance=tolerance, precondition=precondition)
-    fitted = flat.reshape(identity.shape)
+    fitted = flat.reshape(unchanged.shape)
     return ClassLinearMap(coefficients=[row.tolist() for row in fitted])
 
 
@@ -170,14 +186,15 @@ def _as_it_is(gradient: Floats) -> Floats:
     return gradient
 
 
-def _identity(classes: int, *, is_full: bool) -> Matrix:
+def identity(classes: int, *, is_full: bool) -> Matrix:
+    """Return the coefficients of the map that changes nothing, with all slopes or one for each class."""
     slopes = np.eye(classes) if is_full else np.ones((classes, 1))
     return np.column_stack([slopes, np.zeros(classes)])
 
 
-def _ridges(identity: Matrix, penalty: Penalty) -> Matrix:
+def _ridges(unchanged: Matrix, penalty: Penalty) -> Matrix:
     """Return the penalty of each coefficient."""
-    ridges = np.where(identity == 1, penalty.diagonal, penalty.other or 0.0)
+    ridges = np.where(unchanged == 1, penalty.diagonal, penalty.other or 0.0)
     ridges[:, -1] = penalty.intercept
     return ridges
 

@@ -182,14 +182,44 @@ def no_shift_p_value(source: Floats, target: Floats) -> float:
     source, target : float64, shape (C,)
         Rows by predicted class.
     """
-    from scipy.special import chdtrc, xlogy
-
     total = source + target
     sides = np.array([source.sum(), target.sum()])
     rare = total * (sides / total.sum()).min() < 5
     table = np.stack([source, target])
     cells = np.concatenate([table[:, ~rare], table[:, rare].sum(axis=1, keepdims=True)], axis=1)
-    cells = cells[:, cells.sum(axis=0) > 0]
+    return _g_test(cells[:, cells.sum(axis=0) > 0])
+
+
+def contradiction_p_value(joint: Matrix, predicted: Floats, target_prior: Floats) -> float:
+    """Compute the p-value of a G-test that predictions in the target agree with its estimated priors.
+
+    The priors and the confusion of the labelled rows imply shares of predicted classes. These are compared
+    with those of the target as if observed on as many rows as give the same variance. In each column of the
+    confusion one more row is divided among the classes.
+
+    Parameters
+    ----------
+    joint : float64, shape (C, C)
+        Labelled rows by predicted class and label.
+    predicted : float64, shape (C,)
+        Target rows by predicted class.
+    target_prior : float64, shape (C,)
+    """
+    mass = joint + 1 / len(joint)
+    rows = mass.sum(axis=0)
+    confusion = mass / rows
+    implied = (confusion * target_prior).sum(axis=1)
+    variance = float((target_prior**2 * confusion * (1 - confusion) / rows).sum())
+    spread = float((implied * (1 - implied)).sum())
+    effective = spread / variance if variance > 0 else float(rows.sum())
+    return no_shift_p_value(effective * implied, predicted)
+
+
+def _g_test(cells: Matrix) -> float:
+    """Compute the p-value of equal shares in two rows of cells, none empty."""
+    from scipy.special import chdtrc, xlogy
+
+    sides = cells.sum(axis=1)
     degrees_of_freedom = cells.shape[1] - 1
     if degrees_of_freedom == 0:
         return 1.0

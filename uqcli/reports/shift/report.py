@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
+from uqcli.choices import ShiftEstimator
 from uqcli.document import (
     Document,
     Estimate,
@@ -49,7 +50,8 @@ class ShiftReport(OneResult):
     confidence
         Confidence of all intervals.
     calibration
-        Mean over the classes of the ECE on the source data.
+        Mean over the classes of the ECE on the source data; for EM of its calibrated probabilities, each
+        from labelled rows without that row.
     source_shares
         Prior of each class in the source data, with its exact interval.
     failed_draws
@@ -195,7 +197,7 @@ class ShiftReport(OneResult):
             )
         if self.parameters.estimator == "em" and self.calibration > _MAX_CALIBRATION_ERROR:
             sentences.append(
-                f"EM needs calibrated probabilities (ECE {self.calibration:.3g}): calibrate, or try bbse."
+                f"EM's calibration leaves an ECE of {self.calibration:.3g} on the labelled rows: try bbse."
             )
         if weights is not None and weights.clipped and self.artifact is not None:
             names = ", ".join(self.artifact.classes[number] for number in weights.clipped[:20])
@@ -210,6 +212,9 @@ class ShiftReport(OneResult):
     def _notes(self) -> list[str]:
         notes = [] if self.failure is None else [f"No class weights: {self.failure}."]
         notes.append(f"{describe(self.parameters.estimator, ESTIMATORS)}.")
+        if self.parameters.estimator is ShiftEstimator.EM:
+            scaling = "Platt" if len(self.classes) == 2 else "vector"
+            notes.append(f"EM calibrated the probabilities on the labelled rows first ({scaling} scaling).")
         if self.artifact is not None:
             notes += [
                 "Above 1: the class is more frequent in the target data.",
