@@ -14,6 +14,7 @@ from uqcli.engines.request import ClassColumns, DataRequest, Roles
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.shift.evidence import Likelihood, MeanProbabilities, PredictedClasses
 from uqcli.jobs.shift.run import ShiftRequest, intervals_of_priors, intervals_of_weights, run
+from uqcli.methods.shift.weights import no_shift_p_value
 
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 
@@ -173,3 +174,46 @@ def test_em_seldom_contradicts_target_data_that_differ_in_priors_only(case):
             except InfeasibleError as failure:
                 contradicted += "contradict" in str(failure)
     assert stats.binomtest(contradicted, runs, 0.003, alternative="greater").pvalue > 0.003
+
+
+RARE = [  # shares of the predicted classes, source and target rows
+    ([0.97, 0.03], 100, 100),
+    ([0.98, 0.02], 100, 300),
+    ([0.95, 0.05], 60, 60),
+    ([0.99, 0.01], 300, 300),
+    ([0.99, 0.01], 200, 2000),
+    ([0.995, 0.005], 1000, 300),
+    ([0.985, 0.015], 200, 200),
+    ([0.94, 0.06], 50, 50),
+    ([0.9, 0.1], 30, 30),
+    ([0.9, 0.1], 20, 500),
+    ([0.7, 0.3], 10, 20),
+    ([0.5, 0.5], 12, 12),
+    ([0.5, 0.5], 400, 100),
+    ([0.6, 0.39, 0.01], 200, 200),
+    ([0.6, 0.38, 0.01, 0.01], 150, 150),
+    ([0.5, 0.3, 0.15, 0.03, 0.01, 0.01], 100, 100),
+    ([0.5, 0.3, 0.15, 0.03, 0.01, 0.01], 100, 1000),
+    ([0.9, 0.05, 0.03, 0.02], 80, 80),
+    ([0.8, 0.1, 0.05, 0.05], 50, 200),
+    ([0.3, 0.3, 0.3, 0.05, 0.05], 60, 40),
+    ([0.3, 0.3, 0.3, 0.1], 25, 400),
+    ([0.96, 0.02, 0.02], 100, 100),
+    ([0.99, 0.005, 0.005], 400, 400),
+    ([0.97, 0.01, 0.01, 0.01], 300, 100),
+    ([0.2, 0.2, 0.2, 0.2, 0.2], 30, 30),
+]
+
+
+@pytest.mark.parametrize("case", range(len(RARE)))
+def test_the_test_of_no_shift_has_its_size_with_rare_classes(case):
+    shares, source, target = RARE[case]
+    random, draws = np.random.default_rng([11, case]), 10 * RUNS
+    pairs = zip(
+        random.multinomial(source, shares, draws), random.multinomial(target, shares, draws), strict=True
+    )
+    p_values = np.array([no_shift_p_value(*pair) for pair in pairs])
+    for level in (0.05, 0.01):
+        rejected = int((p_values <= level).sum())
+        most = 1.12 * level  # .056 of .05
+        assert stats.binomtest(rejected, draws, most, alternative="greater").pvalue > 0.003, rejected / draws

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior, problems
 from uqcli.errors import InfeasibleError
@@ -58,6 +59,23 @@ def test_the_test_of_no_shift_has_its_level():
     assert abs(np.mean(np.array(p_values) <= 0.05) - 0.05) < 0.02
     assert no_shift_p_value(random.multinomial(800, SOURCE), random.multinomial(500, TARGET)) < 1e-9
     assert no_shift_p_value(np.array([5.0, 0.0]), np.array([7.0, 0.0])) == 1.0
+    assert no_shift_p_value(np.array([2.0, 1.0, 1.0]), np.array([1.0, 2.0, 0.0])) == 1.0
+
+
+@pytest.mark.parametrize(("source", "target"), [((97, 3), (95, 5)), ((9, 0), (40, 6)), ((30, 1), (400, 60))])
+def test_a_rare_class_beside_one_other_is_tested_exactly(source, target):
+    expected = stats.fisher_exact([source, target])[1]
+    assert no_shift_p_value(np.array(source), np.array(target)) == pytest.approx(expected, rel=1e-9)
+    three = no_shift_p_value(np.array([source[0], source[1], 0]), np.array([target[0], 0, target[1]]))
+    pooled = [[source[0], source[1]], [target[0], target[1]]]
+    assert three == pytest.approx(stats.fisher_exact(pooled)[1], rel=1e-9)
+
+
+def test_classes_that_stay_rare_join_the_smallest_class_kept():
+    source, target = np.array([60, 30, 2, 1]), np.array([50, 45, 1, 2])
+    joined = no_shift_p_value(np.array([60, 33]), np.array([50, 48]))
+    assert no_shift_p_value(source, target) == joined
+    assert no_shift_p_value(source[::-1], target[::-1]) == pytest.approx(joined, rel=1e-12)
 
 
 @settings(max_examples=30)

@@ -17,6 +17,8 @@ Matrix = NDArray[np.float64]
 _MIN_SINGULAR_RATIO = 1e-9
 _CONVERGENCE_TOLERANCE = 1e-10
 _MAX_STEPS = 20_000
+_MIN_EXPECTED = 5
+"""Expected count on either side below which a class is too rare for the G-test."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,8 +176,9 @@ def _missing_class(name: str) -> InfeasibleError:
 def no_shift_p_value(source: Floats, target: Floats) -> float:
     """Compute the p-value of a G-test that predictions are distributed alike in source and target.
 
-    Classes with an expected count below five on a side are pooled. The statistic is divided by Williams'
-    correction (1976), so that the level also holds in small tables.
+    Classes with an expected count below five on a side are pooled. If the pooled classes still expect fewer,
+    they join the smallest class kept; if only one is kept, Fisher's exact test takes the place of the G-test.
+    The statistic is divided by Williams' correction (1976), so that the level also holds in small tables.
 
     Parameters
     ----------
@@ -184,8 +187,14 @@ def no_shift_p_value(source: Floats, target: Floats) -> float:
     """
     total = source + target
     sides = np.array([source.sum(), target.sum()])
-    rare = total * (sides / total.sum()).min() < 5
+    expected = total * (sides / total.sum()).min()
+    rare = expected < _MIN_EXPECTED
     table = np.stack([source, target])
+    kept = np.flatnonzero(~rare)
+    if len(kept) and 0 < expected[rare].sum() < _MIN_EXPECTED:
+        if len(kept) == 1:
+            return _exact_p_value(table[:, rare].sum(axis=1), sides)
+        rare[kept[expected[kept].argmin()]] = True
     cells = np.concatenate([table[:, ~rare], table[:, rare].sum(axis=1, keepdims=True)], axis=1)
     return _g_test(cells[:, cells.sum(axis=0) > 0])
 
@@ -213,6 +222,25 @@ def contradiction_p_value(joint: Matrix, predicted: Floats, target_prior: Floats
     spread = float((implied * (1 - implied)).sum())
     effective = spread / variance if variance > 0 else float(rows.sum())
     return no_shift_p_value(effective * implied, predicted)
+
+
+def _exact_p_value(rare: Floats, sides: Floats) -> float:
+    """Compute the p-value of Fisher's exact test, two-sided: all tables that are not more likely.
+
+    Parameters
+    ----------
+    rare, sides : float64, shape (2,)
+        Rows of the rare class and all rows, in source and target; rounded to integers.
+    """
+    (first, second), (rows, other_rows) = (np.rint(side).astype(int).tolist() for side in (rare, sides))
+    found = first + second
+    lowest, highest = max(0, found - other_rows), min(found, rows)
+    count = np.arange(lowest, highest, dtype=np.float64)  # of the source; each with the next
+    step = np.log(found - count) + np.log(rows - count) - np.log(count + 1)
+    step -= np.log(other_rows - found + count + 1)
+    log_share = np.concatenate([[0.0], np.cumsum(step)])
+    share = np.exp(log_share - log_share.max())
+    return float(share[share <= share[first - lowest] * (1 + 1e-7)].sum() / share.sum())
 
 
 def _g_test(cells: Matrix) -> float:
