@@ -67,7 +67,10 @@ def smooth_tops(rows, lower, bound):
 
 
 def by_optimism(rows, tops, draws, chosen):
-    """Return precision and recall minus their optimism: mean metric on the draws minus that on all rows."""
+    """Return precision and recall minus their optimism: mean metric on the draws minus that on all rows.
+
+    Also return the number of positives whose recall under a fixed boundary varies as much.
+    """
     positives = sum(p for row in rows for _, p in row)
     true_positives, selected = true_and_flagged(rows, tops)
     optimism = []
@@ -83,7 +86,15 @@ def by_optimism(rows, tops, draws, chosen):
             )
         )
     mean = [sum(column) / len(optimism) for column in zip(*optimism, strict=True)]
-    return [true_positives / selected - max(0, mean[0]), true_positives / positives - max(0, mean[1])]
+    precision, recall = (
+        true_positives / selected - max(0, mean[0]),
+        true_positives / positives - max(0, mean[1]),
+    )
+    share = (min(max(recall, 0), 1) * positives + 1) / (positives + 2)
+    variance = sum((value - mean[1]) ** 2 for _, value in optimism) / (len(optimism) - 1)
+    fixed = share * (1 - share) / positives
+    varying = max(fixed, variance / 1.3) + max(0, mean[1]) ** 2
+    return [precision, recall], positives * fixed / varying
 
 
 def estimate_632(rows, tops, left_out, chosen):

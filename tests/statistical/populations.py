@@ -79,7 +79,7 @@ def measure_boundary(population, size, seed, **options):
     score, uncertainty, label = population.sample(size, seed)
     try:
         model = uqcli.find_boundary(
-            score, label, uncertainty=uncertainty, precision=population.bound, seed=seed, **options
+            score, label, uncertainty=uncertainty, seed=seed, **{"precision": population.bound, **options}
         )
     except uqcli.InfeasibleError:
         return None

@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 import uqcli
-from tests.statistical.populations import POPULATIONS, measure_boundary
+from tests.statistical.populations import (
+    POPULATIONS,
+    Population,
+    measure_boundary,
+    normal,
+    sigmoid,
+    uniform_square,
+)
 from uqcli.artifacts.boundary import EXPECTED_RANGE
 from uqcli.jobs.intervals import proportion_estimate
 
@@ -43,6 +50,35 @@ def test_expected_metrics_hold_on_new_data(name, algorithm):
             assert np.mean(covered) >= 0.85 - 3 * np.sqrt(0.85 * 0.15 / len(covered)), np.mean(covered)
         bias = np.array([measurement[f"{rate}_bias"] for measurement in with_range])
         assert abs(bias.mean()) <= 0.02 + 3 * bias.std() / np.sqrt(len(bias)), bias.mean()
+
+
+NEAR_THE_BOUND = {  # many thresholds nearly meet the constraint
+    "flat rates": (Population(uniform_square, lambda s, u: 0.4 + 0.2 * s + 0 * u, "0.52"), 500, {}),
+    "flat log-odds": (
+        Population(normal, lambda s, u: sigmoid(0.3 * np.log(s / (1 - s))) + 0 * u, "0.52"),
+        500,
+        {},
+    ),
+    "flat rates, one threshold": (
+        Population(uniform_square, lambda s, u: 0.4 + 0.2 * s + 0 * u, "0.52"),
+        500,
+        {"algorithm": "st"},
+    ),
+    "high precision": (
+        Population(normal, lambda s, u: sigmoid(2 + 3 * np.log(s / (1 - s)) + 0.3 * u), "0.99"),
+        500,
+        {},
+    ),
+    "few false alarms, rare": (POPULATIONS["rare, evidence"], 2000, {"precision": None, "max_fpr": "0.05"}),
+}
+
+
+@pytest.mark.parametrize("case", NEAR_THE_BOUND)
+def test_the_range_of_the_recall_holds_where_many_thresholds_nearly_meet_the_bound(case):
+    population, size, options = NEAR_THE_BOUND[case]
+    measured = [measure_boundary(population, size, seed, **options) for seed in range(10 * REPETITIONS)]
+    covered = [found["recall_covered"] for found in measured if found and "recall_covered" in found]
+    assert np.mean(covered) >= 0.87 - 3 * np.sqrt(0.87 * 0.13 / len(covered)), np.mean(covered)
 
 
 @pytest.mark.filterwarnings("ignore:most rows repeat")

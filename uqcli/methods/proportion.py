@@ -33,7 +33,7 @@ def clopper_pearson(successes: float, trials: float, confidence: float) -> tuple
     return low, high
 
 
-def wilson(share: float, trials: int, z: float) -> tuple[float, float]:
+def wilson(share: float, trials: float, z: float) -> tuple[float, float]:
     """Compute the score interval of a proportion (Wilson 1927).
 
     Parameters
@@ -41,7 +41,7 @@ def wilson(share: float, trials: int, z: float) -> tuple[float, float]:
     share
         From 0 to 1.
     trials
-        At least 1.
+        Above 0; effective numbers may be fractions.
     z
         Half the width of the interval in standard errors.
 

@@ -34,6 +34,9 @@ _Z: Final = 1.645
 _MIN_ALERTS: Final = 30
 """Selected rows below which ranges covered less than 85 % in simulations with few positives."""
 
+_NOISE_OF_VARIANCE: Final = 1.3
+"""A variance over 50 samples exceeds the true one by this factor in about one of ten cases."""
+
 _OUT_OF_BAG_WEIGHT: Final = 0.632
 _OPTIMISM_CORRECTED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 
@@ -143,18 +146,55 @@ def by_optimism(apparent: SelectionCounts, in_draws: SelectionCounts, on_all: Se
     in_draws, on_all
         The boundary of each sample, on the sample and on the calibration set.
     """
-    optimism = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
-    return _expected(apparent.rates[:, 0] - optimism, apparent, has_recall_range=True)
+    optimism = in_draws.rates - on_all.rates
+    subtracted = np.maximum(0.0, optimism.mean(axis=1))
+    return _expected(
+        apparent.rates[:, 0] - subtracted,
+        apparent,
+        has_recall_range=True,
+        recall_spread=_Spread(variance=float(optimism[1].var(ddof=1)), subtracted=float(subtracted[1])),
+    )
 
 
-def _expected(rates: Floats, apparent: SelectionCounts, *, has_recall_range: bool) -> Expected:
+@dataclass(frozen=True, kw_only=True)
+class _Spread:
+    """How much the optimism of a rate varies over the samples, and how much of it was subtracted.
+
+    Where many boundaries nearly meet the constraint, the samples choose quite different ones. Their rates
+    then vary more than that of a fixed boundary.
+    """
+
+    variance: float = 0.0
+    subtracted: float = 0.0
+
+    def trials(self, share: float, trials: int) -> float:
+        """Return the number of trials whose rate varies as much, at most those of a fixed boundary."""
+        smoothed = (share * trials + 1) / (trials + 2)  # a rate of 0 or 1 varies, too
+        fixed = smoothed * (1 - smoothed) / trials
+        return trials * fixed / (max(fixed, self.variance / _NOISE_OF_VARIANCE) + self.subtracted**2)
+
+
+_FIXED_BOUNDARY: Final = _Spread()
+
+
+def _expected(
+    rates: Floats,
+    apparent: SelectionCounts,
+    *,
+    has_recall_range: bool,
+    recall_spread: _Spread = _FIXED_BOUNDARY,
+) -> Expected:
     """Add ranges to the expected precision and recall if there are enough alerts."""
     trials = int(apparent.selected[0]), int(apparent.positives[0])
     clipped_rates = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
     enough = trials[0] >= _MIN_ALERTS
     return Expected(
         precision=_estimate(clipped_rates[0], trials[0], ranged=enough),
-        recall=_estimate(clipped_rates[1], trials[1], ranged=enough and has_recall_range),
+        recall=_estimate(
+            clipped_rates[1],
+            recall_spread.trials(clipped_rates[1], trials[1]),
+            ranged=enough and has_recall_range,
+        ),
     )
 
 
@@ -191,7 +231,7 @@ def _selection_counts(indices: list[Ints], count: Ints, positives: Ints) -> Sele
     )
 
 
-def _estimate(share: float, trials: int, *, ranged: bool) -> Estimate:
+def _estimate(share: float, trials: float, *, ranged: bool) -> Estimate:
     """Add a range where it is valid; for the recall of an exact optimum it covered 67 to 95 % at any size."""
     if not ranged:
         return Estimate(value=share, low=None, high=None)
