@@ -187,3 +187,19 @@ def test_weights_are_repeated_rows(uqcli, tmp_path):
         metrics = uqcli("evaluate", "r.json", name, *weight, "--json").json["metrics"]
         files.append((saved["thresholds"], saved["fit"], metrics["value"], metrics["value_caught"]))
     assert files[0] == files[1]
+
+
+@pytest.mark.parametrize(("deviation", "cautioned"), [(1, False), (2.5, True)])
+def test_a_value_that_a_few_large_amounts_decide_is_cautioned_of(
+    uqcli, files, tmp_path, deviation, cautioned
+):
+    assert uqcli("boundary", "fit.csv", *WORTH, "-q", "-o", "a.json").code == 0
+    assert uqcli("boundary", "fit.csv", "--precision", "0.5", "-q", "-o", "b.json").code == 0
+    amount = np.exp(np.random.default_rng(4).normal(3, deviation, 3000)).round(2)
+    rows(2).with_columns(amount=pl.Series(amount)).write_csv(tmp_path / "tail.csv")
+    report = uqcli("evaluate", "a.json", "b.json", "tail.csv", *WORTH, "--json").json
+    notes = " ".join(report["notes"])
+    for name in ("a.json: value", "b.json: value"):
+        caution = f"{name}: a few large amounts decide it, so its interval may be too short"
+        assert (caution in notes) == cautioned
+    assert "heavy_tailed" not in report["results"][0]["metrics"]

@@ -8,6 +8,7 @@ import pytest
 from uqcli.amounts import units
 from uqcli.jobs.evaluate.value import ValueTally
 from uqcli.methods.boundary.constraint import constraint_from
+from uqcli.methods.value import Moments, has_heavy_tail
 from uqcli.rows import Rows
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
@@ -82,3 +83,19 @@ def test_intervals_cover_the_expected_value(size, amounts, rules):
                 np.mean(shown),
                 len(shown),
             )
+
+
+@pytest.mark.parametrize("rows", [10, 50, 200, 1000, 10_000])
+def test_the_caution_of_heavy_tails_is_rare_for_ordinary_amounts_and_usual_for_heavy_ones(rows):
+    def share_of(draw):
+        random = np.random.default_rng([3, rows])
+        found = [has_heavy_tail(Moments.of(units(draw(random, rows).round(4)))) for _ in range(REPETITIONS)]
+        return np.mean(found)
+
+    error = 3 * np.sqrt(0.05 / REPETITIONS)
+    assert share_of(AMOUNTS["uniform"]) == 0
+    assert share_of(AMOUNTS["log-normal"]) <= 0.05 + error
+    assert share_of(AMOUNTS["Pareto"]) <= 0.05 + error
+    if 50 <= rows <= 1000:
+        assert share_of(lambda random, size: np.exp(random.normal(2, 2, size))) >= 0.7 - error
+        assert share_of(lambda random, size: np.exp(random.normal(1, 2.5, size))) >= 0.95 - error

@@ -84,6 +84,15 @@ class Moments:
             largest=self.largest,
         )
 
+    def __sub__(self, part: Moments) -> Moments:
+        """Return the moments of the rows that are not in a part; ``largest`` is a bound."""
+        return Moments(
+            rows=self.rows - part.rows,
+            total=self.total - part.total,
+            squares=self.squares - part.squares,
+            largest=self.largest,
+        )
+
     def __add__(self, other: Moments) -> Moments:
         """Return the moments of both sets of rows."""
         return Moments(
@@ -139,6 +148,30 @@ def total_margin(moments: Moments, largest: int, rows: int, confidence: float) -
     variance = max(moments.squares - moments.total**2 // rows, 0)
     unseen = (2 * largest) ** 2 * (1 + _FEW_ROWS / moments.rows)
     return _z(confidence) * math.sqrt(variance + unseen)
+
+
+def has_heavy_tail(moments: Moments) -> bool:
+    """Whether a few large amounts decide a total so much that its interval may be too short.
+
+    The effective number of rows, (sum of amounts)² / sum of squared amounts, grows more slowly with the rows
+    the heavier the tail. It is compared with ``2.5 sqrt(rows) - 6``. Of samples of log-normal amounts with a
+    log deviation of 1, at most 4 % are below it, with 2 most of up to 2000 rows, and with 2.5 nearly all.
+
+    Parameters
+    ----------
+    moments
+        Of the rows that contribute.
+
+    Examples
+    --------
+    >>> has_heavy_tail(Moments(rows=100, total=100, squares=100, largest=1))
+    False
+    >>> has_heavy_tail(Moments(rows=100, total=199, squares=10_099, largest=100))
+    True
+    """
+    if moments.rows < MIN_ROWS:
+        return False
+    return moments.total**2 < (2.5 * math.sqrt(moments.rows) - 6) * moments.squares
 
 
 def share_margin(part: Moments, whole: Moments, confidence: float) -> float | None:

@@ -18,6 +18,7 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.value import (
     Moments,
     difference_of_shares_margin,
+    has_heavy_tail,
     share_margin,
     total_margin,
 )
@@ -62,6 +63,8 @@ class ValueTally:
         Values of the rows that only one of two rules flags.
     lost, gained
         Gains of the positive rows that only the first rule flags, and only the second.
+    wrong
+        Values of the other rows that only one of two rules flags.
     everything, gains
         Values of all rows, and gains of all positive rows.
     """
@@ -73,6 +76,7 @@ class ValueTally:
     differ: Moments = field(default_factory=Moments)
     lost: Moments = field(default_factory=Moments)
     gained: Moments = field(default_factory=Moments)
+    wrong: Moments = field(default_factory=Moments)
     everything: Moments = field(default_factory=Moments)
     gains: Moments = field(default_factory=Moments)
 
@@ -99,6 +103,7 @@ class ValueTally:
             self.differ += moments(first != second)
             self.lost += moments(first & ~second & positive)
             self.gained += moments(second & ~first & positive)
+            self.wrong += moments((first != second) & ~positive)
 
     def measured(self, index: int, confidence: float) -> MeasuredValue:
         """Estimate the value of what one rule flags, and its share of the gain of all positive rows."""
@@ -107,6 +112,7 @@ class ValueTally:
         return MeasuredValue(
             value=self._total(flagged.total, flagged, confidence),
             value_caught=self._share(caught.total, margin, lowest=0.0),
+            heavy_tailed=_has_heavy_tail(caught, flagged - caught),
         )
 
     def difference(self, confidence: float) -> MeasuredValue:
@@ -118,6 +124,7 @@ class ValueTally:
         return MeasuredValue(
             value=self._total(total, self.differ, confidence),
             value_caught=self._share(self.gained.total - self.lost.total, margin, lowest=-1.0),
+            heavy_tailed=_has_heavy_tail(self.lost + self.gained, self.wrong),
         )
 
     def _total(self, total: int, contributing: Moments, confidence: float) -> Estimate:
@@ -137,3 +144,8 @@ class ValueTally:
         if value is None or margin is None:
             return Estimate(value=value, low=None, high=None)
         return Estimate(value=value, low=max(value - margin, lowest), high=min(value + margin, 1.0))
+
+
+def _has_heavy_tail(gains: Moments, costs: Moments) -> bool:
+    """Whether a few large amounts decide a value: its gains or its costs, whichever vary more."""
+    return has_heavy_tail(gains if gains.squares >= costs.squares else costs)

@@ -595,6 +595,7 @@ class EvaluateReport(Evaluated):
             *self._same_counts(),
             *self._label_cautions(),
             *self._few_clusters(),
+            *self._heavy_tails(),
             *uncorrected_tests(self.results),
         ]
 
@@ -608,6 +609,16 @@ class EvaluateReport(Evaluated):
                 flagged, positive = measured.clusters.clusters_flagged, measured.clusters.clusters_positive
                 cautions += few_clusters(f"{name}: precision", flagged, "flagged rows")
                 cautions += few_clusters(f"{name}: recall", positive, "positive rows")
+        return cautions
+
+    def _heavy_tails(self) -> list[str]:
+        """Caution that intervals of values rest on a few large amounts."""
+        cautions = []
+        for name, _, measured in self.results:
+            if measured.value is not None:
+                cautions += measured.value.cautions(f"{name}: value")
+        if self.difference is not None and self.difference.value is not None:
+            cautions += self.difference.value.cautions("difference of values")
         return cautions
 
     def _label_cautions(self) -> list[str]:

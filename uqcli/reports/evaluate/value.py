@@ -22,14 +22,23 @@ class MeasuredValue:
         Gains of the flagged positive rows less costs of the other flagged rows.
     value_caught
         Share of the gain of all positive rows that the flagged ones have; its value is None without gain.
+    heavy_tailed
+        Whether a few large amounts decide the value.
     """
 
     value: Estimate
     value_caught: Estimate
+    heavy_tailed: bool = False
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        return dict(vars(self))
+        return {"value": self.value, "value_caught": self.value_caught}
+
+    def cautions(self, name: str) -> list[str]:
+        """Caution that the interval of the value rests on a few large amounts; empty if it does not."""
+        if not self.heavy_tailed or self.value.low is None:
+            return []
+        return [f"{name}: a few large amounts decide it, so its interval may be too short; use more rows."]
 
     def cells(self) -> tuple[str, str]:
         """Format the cells of one rule, in the order of VALUE_ROWS."""
