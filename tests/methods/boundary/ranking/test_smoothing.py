@@ -10,6 +10,7 @@ from tests.properties.strategies import PRECISIONS, as_cells, cell_rows, precisi
 from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.optimum import optimise
+from uqcli.methods.boundary.ranking import smoothing as smoothing_of_cells
 from uqcli.methods.boundary.ranking.smoothing import (
     Layout,
     nested_boundaries,
@@ -117,6 +118,7 @@ def test_tables_ranked_together_are_ranked_as_if_alone(rows):
     cells = as_cells(rows)
     count, positives = cells.flat
     tables = [(count, positives), (count // 2, positives // 2), (count[::-1], positives[::-1])]
+    tables.append(tables[0])
     layout = Layout.from_cells(cells)
     together = nested_of_draws(layout, *(np.stack(column) for column in zip(*tables, strict=True)))
     for nested, table in zip(together, tables, strict=True):
@@ -124,3 +126,25 @@ def test_tables_ranked_together_are_ranked_as_if_alone(rows):
         assert nested.order.tolist() == alone.order.tolist()
         assert nested.rate.tolist() == alone.rate.tolist()
         assert nested.selected.tolist() == alone.selected.tolist()
+
+
+def test_permuted_uncertainties_share_the_fit_by_score(monkeypatch):
+    random = np.random.default_rng(0)
+    count = random.integers(1, 9, (2, 30))
+    positives = random.binomial(count, 0.4)
+    layout = Layout.from_cells(
+        as_cells([list(zip(*row, strict=True)) for row in zip(count, positives, strict=True)])
+    )
+    layout = Layout(lower=np.tile(layout.lower[:30], 2), sizes=layout.sizes)
+    swapped = random.random(30) < 0.5
+    tables = [
+        np.stack([table, np.where(swapped, table[::-1], table)]).reshape(2, -1)
+        for table in (count, positives)
+    ]
+    alone = [smoothed_rates(layout, *(table[[draw]] for table in tables))[0].tolist() for draw in (0, 1)]
+    fits, fit = [], smoothing_of_cells._local_linear
+    monkeypatch.setattr(
+        smoothing_of_cells, "_local_linear", lambda rows, *more: fits.append(len(rows)) or fit(rows, *more)
+    )
+    assert smoothed_rates(layout, *tables).tolist() == alone
+    assert fits == [1]

@@ -167,10 +167,19 @@ def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
 def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) -> Floats:
     """Compute the log-odds of each cell from its rank alone: isotonic local-linear rates of 200 pooled bins.
 
-    The rank is by lower edge, with ties pooled: the share of rows before it plus half of its own.
+    The rank is by lower edge, with ties pooled: the share of rows before it plus half of its own. Tables with
+    equal sums at each edge, as permutations of the uncertainty have, share one fit.
     """
     ties = int(layout.tie.max(initial=-1)) + 1
-    tied_rows = _sums_by_index(layout.tie[None].repeat(len(count), axis=0), count, ties).astype(np.int64)
+    tie = layout.tie[None].repeat(len(count), axis=0)
+    tied_rows, tied_hits = (_sums_by_index(tie, sums, ties).astype(np.int64) for sums in (count, positives))
+    different, which = _distinct(
+        [a + b for a, b in zip(*map(_as_bytes, (tied_rows, tied_hits)), strict=True)]
+    )
+    if len(different) < len(count):
+        fitted = _pooled_log_odds(layout, count[different], positives[different], total[different])
+        shared: Floats = fitted[which]
+        return shared
     twice_rank = (2 * (np.cumsum(tied_rows, axis=1) - tied_rows) + tied_rows)[:, layout.tie]
     index = np.minimum(_POOLED_BINS * twice_rank // (2 * total), _POOLED_BINS - 1)
     rows, hits = _sums_by_index(index, count, _POOLED_BINS), _sums_by_index(index, positives, _POOLED_BINS)
@@ -182,6 +191,18 @@ def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) 
     return np.stack(
         [np.interp(r, centre, x) for r, x in zip(twice_rank / (2 * total), log_odds, strict=True)]
     )
+
+
+def _as_bytes(table: Ints | Floats) -> list[bytes]:
+    """Return each row of a table as a key."""
+    return [row.tobytes() for row in table]
+
+
+def _distinct(keys: list[bytes]) -> tuple[list[int], list[int]]:
+    """Return the position of the first of each distinct key, and for each key which of these it equals."""
+    number: dict[bytes, int] = {}
+    which = [number.setdefault(key, len(number)) for key in keys]
+    return [which.index(index) for index in range(len(number))], which
 
 
 def _sums_by_index(index: Ints, amount: Ints, size: int) -> Floats:
@@ -217,10 +238,11 @@ def _spread(weight: Floats, amount: Floats) -> Floats:
     """
     indices = amount.shape[-1]
     spread = np.empty_like(amount)
-    for draw, (w, amounts) in enumerate(zip(weight, amount, strict=True)):
-        by_position = np.lib.stride_tricks.sliding_window_view(w, indices)[::-1]
+    different, which = _distinct(_as_bytes(weight))
+    windows = [np.lib.stride_tricks.sliding_window_view(weight[draw], indices)[::-1] for draw in different]
+    for draw, amounts in enumerate(amount):
         np.einsum(
-            "ij,...j->...i", by_position, amounts, out=spread[draw]
+            "ij,...j->...i", windows[which[draw]], amounts, out=spread[draw]
         )  # fixed summation order, unlike matmul
     return spread
 
