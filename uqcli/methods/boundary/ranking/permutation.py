@@ -37,6 +37,8 @@ _BLOCK_ROWS: Final = 20
 """Minimum rows in a block of adjacent score cells within which uncertainties are permuted."""
 
 _BATCH_PERMUTATIONS: Final = 25
+_LARGE_P: Final = 0.1
+"""A p-value above this after ``PERMUTATIONS`` permutations or more needs no further ones."""
 """Permutations that are ranked in one batch."""
 
 _MAX_POPULATION: Final = 10**9 - 1
@@ -397,6 +399,15 @@ def gain(curve: Curve, baseline: Curve, alerts: int) -> float:
     return float(gained_hits.mean()) / int(baseline.hits[-1])
 
 
+def _is_clear(gains: Floats, observed: float) -> bool:
+    """Whether both p-values are so large that more permutations, as several columns need, cannot matter.
+
+    A p-value of at most ``_LARGE_P`` is then that of all permutations, so that its level holds.
+    """
+    sides = (gains >= observed).mean(), (gains <= observed).mean()
+    return bool(min(sides) > _LARGE_P)
+
+
 def gain_of(
     grid: CrossValidatedGrid, constraint: Constraint, seed: int, permutations: int = PERMUTATIONS - 1
 ) -> Gain | None:
@@ -422,7 +433,9 @@ def gain_of(
         draws += grid.gained(
             *grid.permutations(min(_BATCH_PERMUTATIONS, permutations - first), random), alerts
         )
-    gains = np.array(draws)
+        if len(draws) >= PERMUTATIONS and _is_clear(np.array(draws), observed):
+            break
+    gains, permutations = np.array(draws), len(draws)
     at_alerts, *at_bound = _resampled(grid, constraint, alerts, (seed, digest))
     more_recall = _more_recall(grid.by_rank, grid.by_score, constraint)
     found = Gain(
