@@ -68,7 +68,7 @@ def test_significant_differences_are_marked(uqcli, pair, data):
 def test_differences_that_are_not_significant_favour_no_rule(uqcli, pair, data, tmp_path):
     shown = " ".join(uqcli("evaluate", pair[0], pair[0], data, "--verbose").out.decode().split())
     assert shown.count("(n.s.)") + shown.count("(p=1)") >= 1
-    assert "No significant difference: use the simpler rule." in shown
+    assert "No significant difference: either will do, so keep" in shown
     for word in ("higher", "lower", " more ", " fewer "):
         assert word not in shown
     (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.0,1,0\n")

@@ -34,7 +34,7 @@ CASES = {
     "sample rule.json fit.csv --for precision": (2, "neither --budget nor --plan"),
     "boundary fit.csv --recal 0.5": (
         2,
-        "no option --recal; did you mean --recall? see uqcli boundary --help",
+        "No such option: --recal; did you mean --recall? see uqcli boundary --help",
     ),
     "boundary fit.csv --recall 0.5 --algorithm smoth": (2, "did you mean smooth?"),
     "tce names.csv": (3, "which has Prob, y; give --score Prob --label y"),

@@ -120,6 +120,9 @@ VALUES = {
     "--gamma": ["--gamma 0.1,0.2"],
     "--grid": ["boundary --grid grid_shared.json --precision 0.6"],
     "--json": ["--json", *(f"{line} --json" for line in ROW_FILES)],
+    "--keep-labelled": [
+        "sample boundary_default.json rows.csv --for precision --budget 5 --label label --keep-labelled"
+    ],
     "--label": ["--label label"],
     "--labels": ["--labels labels.csv --on id --label truth"],
     "--leaf-method": [f"{TREE} --partition sex --leaf-method {name}" for name in ("beta", "isotonic")],

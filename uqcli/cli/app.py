@@ -149,12 +149,13 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     """Convert an error of the command line, and say what may have been meant."""
     message = error.format_message().replace("Value error, ", "").rstrip(".")  # pydantic's prefix
     context, meant = getattr(error, "ctx", None), ""
-    if isinstance(name := getattr(error, "option_name", None), str) and context is not None:
-        message = f"no option {name}"
+    possible = getattr(error, "possibilities", None)
+    if possible is not None and context is not None:
+        name, message = getattr(error, "option_name", ""), getattr(error, "message", message)
         options = [option for parameter in context.command.params for option in parameter.opts]
         meant = meant_option(name, options)
     elif found := _NO_COMMAND.match(message):
-        message, meant = f"no command '{found[1]}'", meant_command(found[1], COMMANDS)
+        message, meant = found[0], meant_command(found[1], COMMANDS)
     elif found := _NO_CHOICE.search(message):
         choices = re.findall(r"'([^']*)'", found[2])
         meant = meant_choice(found[1], choices)

@@ -43,7 +43,7 @@ def label_indices(rows: Rows) -> Ints:
     return rows.labels.astype(np.int64) if rows.label_class is None else rows.label_class
 
 
-_LEAST_PERCENT: Final = 2.0
+_LEAST_PERCENT: Final = 20.0
 """Largest score from which scores of at most 100 may be percentages."""
 
 
