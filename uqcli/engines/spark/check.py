@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import and_, or_
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from uqcli.running.remarks import caution, suspect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType
 
 _TAIL_SHARE = 1e-4
 """Fraction of the rows at either end that need no narrow ranges."""
@@ -268,16 +270,23 @@ class Check:
         self.keys = {key: f"g{index}" for index, key in enumerate(read_keys)}
         self.amounts = {self.names[role]: f"a{index}" for index, role in enumerate(self.roles.amounts)}
 
-    def frame(self, inputs: Sequence[ClusterInput], kept_columns: Sequence[str] = ()) -> Frame:
-        """Parse the required columns of all rows; kept columns become c0, c1, ...
+    def frame(
+        self,
+        inputs: Sequence[ClusterInput],
+        kept_columns: Sequence[str] = (),
+        types: Mapping[str, DataType] = MappingProxyType({}),
+    ) -> Frame:
+        """Parse the required columns of all rows; kept columns become c0, c1, ..., cast to given types.
 
         The column ``ok`` is whether a row is usable. To repeat its long condition in other expressions would
         take minutes of planning for many classes.
         """
-        frame = together([self._read(cluster_input, kept_columns) for cluster_input in inputs])
+        frame = together([self._read(cluster_input, kept_columns, types) for cluster_input in inputs])
         return frame.withColumn("ok", self._usable())
 
-    def _read(self, source: ClusterInput, kept_columns: Sequence[str]) -> Frame:
+    def _read(
+        self, source: ClusterInput, kept_columns: Sequence[str], types: Mapping[str, DataType]
+    ) -> Frame:
         """Parse the required columns of an input, with the unreadable values of each."""
         from pyspark.sql import functions as F  # noqa: N812
 
@@ -302,11 +311,11 @@ class Check:
             level_of(text_of(source, feature.name), feature.levels or ()).alias(self.features[feature.name])
             for feature in self.roles.features
         ]
-        first = [
-            (F.col(quoted(name)) if name in source.columns else F.lit(None)).alias(f"c{index}")
-            for index, name in enumerate(kept_columns)
-        ]
-        return source.frame.select(*first, *columns)
+        kept = []
+        for index, name in enumerate(kept_columns):
+            column = F.col(quoted(name)) if name in source.columns else F.lit(None)
+            kept.append((column.cast(types[name]) if name in types else column).alias(f"c{index}"))
+        return source.frame.select(*kept, *columns)
 
     def converted(self, frame: Frame) -> Frame:
         """Turn rows that were read into predictions if they are requested."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Feature
 from uqcli.defaults import VERSION
+from uqcli.engines.column_types import joined_type
 from uqcli.engines.inputs import format_of
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.engines.request import Roles
@@ -29,7 +31,7 @@ from uqcli.running.interruption import register_cleanup
 from uqcli.stores.address import is_stored
 
 if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 _SUCCESS: Final = "_SUCCESS"
 
@@ -52,9 +54,10 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     inputs, roles = opened(session, request.data)
     check = Check(request=request.data, roles=roles)
     _refuse_early(request.added, roles)
-    columns = _columns(inputs, union=request.union)
+    replaced = request.added.types if request.overwrite else ()
+    columns = _columns(inputs, union=request.union, replaced=replaced)
     with spark_errors("check the rows"):
-        frame = check.frame(inputs, kept_columns=columns)
+        frame = check.frame(inputs, kept_columns=tuple(columns), types=columns if len(inputs) > 1 else {})
         outside = F.sum(F.when(check.outside(request.ranges), 1).otherwise(0)).cast("long").alias("outside")
         unknown = F.sum(F.when(check.unknown(), 1).otherwise(0)).cast("long").alias("unknown")
         answers = frame.agg(*check.aggregations(), outside, unknown).toArrow().to_pylist()[0]
@@ -63,7 +66,7 @@ def stream_through(request: StreamRequest) -> StreamSummary:
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
     usable = _prepared(frame, check, len(columns), drop=request.data.on_invalid is OnInvalid.DROP)
     with _appearing(target, local=is_local(request.data.spark)) as path, spark_errors(f"write '{target}'"):
-        computed = _computed(usable, columns, check, request)
+        computed = _computed(usable, tuple(columns), check, request)
         # rows that are not written must be counted before
         counted = None if request.only is None else _count_texts(computed, request.added)
         if request.only is not None:
@@ -108,8 +111,12 @@ def _refuse_early(added: AddedColumns, roles: Roles) -> None:
     added.compute(row)
 
 
-def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
-    """Return the names of the columns to keep."""
+def _columns(
+    inputs: Sequence[ClusterInput], *, union: bool, replaced: Collection[str]
+) -> dict[str, DataType]:
+    """Return the columns to keep, with their types; those of columns that are replaced do not matter."""
+    from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
+
     first, *other_inputs = inputs
     for cluster_input in inputs:
         if len(set(cluster_input.columns)) < len(cluster_input.columns):
@@ -118,8 +125,6 @@ def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
             )
     for other_input in other_inputs:
         differing = set(first.columns) ^ set(other_input.columns)
-        if not union and not differing:
-            differing = {name for name in first.columns if first.types[name] != other_input.types[name]}
         if differing and not union:
             raise DataError(
                 f"columns of {other_input.display_name} differ from "
@@ -127,7 +132,12 @@ def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
                 expected="the same columns in every input",
                 remedy="give --union to fill missing ones with nulls",
             )
-    return tuple(dict.fromkeys(name for cluster_input in inputs for name in cluster_input.columns))
+    types: dict[str, list[tuple[str, pa.DataType]]] = {}
+    for cluster_input in inputs:
+        for column in to_arrow_schema(cluster_input.frame.schema):
+            kind = pa.null() if column.name in replaced else column.type
+            types.setdefault(column.name, []).append((cluster_input.display_name, kind))
+    return {name: from_arrow_type(joined_type(name, kinds)) for name, kinds in types.items()}
 
 
 def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> Frame:

@@ -6,21 +6,25 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from uqcli.choices import OnInvalid
 from uqcli.counts import Ints
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines import refusals
+from uqcli.engines.column_types import common_type
 from uqcli.engines.columns import identifying_columns, require_columns
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.joined import LabelledInput, Labels
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.check.tally import GroupTally
+from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
@@ -62,6 +66,7 @@ class LocalBatches:
         self.repeatable = True
         self.levels: Mapping[str, Mapping[str, int]] = {}
         self.unnormalised = 0.0
+        self._key_types: Mapping[str, pa.DataType] = {}
 
     @property
     def summary(self) -> SourceSummary:
@@ -108,6 +113,7 @@ class LocalBatches:
         with opened(self._request) as (sources, roles):
             self.roles = roles
             self.repeatable = all(source.origin.regular for source in sources)
+            self._key_types = key_types(sources, roles)
             checker = self._checker(self._request.on_invalid)
             weights = None if roles.weight is None else WeightSummary()
             pairs = RepeatedPairs() if roles.may_depend else None
@@ -197,7 +203,28 @@ class LocalBatches:
             on_invalid=on_invalid,
             narrow=self._narrow,
             is_joined=self._request.joined is not None,
+            key_types=self._key_types,
         )
+
+
+def key_types(sources: Sequence[OpenedInput], roles: Roles) -> dict[str, pa.DataType]:
+    """Return the types in which key columns of several inputs are compared: equal values are one group.
+
+    Columns of one type, and those that are text in an input, are compared as they are.
+    """
+    typed = [source.arrow_schema for source in sources if isinstance(source, ColumnarSource)]
+    types: dict[str, pa.DataType] = {}
+    for column in roles.keys:
+        kinds = {
+            str(kind): kind
+            for kind in (schema.field(column).type for schema in typed if column in schema.names)
+        }
+        if len(kinds) > 1:
+            whole = [pa.int64() if pa.types.is_floating(kind) else kind for kind in kinds.values()]
+            joined = reduce(lambda left, right: left and common_type(left, right), whole)
+            if joined is not None and not pa.types.is_null(joined):
+                types[column] = joined
+    return types
 
 
 def _hashes_of(batch: Batch, columns: Sequence[str], kept_indices: Ints | None) -> NDArray[np.uint64] | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from uqcli.counts import Bools, Feature, Floats
 from uqcli.engines.local.read.source import Batch
@@ -39,6 +40,18 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
     text = text.set(text.eq_missing(""), None)
     truth = lower.is_in(["true", "false"]).fill_null(value=False)
     return text.zip_with(~truth, lower)  # as Boolean columns are formatted
+
+
+def key_texts(series: pl.Series, name: str, kind: pa.DataType | None) -> pl.Series:
+    """Convert a key column to text (see texts_of), in the type in which several inputs are compared.
+
+    Whole floating-point numbers are written as integers where another input has integers.
+    """
+    if kind is None:
+        return texts_of(series, name)
+    if pa.types.is_integer(kind) and series.dtype.is_float():
+        return texts_of(series, name).str.replace(r"^(-?\d+)\.0$", "$1")
+    return texts_of(series.cast(pl.Series(pl.from_arrow(pa.nulls(0, kind))).dtype), name)
 
 
 def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats, Bools]:

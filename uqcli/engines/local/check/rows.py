@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from uqcli import amounts
 from uqcli.choices import OnInvalid
@@ -16,7 +17,7 @@ from uqcli.engines import refusals
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilities
-from uqcli.engines.local.check.features import encoded, infinite_numbers, texts_of
+from uqcli.engines.local.check.features import encoded, infinite_numbers, key_texts
 from uqcli.engines.local.check.values import labels_of, numbers_of, unreadable
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
@@ -51,6 +52,8 @@ class RowChecker:
         Whether 32-bit columns stay 32-bit; otherwise all become 64-bit.
     is_joined
         Whether labels come from a second file; then rows may have none, and are left out.
+    key_types
+        Types in which key columns are compared whose type differs between inputs.
 
     Attributes
     ----------
@@ -68,6 +71,7 @@ class RowChecker:
     first_row: int = 0
     narrow: bool = False
     is_joined: bool = False
+    key_types: Mapping[str, pa.DataType] = field(default_factory=dict)
     rows: int = 0
     invalid: int = 0
     levels: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -214,7 +218,7 @@ class RowChecker:
         levels = self.levels.setdefault(column, {})
         if column == INPUT:
             return np.full(len(valid), levels.setdefault(batch.origin.name, len(levels)), dtype=np.int64)
-        text = texts_of(batch.column(column), column)
+        text = key_texts(batch.column(column), column, self.key_types.get(column))
         null = text.is_null().to_numpy()
         if null.any():
             self._note(batch, column, "without a text", null)

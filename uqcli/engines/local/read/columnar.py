@@ -13,7 +13,13 @@ from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.metadata import with_text_only
-from uqcli.engines.local.read.partitioned import keys_beside, rows_with_keys, schema_with_keys, with_keys
+from uqcli.engines.local.read.partitioned import (
+    keys_beside,
+    require_equal_keys,
+    rows_with_keys,
+    schema_with_keys,
+    with_keys,
+)
 from uqcli.engines.local.read.source import Batch
 from uqcli.stores.content import LocalFile, Seekable
 from uqcli.stores.limits import GROUP_BYTES
@@ -81,13 +87,18 @@ class ColumnarSource:
         with reading(self.origin):
             for row, record in self._record_batches(file_columns, start, max_rows):
                 if row + len(record) > start:
-                    frame = with_keys(frame_of(record), len(record), self._keys, columns)
+                    file_frame = frame_of(record)
+                    require_equal_keys(self.origin, file_frame)
+                    frame = with_keys(file_frame, len(record), self._keys, columns)
                     batch = Batch(frame=frame, short=None, first_row=row, origin=self.origin)
                     yield batch.after(start)
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Iterate over record batches of all columns."""
+        twice = [name for name in self.origin.keys if name not in self._keys]
         for _, batch in self._record_batches(None, 0, ROWS_PER_BATCH):
+            if twice:
+                require_equal_keys(self.origin, frame_of(batch.select(twice)))
             yield rows_with_keys(batch, self._keys)
 
     def _record_batches(self, columns: list[str] | None, start: int, max_rows: int) -> Iterator[BatchAtRow]:

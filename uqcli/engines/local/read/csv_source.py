@@ -12,7 +12,13 @@ from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
 from uqcli.engines.local.read.delimiter import delimiter_name, recognised
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.partitioned import block_with_keys, dialect_with_keys, keys_beside, with_keys
+from uqcli.engines.local.read.partitioned import (
+    block_with_keys,
+    dialect_with_keys,
+    keys_beside,
+    require_equal_keys,
+    with_keys,
+)
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.local.read.streams import bytes_of, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
@@ -88,8 +94,10 @@ class CsvSource:
         file_columns = [name for name in columns if name not in self._keys]
         for block in self._blocks():
             if block.first_row + block.rows > start:
+                frame = block.values(file_columns)
+                require_equal_keys(self.origin, frame)
                 batch = Batch(
-                    frame=with_keys(block.values(file_columns), block.rows, self._keys, columns),
+                    frame=with_keys(frame, block.rows, self._keys, columns),
                     short=block.short,
                     first_row=block.first_row,
                     origin=self.origin,
@@ -99,7 +107,10 @@ class CsvSource:
 
     def blocks(self) -> Iterator[CsvBlock]:
         """Iterate over records as text."""
+        twice = [name for name in self.origin.keys if name not in self._keys]
         for block in self._blocks():
+            if twice:
+                require_equal_keys(self.origin, block.values(twice))
             yield block_with_keys(block, self.dialect, self._keys) if self._keys else block
 
     def _blocks(self) -> Iterator[CsvBlock]:

@@ -86,14 +86,14 @@ class JsonBlock:
         )
 
     def beginning(self, records: int) -> pl.DataFrame:
-        """Return all keys of the first records, with inferred types; text if all values are null."""
+        """Return all keys of the first records, with inferred types."""
         last = int(self._ends[min(records, self.rows) - 1])
         try:
             frame = pl.read_ndjson(io.BytesIO(self.text[: last + 1]), infer_schema_length=records)
         except pl.exceptions.PolarsError as error:
             self._require_objects()
             raise self._other_form(str(error).split("\n", maxsplit=1)[0]) from error
-        return frame.with_columns(pl.col(pl.Null, pl.Int128, pl.UInt128).cast(pl.String))
+        return frame.with_columns(pl.col(pl.Int128, pl.UInt128).cast(pl.String))
 
     def table(self, schema: pa.Schema) -> pa.Table:
         """Return all columns of a schema, typed.

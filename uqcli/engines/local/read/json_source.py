@@ -15,7 +15,13 @@ from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.csv_text import BOM
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.json_lines import JsonBlock, read_json_blocks
-from uqcli.engines.local.read.partitioned import keys_beside, rows_with_keys, schema_with_keys, with_keys
+from uqcli.engines.local.read.partitioned import (
+    keys_beside,
+    require_equal_keys,
+    rows_with_keys,
+    schema_with_keys,
+    with_keys,
+)
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.local.read.streams import bytes_of, filled, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
@@ -48,8 +54,8 @@ class JsonSource:
 
     @cached_property
     def arrow_schema(self) -> pa.Schema:
-        """Keys and types of the first thousand records; partition columns come last."""
-        return schema_with_keys(self._schema, self.keys)
+        """Keys and types of the first thousand records, null without a value; partition columns come last."""
+        return schema_with_keys(_arrow_schema(self._beginning), self.keys)
 
     @cached_property
     def keys(self) -> dict[str, str | None]:
@@ -62,9 +68,14 @@ class JsonSource:
             return self._first.keys(_HEAD_RECORDS)
 
     @cached_property
-    def _schema(self) -> pa.Schema:
+    def _beginning(self) -> pl.DataFrame:
         with reading(self.origin):
-            return self._first.beginning(_HEAD_RECORDS).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+            return self._first.beginning(_HEAD_RECORDS).clear()
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        """Keys and types of the records; a key without a value yet is text."""
+        return _arrow_schema(self._beginning.with_columns(pl.col(pl.Null).cast(pl.String)))
 
     @property
     def _first(self) -> JsonBlock:
@@ -104,7 +115,10 @@ class JsonSource:
     def batch(self, block: JsonBlock, columns: Sequence[str]) -> Batch:
         """Return the selected columns of a block, as text."""
         file_columns = [name for name in dict.fromkeys(columns) if name not in self.keys]
-        frame = with_keys(block.values(file_columns), block.rows, self.keys, columns)
+        twice = [name for name in self.origin.keys if name not in self.keys]
+        values = block.values(list(dict.fromkeys([*file_columns, *twice])))
+        require_equal_keys(self.origin, values)
+        frame = with_keys(values, block.rows, self.keys, columns)
         return Batch(frame=frame, short=None, first_row=block.first_row, origin=self.origin)
 
     def with_keys(self, added: pl.DataFrame) -> pl.DataFrame:
@@ -126,6 +140,10 @@ class JsonSource:
                 done += len(block.text)
                 self.share = min(1.0, done / size)
                 yield block
+
+
+def _arrow_schema(frame: pl.DataFrame) -> pa.Schema:
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest()).schema
 
 
 def _beginning(stream: BinaryIO) -> bytes:

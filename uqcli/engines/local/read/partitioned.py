@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.arrow import arrow_of, bytes_of
+from uqcli.errors import DataError
 
 if TYPE_CHECKING:
     from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect
@@ -25,6 +27,51 @@ Records = TypeVar("Records", pa.RecordBatch, pa.Table)
 def keys_beside(file: InputFile, columns: Sequence[str]) -> dict[str, str | None]:
     """Return the partition keys that are not columns of the file itself."""
     return {name: value for name, value in file.keys.items() if name not in columns}
+
+
+def require_equal_keys(file: InputFile, frame: pl.DataFrame) -> None:
+    """Check that columns of the file that are also keys of its folders have the folders' values.
+
+    Parameters
+    ----------
+    frame
+        Columns of the file, as many as are read.
+
+    Raises
+    ------
+    DataError
+        A column has another value.
+    """
+    for name, value in file.keys.items():
+        if name in frame.columns and not _all_equal(frame[name], value):
+            raise DataError(
+                f"column '{name}' of {file.display_name} has other values than its folder '{name}={value}'",
+                expected="one value of the column",
+                remedy="rename the folder or the column",
+            )
+
+
+def _all_equal(column: pl.Series, value: str | None) -> bool:
+    """Whether all values are that of a folder, by their texts, numbers or times."""
+    if value is None or column.dtype == pl.Null:
+        return value is None and column.null_count() == len(column)
+    if column.dtype.is_nested() or column.dtype == pl.Binary:
+        return len(column) == 0
+    text = column.cast(pl.String).str.strip_chars()
+    equal = text.eq_missing(value)
+    if column.dtype.is_temporal():
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):  # no such time
+            time = pa.scalar(value).cast(column.to_arrow().type)
+            equal |= column.eq_missing(pl.Series(pl.from_arrow(pa.array([time]))))
+    else:
+        numbers = pl.Series([value], dtype=pl.String).cast(pl.Float64, strict=False)
+        if numbers.null_count() == 0:
+            equal |= text.cast(pl.Float64, strict=False).eq_missing(numbers)
+        equal |= text.str.to_lowercase().eq_missing(value.lower()) if value.lower() in _TRUTHS else False
+    return bool(equal.all())
+
+
+_TRUTHS: Final = ("true", "false")
 
 
 def with_keys(frame: pl.DataFrame, rows: int, keys: Keys, columns: Sequence[str]) -> pl.DataFrame:

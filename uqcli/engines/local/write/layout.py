@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from uqcli.choices import FileFormat
 from uqcli.counts import Floats
-from uqcli.engines.local.read.columnar import ColumnarSource
+from uqcli.engines.column_types import joined_type
+from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
-from uqcli.engines.local.read.frame import FrameSource
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.engines.local.read.json_source import JsonSource
 from uqcli.engines.local.read.source import Block, OpenedInput
@@ -23,6 +23,10 @@ from uqcli.engines.protocol import StreamRequest
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.rows import Rows
+
+if TYPE_CHECKING:
+    from uqcli.engines.local.read.columnar import ColumnarSource
+    from uqcli.engines.local.read.frame import FrameSource
 
 _TYPES: Final = {
     "bool": pa.bool_(),
@@ -44,8 +48,8 @@ class Layout:
     added
         Names of the added columns.
     numeric_roles
-        CSV columns that become numeric in typed outputs; all others stay text. None where types do not
-        matter: for CSV output, and if inputs and output are JSON lines.
+        CSV columns that become numeric in typed outputs; all others stay text. None for CSV output, which
+        keeps the texts of CSV.
     """
 
     schema: pa.Schema
@@ -62,7 +66,8 @@ class Layout:
                 columns.append(added[field.name].to_arrow())
             elif field.name in index_of:
                 column = part.column(index_of[field.name])
-                columns.append(column if self.numeric_roles is None else _cast(column, field.type))
+                keeps_text = self.numeric_roles is None and isinstance(block, CsvBlock)
+                columns.append(column if keeps_text else _cast(column, field.type))
             else:
                 columns.append(pa.nulls(part.num_rows, field.type))
         if self.numeric_roles is None:
@@ -107,13 +112,15 @@ def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_f
     DataError
         Inputs have different columns or types.
     """
-    untyped = output_format is FileFormat.CSV or (
-        output_format is FileFormat.JSONL and all(isinstance(source, JsonSource) for source in sources)
-    )
-    numeric_roles = None if untyped else request.data.roles
-    schemas = [_schema(source, numeric_roles) for source in sources]
-    schema = _united(schemas, sources, union=request.union, typed=numeric_roles is not None)
+    # records that are copied may have any types
+    copied = output_format is FileFormat.JSONL and all(isinstance(source, JsonSource) for source in sources)
+    roles = request.data.roles
+    schemas = [_schema(source, roles, copied=copied) for source in sources]
+    replaced = request.added.types if request.overwrite else ()
+    schema = _united(schemas, sources, union=request.union, replaced=replaced)
     schema = _schema_without_view_values(schema)
+    if any(isinstance(source, JsonSource) for source in sources):
+        schema = _schema_without_nulls(schema)
     if output_format is FileFormat.ARROW:
         schema = _without_dictionaries(schema)
     for name, kind in request.added.types.items():
@@ -122,6 +129,7 @@ def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_f
         first = next(iter(request.added.types))
         made_by = {f"uqcli.{first}".encode(): request.added.made_by.encode()}
         schema = schema.with_metadata({**(schema.metadata or {}), **made_by})
+    numeric_roles = None if output_format is FileFormat.CSV else roles
     return Layout(schema=schema, added=tuple(request.added.types), numeric_roles=numeric_roles)
 
 
@@ -136,55 +144,64 @@ def _with_added(schema: pa.Schema, field: pa.Field, *, overwrite: bool) -> pa.Sc
     return schema.set(schema.names.index(field.name), field)
 
 
-def _schema(source: OpenedInput, numeric_roles: Roles | None) -> pa.Schema:
+def _schema(source: OpenedInput, roles: Roles, *, copied: bool) -> pa.Schema:
+    """Return the columns of an input with their types; null for JSON keys that had no value yet."""
     repeated = {name for name, times in Counter(source.columns).items() if times > 1}
     if repeated:
         raise DataError(
             f"column names of {source.origin.display_name} are not unique: {', '.join(sorted(repeated))}",
             remedy="rename them",
         )
-    if isinstance(source, ColumnarSource | FrameSource) or (
-        isinstance(source, JsonSource) and numeric_roles is not None
-    ):
-        return source.arrow_schema
-    numeric_columns = set() if numeric_roles is None else set(numeric_roles.all_numbers().values())
-    return pa.schema(
-        [(name, pa.float64() if name in numeric_columns else pa.large_string()) for name in source.columns]
-    )
+    if isinstance(source, CsvSource):
+        numeric_columns = set(roles.all_numbers().values())
+        return pa.schema(
+            [
+                (name, pa.float64() if name in numeric_columns else pa.large_string())
+                for name in source.columns
+            ]
+        )
+    typed = cast("ColumnarSource | FrameSource | JsonSource", source)
+    if not copied:
+        return typed.arrow_schema
+    try:
+        return typed.arrow_schema
+    except DataError:  # keys of several types are copied as they are
+        return pa.schema([(name, pa.null()) for name in source.columns])
 
 
 def _united(
-    schemas: Sequence[pa.Schema], sources: Sequence[OpenedInput], *, union: bool, typed: bool
+    schemas: Sequence[pa.Schema],
+    sources: Sequence[OpenedInput],
+    *,
+    union: bool,
+    replaced: Collection[str],
 ) -> pa.Schema:
-    first = schemas[0]
-    if union:
-        return _promoted(schemas) if typed else _all_names(schemas)
-    for schema, source in zip(schemas[1:], sources[1:], strict=True):
+    """Join the columns of all inputs; the types of columns that are replaced do not matter."""
+    first, names = schemas[0], [source.origin.display_name for source in sources]
+    if len(schemas) == 1:
+        return first
+    for schema, name in zip(schemas[1:], names[1:], strict=True):
         differing = set(first.names) ^ set(schema.names)
-        if typed and not differing:
-            differing = {name for name in first.names if first.field(name).type != schema.field(name).type}
-        if differing:
+        if differing and not union:
             raise DataError(
-                f"columns of {source.origin.display_name} differ from {sources[0].origin.display_name}: "
-                f"{', '.join(sorted(differing))}",
+                f"columns of {name} differ from {names[0]}: {', '.join(sorted(differing))}",
                 expected="the same columns in every input",
                 remedy="give --union to fill missing ones with nulls",
             )
-    return first
-
-
-def _promoted(schemas: Sequence[pa.Schema]) -> pa.Schema:
-    try:
-        united = pa.unify_schemas(list(schemas), promote_options="permissive")
-    except pa.ArrowException as error:
-        raise DataError(f"cannot combine the inputs: {error}", expected="compatible column types") from error
-    return united.with_metadata(schemas[0].metadata)
-
-
-def _all_names(schemas: Sequence[pa.Schema]) -> pa.Schema:
-    fields = {field.name: field for schema in reversed(schemas) for field in schema}
-    names = dict.fromkeys(name for schema in schemas for name in schema.names)
-    return pa.schema([fields[name] for name in names])
+    fields: dict[str, list[tuple[str, pa.Field]]] = {}
+    for schema, name in zip(schemas, names, strict=True):
+        for field in schema:
+            kind = pa.null() if field.name in replaced else field.type
+            fields.setdefault(field.name, []).append((name, field.with_type(kind)))
+    return pa.schema(
+        [
+            kept[0][1]
+            .with_type(joined_type(column, [(name, field.type) for name, field in kept]))
+            .with_nullable(len(kept) < len(schemas) or any(field.nullable for _, field in kept))
+            for column, kept in fields.items()
+        ],
+        metadata=first.metadata,
+    )
 
 
 _VIEW_REPLACEMENTS: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
@@ -198,11 +215,20 @@ def _without_view_values(kind: pa.DataType) -> pa.DataType:
 
 
 def _cast(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    if column.type.equals(kind):
+        return column
     return column.cast(_without_view_values(column.type)).cast(kind)
 
 
 def _schema_without_view_values(schema: pa.Schema) -> pa.Schema:
     fields = [field.with_type(_without_view_values(field.type)) for field in schema]
+    return pa.schema(fields, metadata=schema.metadata)
+
+
+def _schema_without_nulls(schema: pa.Schema) -> pa.Schema:
+    fields = [
+        field.with_type(pa.large_string()) if pa.types.is_null(field.type) else field for field in schema
+    ]
     return pa.schema(fields, metadata=schema.metadata)
 
 
