@@ -34,6 +34,7 @@ LABEL: Final = "label"
 
 ENGINE: Final = EngineName.POLARS
 FILE_FORMAT: Final = FileFormat.CSV
+DECIMAL: Final = "."
 ON_INVALID: Final = OnInvalid.ERROR
 ALGORITHM: Final = AlgorithmChoice.SMOOTH
 GRID_BINNING: Final = Binning.EQUI_WEIGHT

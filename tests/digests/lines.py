@@ -148,6 +148,7 @@ VALUES = {
     "--no-weight": ["--no-weight"],
     "--noise": ["simulate gaussian --rows 100 --noise 1"],
     "--nu": ["--nu 2"],
+    "--decimal": ["--decimal ,"],
     "--null-value": ["--null-value NA"],
     "--omega": ["--omega 0.4"],
     "--on": ["--labels labels.csv --on id --label truth --json"],

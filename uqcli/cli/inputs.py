@@ -34,14 +34,18 @@ def read_options(options: InputOptions) -> ReadOptions:
     Raises
     ------
     UsageError
-        The delimiter is not one character.
+        The delimiter is not one character, or the decimal mark is neither a point nor a comma.
     """
     from uqcli.engines.request import ReadOptions
+
+    if options.decimal not in (".", ","):
+        raise UsageError(f"--decimal '{options.decimal}'", expected="'.' or ','")
 
     return ReadOptions(
         format=options.format or FileFormat.CSV,
         format_given=options.format is not None,
         delimiter=None if options.delimiter is None else _delimiter(options.delimiter),
+        decimal=options.decimal,
         null_values=tuple(options.null_value or ()),
     )
 

@@ -38,13 +38,12 @@ class InputOptions:
 
     format: FileFormat | None = choice("csv, parquet, arrow or jsonl. (default: by name)", metavar="FORMAT")
     delimiter: str | None = option("CHAR", "CSV delimiter, or 'tab'. (default: by name)")
+    decimal: str = option("CHAR", "Decimal mark of CSV numbers: '.' or ','.", defaults.DECIMAL)
     null_value: list[str] | None = option("TEXT", "Another CSV text that means null (repeatable).")
     on_invalid: OnInvalid = option(
         "ACTION",
-        "Rows with null, NaN or infinity: error (exit 3), drop, or keep (apply only). "
-        f"(default: {defaults.ON_INVALID})",
+        "Null, NaN, inf: error, drop, keep.",
         defaults.ON_INVALID,
-        show_default=False,  # the text has it
     )
 
 

@@ -25,13 +25,17 @@ _FORMATS: Final = {
     ".csv": FileFormat.CSV,
     ".tsv": FileFormat.CSV,
     ".parquet": FileFormat.PARQUET,
+    ".parq": FileFormat.PARQUET,
+    ".pq": FileFormat.PARQUET,
     ".arrow": FileFormat.ARROW,
     ".feather": FileFormat.ARROW,
     ".jsonl": FileFormat.JSONL,
     ".ndjson": FileFormat.JSONL,
 }
 _COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
-KNOWN_SUFFIXES: Final = ".parquet, .csv, .tsv, .jsonl, .ndjson (text also .gz, .zst), .arrow or .feather"
+KNOWN_SUFFIXES: Final = (
+    ".parquet (.parq, .pq), .csv, .tsv, .jsonl, .ndjson (text also .gz, .zst), .arrow or .feather"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from uqcli.defaults import MAX_ROWS
@@ -13,6 +15,45 @@ TRUNCATED_REMEDY: Final = "check that the file was written to its end"
 
 class NoRowsError(DataError):
     """No row is left after dropping."""
+
+
+def footer(text: str, location: str) -> DataError:
+    """Create the error for a line that a program wrote after the rows."""
+    return DataError(
+        f"{location} is no row, but the last line '{text}' of the program that wrote the file",
+        expected="rows only",
+        remedy="remove the line",
+    )
+
+
+_WITH_COMMA: Final = re.compile(r"[+-]?\d*,\d+")
+_IN_THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+"""Number whose comma may as well separate thousands."""
+
+_WITH_POINT: Final = re.compile(r"[+-]?\d*\.\d+")
+_PERCENT: Final = re.compile(r"[+-]?[\d.,]+ ?%")
+
+
+def number_advice(texts: Sequence[str], decimal: str | None) -> tuple[str, str]:
+    """Return what was expected in place of texts that are no numbers, and the remedy if the texts show one.
+
+    Parameters
+    ----------
+    decimal
+        Decimal mark of the input; None if ``--decimal`` does not apply to it.
+    """
+    if decimal == "," and all(map(_WITH_POINT.fullmatch, texts)):
+        return "a number with a decimal comma", "leave out --decimal if the decimal mark is a point"
+    if all(map(_IN_THOUSANDS.fullmatch, texts)):
+        return "a number without separators", f"write {texts[0].replace(',', '')} for {texts[0]}" + (
+            f", or give --decimal , if it is {texts[0].replace(',', '.')}" if decimal else ""
+        )
+    if all(map(_WITH_COMMA.fullmatch, texts)):
+        remedy = "write 0.5 for 0,5"
+        return "a number with a decimal point", f"give --decimal , or {remedy}" if decimal else remedy
+    if all(map(_PERCENT.fullmatch, texts)):
+        return "a number without a percent sign", "divide by 100: write 0.5 for 50%"
+    return "a number", ""
 
 
 def no_rows(dropped: int) -> NoRowsError:

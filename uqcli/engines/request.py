@@ -44,6 +44,8 @@ class ReadOptions:
         Format of inputs whose name does not imply it (standard input, FIFOs).
     delimiter
         Field separator of CSV inputs; None for what the name implies, a comma by default.
+    decimal
+        Decimal mark of numbers in CSV: a point or a comma.
     null_values
         Texts in CSV that mean null, in addition to the empty field.
     required_columns
@@ -53,6 +55,7 @@ class ReadOptions:
     format: FileFormat = defaults.FILE_FORMAT
     format_given: bool = False
     delimiter: str | None = None
+    decimal: str = defaults.DECIMAL
     null_values: tuple[str, ...] = ()
     required_columns: tuple[str, ...] = ()
 

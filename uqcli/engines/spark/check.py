@@ -454,7 +454,9 @@ class Check:
         numbers = self._numbers()
         columns = {**{key: name for key, name in numbers.items() if key != "w"}}
         for key, name in columns.items():
-            self._refuse_unreadable(answers, key, name, "a number", "")
+            self._refuse_unreadable(
+                answers, key, name, *refusals.number_advice([answers[f"said_{key}"] or ""], None)
+            )
         if self.roles.label is not None:
             expected, remedy = "0/1 or true/false", "name the positive label with --positive VALUE"
             if self.roles.classes:
@@ -462,7 +464,9 @@ class Check:
                 remedy = "check --label, or name the classes with --classes"
             self._refuse_unreadable(answers, "y", self.roles.label, expected, remedy)
         if self.roles.weight is not None:
-            self._refuse_unreadable(answers, "w", self.roles.weight, "a number", "")
+            self._refuse_unreadable(
+                answers, "w", self.roles.weight, *refusals.number_advice([answers["said_w"] or ""], None)
+            )
             self._refuse_weights(answers, self.roles.weight)
         for name in self.amounts:
             if answers[f"unusable_{name}"]:

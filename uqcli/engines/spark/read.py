@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from uqcli import defaults
 from uqcli.choices import FileFormat
 from uqcli.engines.columns import require_columns
 from uqcli.engines.inputs import inferred_format, refuse_local_table
 from uqcli.engines.request import DataRequest, ReadOptions, Roles
+from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
 from uqcli.engines.spark.session import spark_errors
 from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin
@@ -112,6 +117,13 @@ def input_of(session: SparkSession, name: str, options: ReadOptions) -> ClusterI
             f"cannot read {quoted}: the cluster found nothing there",
             expected="Parquet files, or CSV with a header, at a path that the cluster can see",
         )
+    header = fields[0].name
+    if re.fullmatch(r"sep=.?", header, re.IGNORECASE):
+        raise DataError(
+            f"the first line of {quoted} is '{header}'",
+            expected="a line of column names with --engine spark",
+            remedy="remove the line and give --delimiter, or use --engine polars",
+        )
     return ClusterInput(
         name=name,
         frame=frame,
@@ -127,8 +139,11 @@ def _read(session: SparkSession, name: str, options: ReadOptions) -> Frame:
     if file_format is FileFormat.PARQUET:
         return session.read.parquet(name)
     if file_format is FileFormat.CSV:
+        _require_local_text(name)
         if options.null_values:
             raise UsageError("--null-value with --engine spark", expected="Parquet, or --engine polars")
+        if options.decimal != defaults.DECIMAL:
+            raise UsageError("--decimal with --engine spark", expected="Parquet, or --engine polars")
         delimiter = options.delimiter or inferred.delimiter
         return (
             session.read.option("header", "true")
@@ -137,6 +152,16 @@ def _read(session: SparkSession, name: str, options: ReadOptions) -> Frame:
             .csv(name)
         )
     raise DataError(f"'{name}' is {file_format}", expected="Parquet or CSV with --engine spark")
+
+
+def _require_local_text(name: str) -> None:
+    """Refuse binary content of a file of this machine; the cluster would read it as one column."""
+    head = b""
+    with suppress(OSError, ValueError):  # the cluster says why it cannot read such a name
+        if Path(name).is_file() and inferred_format(name).compression is None:
+            with Path(name).open("rb") as stream:
+                head = stream.read(SIGNATURE_BYTES)
+    require_text(head, name)
 
 
 def quoted(name: str) -> str:

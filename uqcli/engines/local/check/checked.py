@@ -29,7 +29,7 @@ class CheckedRows:
     """
 
     rows: Rows
-    raw: Mapping[str, pl.Series]
+    raw: Mapping[str, tuple[pl.Series, pl.Series]]
     first_row: int
     kept_indices: Ints | None = None
 
@@ -41,7 +41,10 @@ class CheckedRows:
         mask = pl.Series(valid)
         return CheckedRows(
             rows=self.rows.usable(),
-            raw={name: column.filter(mask) for name, column in self.raw.items()},
+            raw={
+                name: (column.filter(mask), numbers.filter(mask))
+                for name, (column, numbers) in self.raw.items()
+            },
             first_row=self.first_row,
             kept_indices=np.flatnonzero(valid),
         )

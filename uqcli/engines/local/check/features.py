@@ -73,7 +73,7 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats
     if request.levels is not None:
         codes = _level_codes(texts_of(series, request.name), request.levels)
         return codes, codes == len(request.levels)
-    values, wrong = _parsed_numbers(series, request.name)
+    values, wrong = _parsed_numbers(number_column(batch, request.name), request.name)
     infinite = wrong & np.isinf(values) & valid
     if infinite.any():
         row = int(np.argmax(infinite))
@@ -84,8 +84,19 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats
     return values, wrong
 
 
-def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -> Feature:
+def number_column(batch: Batch, name: str) -> pl.Series:
+    """Return a column whose numbers have a decimal point."""
+    series = batch.column(name)
+    return batch.pointed(series) if series.dtype == pl.String else series
+
+
+def whole_feature(name: str, parts: Sequence[tuple[pl.Series, pl.Series]], *, text: bool | None) -> Feature:
     """Encode all rows of a feature column; numeric if every value is a number, unless text is requested.
+
+    Parameters
+    ----------
+    parts
+        The column in each batch, as it is and with decimal points in numbers.
 
     Raises
     ------
@@ -93,7 +104,7 @@ def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -
         A value is infinite.
     """
     if not text:
-        parsed = [_parsed_numbers(part, name) for part in parts]
+        parsed = [_parsed_numbers(numbers, name) for _, numbers in parts]
         if not any(wrong.any() for _, wrong in parsed):
             return Feature(levels=None, value=np.concatenate([values for values, _ in parsed]))
         if all((wrong <= np.isinf(values)).all() for values, wrong in parsed):
@@ -102,7 +113,7 @@ def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -
                 expected="finite numbers or empty values",
                 remedy="correct these values, or leave unknown ones empty",
             )
-    texts = [texts_of(part, name) for part in parts]
+    texts = [texts_of(part, name) for part, _ in parts]
     levels = tuple(sorted(set().union(*(part.drop_nulls().unique().to_list() for part in texts))))
     return Feature(levels=levels, value=np.concatenate([_level_codes(part, levels) for part in texts]))
 

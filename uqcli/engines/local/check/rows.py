@@ -17,7 +17,7 @@ from uqcli.engines import refusals
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilities
-from uqcli.engines.local.check.features import encoded, infinite_numbers, key_texts
+from uqcli.engines.local.check.features import encoded, infinite_numbers, key_texts, number_column
 from uqcli.engines.local.check.values import labels_of, numbers_of, unreadable
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
@@ -91,6 +91,8 @@ class RowChecker:
         DataError
             A value is unreadable: non-numeric text, a label out of range, an invalid weight.
         """
+        if batch.footer is not None and self.on_invalid is OnInvalid.ERROR:
+            raise refusals.footer(batch.footer, batch.location(batch.frame.height - 1))
         valid = np.ones(batch.frame.height, dtype=np.bool_)
         roles = self.roles
         numbers = {role: self._finite(batch, column, valid) for role, column in roles.all_numbers().items()}
@@ -136,7 +138,11 @@ class RowChecker:
                 features=features,
                 valid=valid if invalid else None,
             ),
-            raw={feature.name: batch.column(feature.name) for feature in roles.features if not feature.known},
+            raw={
+                feature.name: (batch.column(feature.name), number_column(batch, feature.name))
+                for feature in roles.features
+                if not feature.known
+            },
             first_row=first_row,
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import polars as pl
 
@@ -13,6 +15,9 @@ from uqcli.engines.local.read.source import Batch
 from uqcli.errors import DataError
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
+_MAX_TEXTS: Final = 1000
+"""Maximum number of texts by which a remedy is chosen."""
+
 _MAX_CHARACTERS = 60
 """Maximum characters of a value in a message."""
 
@@ -25,7 +30,7 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars()
         null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
-        parsed = text.cast(pl.Float64, strict=False)
+        parsed = batch.pointed(text).cast(pl.Float64, strict=False)
         wrong = parsed.is_null() & ~pl.Series(null)
         if wrong.any():
             raise _no_number(batch, column, text, wrong)
@@ -46,11 +51,10 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
 
 
 def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> DataError:
-    """Create the error for non-numeric texts, with a specific remedy for decimal commas."""
-    commas = text.filter(wrong).str.contains(r"^[+-]?\d*,\d+$").all()
-    expected = "a number with a decimal point" if commas else "a number"
-    remedy = "write 0.5 for 0,5" if commas else "name texts that mean null with --null-value"
-    return unreadable(batch, column, text, wrong.to_numpy(), (expected, remedy))
+    """Create the error for non-numeric texts."""
+    expected, remedy = refusals.number_advice(text.filter(wrong)[:_MAX_TEXTS].to_list(), batch.decimal)
+    advice = expected, remedy or "name texts that mean null with --null-value"
+    return unreadable(batch, column, text, wrong.to_numpy(), advice)
 
 
 def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bools, Bools]:
@@ -62,7 +66,7 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
         return series.fill_null(value=False).to_numpy(), series.is_null().to_numpy()
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars().str.to_lowercase()
-        digits = text.replace({"true": "1", "false": "0"})
+        digits = batch.pointed(text).replace({"true": "1", "false": "0"})
         null = without_value(text).to_numpy()
         parsed = digits.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     elif series.dtype.is_integer() and not series.null_count():
@@ -103,6 +107,8 @@ def unreadable(
     """Create the error for values that --on-invalid cannot drop, with what was expected and the remedy."""
     expected, remedy = advice
     row, count = int(np.argmax(wrong)), int(wrong.sum())
+    if batch.footer is not None and row == len(wrong) - 1:
+        return refusals.footer(batch.footer, batch.location(row))
     if batch.cut and batch.first_row and row == len(wrong) - 1:  # half a value is neither null nor a label
         remedy = refusals.TRUNCATED_REMEDY
     return DataError(

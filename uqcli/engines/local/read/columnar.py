@@ -21,6 +21,8 @@ from uqcli.engines.local.read.partitioned import (
     with_keys,
 )
 from uqcli.engines.local.read.source import Batch
+from uqcli.engines.signatures import SIGNATURE_BYTES
+from uqcli.errors import DataError
 from uqcli.stores.content import LocalFile, Seekable
 from uqcli.stores.limits import GROUP_BYTES
 
@@ -174,7 +176,14 @@ class ColumnarSource:
             indices = [index for index, name in enumerate(self._schema.names) if name in columns]
             options = pa.ipc.IpcReadOptions(included_fields=indices)
         with self._content.mapped() as mapped:
-            if mapped.size() >= 6 and mapped.read(6) == b"ARROW1":
+            head = mapped.read(SIGNATURE_BYTES)
+            if head.startswith(b"FEA1"):
+                raise DataError(
+                    f"{self.origin.display_name} is Feather of version 1",
+                    expected="version 2",
+                    remedy="write it again with pyarrow.feather.write_feather",
+                )
+            if head.startswith(b"ARROW1"):
                 reader = pa.ipc.open_file(mapped, options=options)
                 yield _ArrowBatches(reader.schema, map(reader.get_batch, range(reader.num_record_batches)))
             else:

@@ -55,7 +55,7 @@ class CsvSource:
             else:
                 header = self._header(self._stream)
                 self._rest = header.remainder
-        if self._delimiter != self.origin.delimiter:
+        if self._delimiter not in (self.origin.delimiter, header.stated_delimiter):
             separators = delimiter_name(self._delimiter)
             remark(f"{self.origin.display_name} is read with {separators} between its fields.")
         return CsvDialect(
@@ -65,12 +65,18 @@ class CsvSource:
             header=header.text,
             line_end=header.line_end,
             ends_in_returns=header.ends_in_returns,
+            decimal=self._options.decimal,
             null_values=self._options.null_values,
         )
 
     def _header(self, stream: BinaryIO) -> CsvHeader:
         header = read_header(stream, self.origin.name, self._delimiter)
-        if self._options.delimiter is None:
+        if self._options.delimiter is not None:
+            return header
+        if header.stated_delimiter is not None:
+            self._delimiter = header.stated_delimiter
+            return header.split_at(self._delimiter, self.origin.name)
+        if self._options.required_columns:
             detected = recognised(header.text.decode(), self._delimiter, self._options.required_columns)
             if detected is not None:
                 self._delimiter = detected
@@ -102,6 +108,8 @@ class CsvSource:
                     first_row=block.first_row,
                     origin=self.origin,
                     cut=block.cut,
+                    decimal=block.dialect.decimal,
+                    footer=block.footer,
                 )
                 yield batch.after(start)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,8 +22,9 @@ import polars as pl
 import pyarrow as pa
 
 from uqcli.counts import Bools, Ints
-from uqcli.defaults import CSV_BLOCK_BYTES
+from uqcli.defaults import CSV_BLOCK_BYTES, DECIMAL
 from uqcli.engines.local.arrow import arrow_of
+from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
 from uqcli.errors import DataError
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
@@ -43,6 +45,8 @@ class CsvDialect:
         Header bytes, and the line end to write.
     ends_in_returns
         Whether lines end in bare carriage returns, which are read as newlines.
+    decimal
+        Decimal mark of numbers.
     null_values
         Texts that are null in numeric and label columns.
     """
@@ -53,7 +57,16 @@ class CsvDialect:
     header: bytes
     line_end: bytes
     ends_in_returns: bool = False
+    decimal: str = DECIMAL
     null_values: tuple[str, ...] = ()
+
+
+_FOOTER: Final = re.compile(
+    r"\(?\d+ (?:rows?|Zeilen?|lignes?|filas?)(?: affected| selected| in set.*)?\.?\)?"
+)
+"""Line that psql, sqlcmd, mysql and sqlplus write after the rows of a result."""
+
+_MAX_FOOTER_BYTES: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +94,16 @@ class CsvBlock:
     fields: Ints
     first_row: int
     cut: bool = False
+
+    @property
+    def footer(self) -> str | None:
+        """Text of the last record if it is none, but a line that programs write after the rows."""
+        if self.rows == 0 or self.fields[-1] > 1 or self.ends[-1] - self.starts[-1] > _MAX_FOOTER_BYTES:
+            return None
+        text = self.text[self.starts[-1] : self.ends[-1]].decode()
+        if text.strip() == "\x1a":
+            return "Ctrl-Z"
+        return text.strip() if _FOOTER.fullmatch(text.strip()) else None
 
     @property
     def rows(self) -> int:
@@ -187,21 +210,31 @@ def _slices(text: bytes, begins: Ints, stops: Ints) -> pa.LargeBinaryArray:
 
 @dataclass(frozen=True, kw_only=True)
 class CsvHeader:
-    """Header record: its bytes, line end, names, and the bytes read beyond it; see ``CsvDialect``."""
+    """Header record: its bytes, line end, names, and the bytes read beyond it; see ``CsvDialect``.
+
+    Attributes
+    ----------
+    stated_delimiter
+        Delimiter that a line ``sep=X`` before the header states, as Excel writes it; None without one.
+    """
 
     text: bytes
     line_end: bytes
     ends_in_returns: bool
     columns: tuple[str, ...]
     remainder: bytes
+    stated_delimiter: str | None = None
 
     def split_at(self, delimiter: str, name: str) -> CsvHeader:
         """Split the header at another delimiter."""
         return replace(self, columns=_names(self.text, delimiter, name))
 
 
+_STATED_DELIMITER: Final = re.compile(rb'"?sep=([^"\r\n])"?', re.IGNORECASE)
+
+
 def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
-    """Read the header record, after any blank lines.
+    """Read the header record, after any blank lines and a line ``sep=X``.
 
     Raises
     ------
@@ -209,6 +242,10 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
         There is no header, or it is not UTF-8.
     """
     record, rest, ends_in_returns = _first_record(stream, name)
+    stated = _STATED_DELIMITER.fullmatch(record.rstrip(b"\r\n"))
+    if stated:
+        record, rest, ends_in_returns = _first_record(stream, name, rest)
+    stated_delimiter = stated[1].decode("latin-1") if stated else None
     if record.count(b'"') % 2:
         raise _open_quote(record, name)
     text = record.rstrip(b"\r\n")
@@ -221,6 +258,7 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
         ends_in_returns=ends_in_returns,
         columns=_names(text, delimiter, name),
         remainder=rest,
+        stated_delimiter=stated_delimiter,
     )
 
 
@@ -231,12 +269,20 @@ def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
         raise DataError(f"the header of '{name}' cannot be read: {error}", expected="column names") from error
 
 
-def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes, bool]:
-    """Find the first non-blank record, the bytes read beyond it, and whether it ends in a bare return."""
+def _first_record(stream: BinaryIO, name: str, begun: bytes = b"") -> tuple[bytes, bytes, bool]:
+    """Find the first non-blank record, the bytes read beyond it, and whether it ends in a bare return.
+
+    Parameters
+    ----------
+    begun
+        Bytes of the stream that have been read already.
+    """
     text, record, size = b"", b"", 1 << 16
     while len(text) <= _MAX_HEADER_BYTES:
-        chunk = stream.read(size)
+        chunk, begun = begun or stream.read(size), b""
         text += chunk
+        if len(text) - len(chunk) < SIGNATURE_BYTES:
+            require_text(text, name)
         size = max(size, len(text))
         if chunk and len(text) < len(BOM):
             continue

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from uqcli.choices import FileFormat
 from uqcli.engines.inputs import InputFile, InputFrame
+from uqcli.engines.signatures import SIGNATURE_BYTES, content_of
 from uqcli.errors import DataError
 from uqcli.stores.failures import store_failure
 
@@ -57,6 +58,8 @@ def reading(origin: Origin) -> Iterator[None]:
             expected, remedy = "a file that is not encrypted", "decrypt it first"
         elif isinstance(error, pa.ArrowNotImplementedError):
             expected, remedy = "numbers of at most 64 bits, strings, booleans or times", "cast to these"
+        elif other := _other_content(origin):
+            expected, remedy = other
         else:
             remedy = _remedy(origin)
         raise DataError(f"cannot read {description}: {reason}", expected=expected, remedy=remedy) from error
@@ -116,6 +119,20 @@ def _description(origin: Origin) -> tuple[str, str]:
     if isinstance(origin, InputFrame):
         return origin.display_name, "numbers, texts, truth values or times"
     return f"{origin.display_name} as {origin.format}", f"a complete {origin.format} file"
+
+
+def _other_content(origin: Origin) -> tuple[str, str] | None:
+    """Return what was expected and a remedy if the content is of another format than its name says."""
+    if isinstance(origin, InputFrame) or origin.content is None or not origin.regular:
+        return None
+    head = b""
+    with suppress(OSError, DataError), origin.content.opened() as stream:
+        head = stream.read(SIGNATURE_BYTES)
+    named = origin.compression or str(origin.format).capitalize()
+    kind, remedy = content_of(head) or (None, "name it after its content, such as .csv")
+    if not head or kind == named or (kind is None and origin.compression is None):
+        return None
+    return f"{named} content, as its name says", remedy
 
 
 def _remedy(origin: Origin) -> str:

@@ -309,6 +309,12 @@ def _trimmed(text: bytes, name: str, row: int) -> bytes:
     lines = [line.strip(_BLANK) for line in text.split(b"\n")]
     text = b"".join(line + b"\n" for line in lines if line)
     if not _has_only_objects(text):
+        if row == 0 and text.startswith(b"["):
+            raise DataError(
+                f"'{name}' is a JSON array",
+                expected="one JSON object per line",
+                remedy="convert it with jq -c '.[]'",
+            )
         JsonBlock(name=name, text=text, first_row=row)._explain("a line is no object")
     return text
 

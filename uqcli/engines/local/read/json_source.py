@@ -25,6 +25,7 @@ from uqcli.engines.local.read.partitioned import (
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.local.read.streams import bytes_of, filled, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
+from uqcli.engines.signatures import require_text
 from uqcli.errors import DataError
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class JsonSource:
                     text = _beginning(stream)
             else:
                 text = self._rest = _beginning(self._stream)
+        require_text(text, self.origin.name)
         return text[: text.rfind(b"\n") + 1] or text
 
     def rows_expected(self) -> int | None:

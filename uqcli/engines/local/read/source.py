@@ -40,6 +40,11 @@ class Batch:
         Position of the first row in its input, 0-based.
     cut
         Whether the last row lacks a line end, as in a truncated file (CSV only).
+    decimal
+        Decimal mark of numbers (CSV only).
+    footer
+        Text of the last row if it is a line that programs write after the rows, such as ``(2000 rows)``, or
+        ``Ctrl-Z`` (CSV only).
     """
 
     frame: pl.DataFrame
@@ -47,6 +52,8 @@ class Batch:
     first_row: int
     origin: Origin
     cut: bool = False
+    decimal: str | None = None
+    footer: str | None = None
 
     def after(self, start: int) -> Batch:
         """Drop the rows before a position in the input."""
@@ -59,6 +66,12 @@ class Batch:
     def column(self, name: str) -> pl.Series:
         """Return a column without its name, since polars reads a name such as ``^a$`` as a pattern."""
         return self.frame.get_column(name).alias("")
+
+    def pointed(self, text: pl.Series) -> pl.Series:
+        """Return texts of numbers with a decimal point; a point in a number with a comma makes it none."""
+        if self.decimal != ",":
+            return text
+        return text.str.replace_many([",", "."], [".", ","])
 
     def location(self, row: int) -> str:
         """Describe the location of a row for messages."""

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from uqcli.choices import FileFormat
 from uqcli.counts import Bools
-from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.defaults import DECIMAL, ROWS_PER_BATCH
 from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock
@@ -48,12 +48,15 @@ class CsvForm:
         Input header to which the added columns are appended, or None to write a new one.
     added
         Number of added columns.
+    decimal
+        Decimal mark of numbers.
     """
 
     delimiter: str
     line_end: bytes
     header: bytes | None
     added: int
+    decimal: str = DECIMAL
 
 
 class CsvSink:
@@ -73,7 +76,10 @@ class CsvSink:
     def write(self, table: pa.Table) -> None:
         """Append rows."""
         text = frame_of(table).write_csv(
-            include_header=False, separator=self.delimiter, line_terminator=self._form.line_end.decode()
+            include_header=False,
+            separator=self.delimiter,
+            line_terminator=self._form.line_end.decode(),
+            decimal_comma=self._form.decimal == ",",
         )
         self._stream.write(text.encode())
 
@@ -89,7 +95,7 @@ class CsvSink:
         """
         import pyarrow.compute as pc  # a tenth of a small job
 
-        new = {name: _as_bytes(added[name], self.delimiter) for name in added.columns}
+        new = {name: _as_bytes(added[name], self._form) for name in added.columns}
         if block.short is None and (*block.dialect.columns, *new) == self._names:
             fields = [block.records(), *new.values()]
         else:
@@ -106,9 +112,13 @@ class CsvSink:
         return text.getvalue().encode() + self._form.line_end
 
 
-def _as_bytes(column: pl.Series, delimiter: str) -> pa.LargeBinaryArray:
+def _as_bytes(column: pl.Series, form: CsvForm) -> pa.LargeBinaryArray:
     """Return the fields of a column, empty for null; texts are quoted as polars does."""
-    text = _quoted(column, delimiter) if column.dtype == pl.String else column.cast(pl.String)
+    text = column.cast(pl.String)
+    if column.dtype.is_float() and form.decimal != DECIMAL:
+        text = text.str.replace(DECIMAL, form.decimal, literal=True)
+    if column.dtype == pl.String or form.delimiter == form.decimal:
+        text = _quoted(text, form.delimiter)
     return text.fill_null("").to_arrow().cast(pa.large_binary())
 
 

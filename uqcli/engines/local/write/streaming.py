@@ -150,7 +150,13 @@ def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest)
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
         return Batch(
-            frame=block.values(columns), short=block.short, first_row=block.first_row, origin=source.origin
+            frame=block.values(columns),
+            short=block.short,
+            first_row=block.first_row,
+            origin=source.origin,
+            cut=block.cut,
+            decimal=block.dialect.decimal,
+            footer=block.footer,
         )
     if isinstance(block, JsonBlock):
         return cast(JsonSource, source).batch(block, columns)
@@ -226,4 +232,10 @@ def _csv_form(sources: Sequence[OpenedInput], request: StreamRequest, layout: La
     line_end = first.line_end if first else b"\n"
     extends = first is not None and (*first.columns, *layout.added) == tuple(layout.schema.names)
     header = first.header if first and extends and delimiter == first.delimiter else None
-    return CsvForm(delimiter=delimiter, line_end=line_end, header=header, added=len(layout.added))
+    return CsvForm(
+        delimiter=delimiter,
+        line_end=line_end,
+        header=header,
+        added=len(layout.added),
+        decimal=request.data.read.decimal,
+    )

@@ -1,0 +1,221 @@
+"""Tests of files as other programs write them: they are read, or the error names what they are."""
+
+import gzip
+import itertools
+import json
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.cli.conftest import fit
+
+ROWS = pl.DataFrame(
+    {
+        "id": range(40),
+        "score": [0.925, 0.8125, 0.1, 0.25] * 10,
+        "uncertainty": [1.5, 2.0] * 20,
+        "label": [1, 1, 0, 0] * 10,
+    }
+)
+TEXT = ROWS.write_csv()
+COMMAS = ROWS.write_csv(separator=";", decimal_comma=True)
+
+
+def write_rules():
+    ROWS.write_csv("rows.csv")
+    fit("boundary rows.csv --algorithm st --precision 0.9 -o rule.json")
+    fit("calibrate rows.csv --method platt -o map.json")
+
+
+@pytest.fixture(autouse=True)
+def folder(prepared, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    prepared(write_rules)
+    return tmp_path
+
+
+def applied(uqcli, *arguments, rule="rule.json", stdin=b""):
+    outcome = uqcli("apply", rule, *arguments, stdin=stdin)
+    assert outcome.code == 0, outcome.err
+    return outcome.out
+
+
+@pytest.mark.parametrize("suffix", [".parq", ".pq", ".PQ"])
+def test_other_names_of_parquet(uqcli, folder, suffix):
+    ROWS.write_parquet(folder / f"x{suffix}")
+    assert applied(uqcli, f"x{suffix}") == applied(uqcli, "rows.csv")
+    assert uqcli("apply", "rule.json", "rows.csv", "-o", f"o{suffix}", "-q").code == 0
+    assert pl.read_parquet(folder / f"o{suffix}").height == ROWS.height
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    ("first", "separator"), [("sep=;", ";"), ('"sep=|"', "|"), ("SEP=\t", "\t"), ("sep=,", ",")]
+)
+def test_the_delimiter_of_a_first_line(uqcli, folder, first, separator, line_end):
+    text = "\ufeff" + first + "\n" + ROWS.write_csv(separator=separator)
+    content = text.replace("\n", line_end).encode()
+    (folder / "x.csv").write_bytes(content)
+    expected = applied(uqcli, "rows.csv").replace(b",", separator.encode())
+    assert applied(uqcli, "x.csv").replace(b"\r\n", b"\n") == expected
+    assert applied(uqcli, "-", stdin=content).replace(b"\r\n", b"\n") == expected
+    assert applied(uqcli, "x.csv", "--delimiter", separator).replace(b"\r\n", b"\n") == expected
+    assert uqcli("tce", "x.csv", "--json").json == uqcli("tce", "rows.csv", "--json").json
+
+
+def test_decimal_commas_are_read_and_written(uqcli, folder):
+    (folder / "x.csv").write_text(COMMAS)
+    assert uqcli("tce", "x.csv", "--decimal", ",", "--json").json == uqcli("tce", "rows.csv", "--json").json
+    decided = applied(uqcli, "x.csv", "--decimal", ",").decode()
+    assert [line.rpartition(";")[0] for line in decided.splitlines()] == COMMAS.splitlines()
+    assert decided.count("true") == applied(uqcli, "rows.csv").count(b"true")
+    calibrated = applied(uqcli, "x.csv", "--decimal", ",", rule="map.json").decode()
+    values = [line.rpartition(";")[2].replace(",", ".") for line in calibrated.splitlines()[1:]]
+    expected = [
+        line.rpartition(",")[2] for line in applied(uqcli, "rows.csv", rule="map.json").decode().splitlines()
+    ]
+    assert values == expected[1:]
+    assert "," in calibrated.splitlines()[1].rpartition(";")[2]
+
+
+@pytest.mark.parametrize("source", ["x.csv", "rows.parquet", "rows.tsv"])
+def test_added_numbers_with_a_comma_are_quoted_between_commas(uqcli, folder, source):
+    ROWS.write_csv(folder / "x.csv", decimal_comma=True)
+    ROWS.write_csv(folder / "rows.tsv", separator="\t", decimal_comma=True)
+    ROWS.write_parquet(folder / "rows.parquet")
+    assert uqcli("apply", "map.json", source, "--decimal", ",", "-q", "-o", "o.csv").code == 0
+    written = pl.read_csv(folder / "o.csv", decimal_comma=True)
+    applied(uqcli, "rows.csv", "-q", "-o", "p.csv", rule="map.json")
+    assert written.equals(pl.read_csv(folder / "p.csv"))
+
+
+def test_the_decimal_mark_is_a_point_or_a_comma(uqcli, folder):
+    assert uqcli("tce", "rows.csv", "--decimal", ";").code == 2
+    outcome = uqcli("tce", "rows.csv", "--decimal", ",")
+    assert outcome.code == 3
+    assert "leave out --decimal" in outcome.err
+
+
+@given(
+    value=st.floats(-1e6, 1e6, allow_subnormal=False),
+    mark=st.sampled_from([".", ","]),
+    form=st.sampled_from(["{!r}", "{:.3f}", " {:.2e} ", "+{!r}"]),
+)
+def test_a_number_has_one_decimal_mark(value, mark, form):
+    from uqcli.engines.inputs import InputFrame
+    from uqcli.engines.local.check.values import numbers_of
+    from uqcli.engines.local.read.source import Batch
+    from uqcli.errors import DataError
+
+    text = form.format(abs(value) if form.startswith("+") else value)
+    for decimal, other in ((".", ","), (",", ".")):
+        frame = pl.DataFrame({"x": [text.replace(".", mark)]})
+        batch = Batch(frame=frame, short=None, first_row=0, origin=InputFrame(frame=frame), decimal=decimal)
+        if mark == other and "." in text:
+            with pytest.raises(DataError):
+                numbers_of(batch, "x", narrow=False)
+        else:
+            assert numbers_of(batch, "x", narrow=False)[0].tolist() == [float(text) + 0.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "unwanted"),
+    [
+        ("0,5", "give --decimal , or write 0.5 for 0,5", "null"),
+        ("1,585", "write 1585 for 1,585, or give --decimal , if it is 1.585", "0.5 for"),
+        ("58.55%", "write 0.5 for 50%", "null"),
+        ("n/a", "--null-value", "percent"),
+    ],
+)
+def test_a_text_that_is_no_number_has_its_own_remedy(uqcli, folder, value, wanted, unwanted):
+    (folder / "x.csv").write_text(f"score;uncertainty;label\n{value};1;1\n")
+    error = uqcli("tce", "x.csv").err
+    assert wanted in error
+    assert unwanted not in error
+    (folder / "x.jsonl").write_text(json.dumps({"score": value, "uncertainty": 1, "label": 1}) + "\n")
+    assert "--decimal" not in uqcli("tce", "x.jsonl").err
+
+
+def test_a_text_that_is_no_number_has_its_own_remedy_on_a_cluster(uqcli, folder):
+    (folder / "x.csv").write_text("score,uncertainty,label\n58.55%,1,1\n")
+    assert "write 0.5 for 50%" in uqcli("tce", "x.csv", "--engine", "spark").err
+    (folder / "x.csv").write_text("sep=,\nscore,uncertainty,label\n0.5,1,1\n")
+    assert "--engine polars" in uqcli("tce", "x.csv", "--engine", "spark").err
+    (folder / "x.csv").write_bytes(gzip.compress(TEXT.encode()))
+    assert "is gzip" in uqcli("tce", "x.csv", "--engine", "spark").err
+    assert uqcli("tce", "rows.csv", "--engine", "spark", "--decimal", ",").code == 2
+
+
+def packed(kind):
+    if kind == "gzip":
+        return gzip.compress(TEXT.encode())
+    if kind == "zstd":
+        return pa.compress(TEXT.encode(), codec="zstd", asbytes=True)
+    sink = pa.BufferOutputStream()
+    if kind == "Parquet":
+        pq.write_table(ROWS.to_arrow(), sink)
+    elif kind == "Arrow":
+        with pa.ipc.new_file(sink, ROWS.to_arrow().schema) as arrow:
+            arrow.write_table(ROWS.to_arrow())
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "suffix"),
+    list(itertools.product(["gzip", "zstd", "Parquet", "Arrow"], [".csv", ".jsonl", ".csv.gz"])),
+)
+def test_content_of_another_format_is_named(uqcli, folder, kind, suffix):
+    content = packed(kind)
+    (folder / f"x{suffix}").write_bytes(gzip.compress(content) if suffix.endswith("gz") else content)
+    outcome = uqcli("tce", f"x{suffix}")
+    assert outcome.code == 3
+    assert f"is {kind}" in outcome.err
+    if kind != "Parquet":
+        assert f"is {kind}" in uqcli("tce", "-", stdin=content).err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("x.csv.gz", TEXT.encode(), "gzip content, as its name says; name it after its content"),
+        ("x.csv.zst", TEXT.encode(), "zstd content, as its name says; name it after its content"),
+        ("x.csv.zst", gzip.compress(TEXT.encode()), "add .gz to its name"),
+        ("x.parquet", gzip.compress(TEXT.encode()), "add .gz to its name"),
+        ("x.csv.gz", gzip.compress(TEXT.encode())[:-20], "written to its end"),
+        ("x.feather", b"FEA1\0\0\0\0FEA1", "Feather of version 1"),
+        ("x.jsonl", json.dumps(ROWS.to_dicts()).encode(), "jq -c '.[]'"),
+        ("x.jsonl", b"\xef\xbb\xbf" + json.dumps(ROWS.to_dicts(), indent=1).encode(), "jq -c '.[]'"),
+    ],
+)
+def test_a_name_that_does_not_fit_is_said(uqcli, folder, name, content, words):
+    (folder / name).write_bytes(content)
+    outcome = uqcli("tce", name)
+    assert outcome.code == 3
+    assert words in outcome.err
+
+
+def test_a_column_may_have_the_name_of_a_format(uqcli, folder):
+    (folder / "x.csv").write_text(TEXT.replace("id", "PAR1", 1))
+    assert applied(uqcli, "x.csv").startswith(b"PAR1,score")
+
+
+@pytest.mark.parametrize(
+    "line", ["(40 rows)", "(40 rows affected)\r\n", "40 rows in set (0.01 sec)", "\x1a", "\x1a\n"]
+)
+@pytest.mark.parametrize(
+    "columns", [["id", "score", "uncertainty", "label"], ["score", "id", "uncertainty", "label"]]
+)
+def test_a_last_line_that_is_no_record_is_named(uqcli, folder, line, columns):
+    text = ROWS.select(columns).write_csv() + line
+    (folder / "x.csv").write_text(text, newline="")
+    shown = "Ctrl-Z" if "\x1a" in line else line.strip()
+    for command in (["tce", "x.csv"], ["apply", "rule.json", "x.csv"]):
+        outcome = uqcli(*command)
+        assert outcome.code == 3
+        assert f"data row 41 of 'x.csv' is no row, but the last line '{shown}'" in outcome.err
+    if columns[0] == "id":
+        assert uqcli("tce", "x.csv", "--on-invalid", "drop").code == 0
