@@ -183,3 +183,18 @@ def test_a_discovered_file_of_another_user_is_refused(uqcli, tmp_path, monkeypat
     (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
     file.unlink()
     assert uqcli(*COMMAND, "--precision", "0.6").code == 0
+
+
+def test_a_byte_order_mark_is_no_content(uqcli, tmp_path, data):
+    (tmp_path / "uqcli.toml").write_text("\ufeff[tce]\nbinning = 'quantile'\n", encoding="utf-8")
+    assert uqcli("tce", "data.parquet", "--json").json["parameters"]["binning"] == "quantile"
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("value", ["true", "[true]", "false"])
+@pytest.mark.parametrize("option", ["alpha", "threads", "score", "fail-if"])
+def test_true_is_no_number_and_no_text(uqcli, tmp_path, option, value):
+    (tmp_path / "uqcli.toml").write_text(f"[tce]\n{option} = {value}\n")
+    outcome = uqcli("tce", "data.parquet")
+    assert outcome.code == 2
+    assert f"option '{option}'" in outcome.err

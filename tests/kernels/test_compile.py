@@ -263,3 +263,13 @@ def test_kernels_run_without_a_cache(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert checked_total(Kernel(function_of(tmp_path))) == 45
     assert not (tmp_path / "relative").exists()
+
+
+def test_kernels_run_as_python_if_numba_may_not_compile(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    kernel = Kernel(function_of(tmp_path))
+    assert [checked_total(kernel), checked_total(kernel)] == [45, 45]
+    values = np.arange(10)
+    assert kernel.compiled(values, np.zeros_like(values)) == 45
+    assert not list((tmp_path / "cache").glob("*.kernel"))

@@ -195,7 +195,7 @@ def configuration_files() -> Iterator[Path]:
 def _section(path: Path, *, required: bool) -> Settings | None:
     """Return the section of uqcli in a file, or None if there is none."""
     try:
-        content: Settings = tomllib.loads(path.read_text("utf-8"), parse_float=str)
+        content: Settings = tomllib.loads(path.read_text("utf-8-sig"), parse_float=str)
     except OSError as error:
         raise DataError(f"cannot read configuration '{path}': {error.strerror}") from error
     except (ValueError, RecursionError) as error:  # ValueError: also integers of thousands of digits
@@ -263,8 +263,20 @@ def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
                 expected="one value",
                 remedy="write several columns as one string, 'a,b'",
             )
+        if not getattr(options[name], "is_flag", False):
+            _require_no_truth(key, value, where)
         settings[name] = [value] if is_repeatable and not isinstance(value, list) else value
     return settings
+
+
+def _require_no_truth(option: str, value: Any, where: str) -> None:
+    """Refuse true and false where a number or a text is expected: Python takes true for 1."""
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, bool):
+            raise UsageError(
+                f"option '{option}' in {where} is {str(item).lower()}",
+                expected="a number or a text in quotes",
+            )
 
 
 def _parameter(option: str) -> str:

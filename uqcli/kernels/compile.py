@@ -58,10 +58,9 @@ class Kernel(Generic[*Ts, R]):
         return self._on_lists(*args) if self.arrays is None else self.arrays(*args)
 
     def compiled(self, *args: *Ts) -> R:
-        """Run the machine code."""
+        """Run the machine code; as Python if numba may not compile."""
         code = self._code(args, may_compile=True)
-        assert code is not None
-        return code(*args)
+        return self._on_lists(*args) if code is None else code(*args)
 
     def _on_lists(self, *args: *Ts) -> R:
         """Run as Python; 1-d arrays become lists, which Python indexes several times faster."""
@@ -90,7 +89,7 @@ class Kernel(Generic[*Ts, R]):
         name = name_of(self.python, types)
         code = kept_code(directory, name)
         if code is None:
-            if not may_compile:
+            if not may_compile or _compiling_is_disabled():
                 return None
             try:
                 code = object_code(self.python, types)
@@ -101,6 +100,13 @@ class Kernel(Generic[*Ts, R]):
             keep_code(directory, name, code)
         function: Callable[[*Ts], R] = loaded(code)
         return function
+
+
+def _compiling_is_disabled() -> bool:
+    """Whether ``NUMBA_DISABLE_JIT``, or numba's own configuration file, disables compilation."""
+    import numba
+
+    return bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]  # read from the environment
 
 
 def kernel(function: Callable[[*Ts], R]) -> Kernel[*Ts, R]:
