@@ -12,6 +12,14 @@ from functools import reduce
 from itertools import count
 from typing import Any, Final, Literal, TypeAlias
 
+WHITE_SPACE: Final = "".join(
+    map(chr, [*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288])
+)
+"""Characters that are stripped from the ends of texts: Unicode's white space, as in polars."""
+
+TRUTHS: Final = ("true", "false")
+"""Texts that are compared in lower case."""
+
 Kind = Literal["number", "text"]
 OutputType = Literal["bool", "double", "integer", "text"]
 
@@ -21,7 +29,7 @@ _FEW_EDGES: Final = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column of the input, by name; numbers are compared as doubles, texts without blanks at the ends."""
+    """A column of the input, by name; numbers are compared as doubles, texts without white space around."""
 
     name: str
     kind: Kind = "number"
@@ -222,15 +230,17 @@ def parts_of(expression: Expression) -> Iterator[Expression]:
     """Iterate over an expression and all of its parts."""
     yield expression
     for each in fields(expression):
-        yield from _parts_in(getattr(expression, each.name))
+        for part in direct_parts(getattr(expression, each.name)):
+            yield from parts_of(part)
 
 
-def _parts_in(value: object) -> Iterator[Expression]:
+def direct_parts(value: object) -> Iterator[Expression]:
+    """Iterate over the expressions in a field of an expression, without their parts."""
     if isinstance(value, tuple):
         for part in value:
-            yield from _parts_in(part)
+            yield from direct_parts(part)
     elif isinstance(value, Expression):
-        yield from parts_of(value)
+        yield value
 
 
 def compared_numbers(formula: Formula, column: str) -> list[float]:

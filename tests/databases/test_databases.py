@@ -14,8 +14,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.methods.export.reserved_words import WORDS
 from uqcli.artifacts.codec import load
 from uqcli.choices import SqlDialect
+from uqcli.expressions import WHITE_SPACE, Case, Column, Constant, Formula, Output, TextIn
 from uqcli.jobs.export.check import error_bound, made_rows
 from uqcli.methods.export.sql import to_sql
 
@@ -284,3 +286,32 @@ def test_probabilities_never_fall_as_scores_rise(folder, database):
         result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)  # noqa: B023
         values = result["calibrated"].cast(pl.Float64).to_numpy()
         assert (np.diff(values) >= 0).all()
+
+
+def test_reserved_words_are_names(folder, database):
+    numbers = {word: float(index) for index, word in enumerate(WORDS)}
+    outputs = tuple(Output(name=f"{word} out", kind="double", value=Column(name=word)) for word in WORDS)
+    inputs = tuple(Column(name=word) for word in WORDS)
+    formula = Formula(inputs=inputs, required=(WORDS[0],), outputs=outputs)
+    frame = pl.DataFrame({word: [number] for word, number in numbers.items()}).with_row_index("id")
+    result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)
+    assert {word: float(result[f"{word} out"][0]) for word in WORDS} == numbers
+
+
+def test_texts_are_compared_as_in_apply(folder, database):
+    texts = [f"{character}a{character}" for character in WHITE_SPACE] + [
+        "A",
+        "a b",
+        "\u200ba",
+        "TRUE\r",
+        "true",
+    ]
+    column = Column(name="user", kind="text")
+    value = Case(
+        ((TextIn(column, ("a",)), Constant(1.0)), (TextIn(column, ("true",)), Constant(2.0))), Constant(0.0)
+    )
+    output = Output(name="out", kind="double", value=value)
+    formula = Formula(inputs=(Column(name="s"), column), required=("s",), outputs=(output,))
+    frame = pl.DataFrame({"s": [0.5] * len(texts), "user": texts}).with_row_index("id")
+    result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)
+    assert list(map(float, result["out"])) == [*[1.0] * len(WHITE_SPACE), 0, 0, 0, 2, 2]

@@ -217,9 +217,9 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         if self.weights is None:
             return interval
         calibrated, weights = self.calibration_of_classes.probabilities(probability), np.array(self.weights)
-        weighted = calibrated * weights
-        others = weighted.sum(axis=1, keepdims=True) - weighted
-        rest = others / np.maximum(calibrated.sum(axis=1, keepdims=True) - calibrated, np.finfo(float).tiny)
+        rest = _sums_of_others(calibrated * weights) / np.maximum(
+            _sums_of_others(calibrated), np.finfo(float).tiny
+        )
         return interval.mapped(lambda share: weights * share / (weights * share + rest * (1 - share)))
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
@@ -311,16 +311,20 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return outputs
 
     def _formula_of_classes(self) -> Formula:
-        """Return one output for each class."""
+        """Return one output for each class, then the ends of its interval if there are intervals."""
         columns = tuple(Column(name=self.columns[f"{PROBA}{name}"]) for name in self.class_names)
         weights = self.weights or [1.0] * len(columns)
-        values = self.calibration_of_classes.exported(columns, weights)
+        values = {"calibrated": self.calibration_of_classes.exported(columns, weights)}
+        if self.calibration.has_interval:
+            ends = self.calibration_of_classes.exported_intervals(columns, self.weights)
+            values |= dict(zip(("low", "high"), zip(*ends, strict=True), strict=True))
         return Formula(
             inputs=columns,
             required=tuple(column.name for column in columns),
             outputs=tuple(
-                Output(name=f"calibrated_{name}", kind="double", value=value)
-                for name, value in zip(self.class_names, values, strict=True)
+                Output(name=f"{kind}_{name}", kind="double", value=value)
+                for kind, of_classes in values.items()
+                for name, value in zip(self.class_names, of_classes, strict=True)
             ),
             terms=self.calibration.terms,
             shares=tuple(column.name for column in columns),
@@ -361,3 +365,11 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         if self.class_names:
             return self.calibration_of_classes.tables_of(self.class_names)
         return self.calibration_of_rows.tables(self.undersampled)
+
+
+def _sums_of_others(values: Matrix) -> Matrix:
+    """Add up the values before and after each in its row, from the ends; differences of sums would cancel."""
+    before, after = np.zeros_like(values), np.zeros_like(values)
+    before[:, 1:] = np.cumsum(values, axis=1)[:, :-1]
+    after[:, :-1] = np.cumsum(values[:, ::-1], axis=1)[:, -2::-1]
+    return before + after

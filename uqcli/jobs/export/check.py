@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -14,9 +16,10 @@ import pyarrow.parquet as pq
 
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.artifacts.saved import Saved
-from uqcli.choices import ExportTarget, FileFormat, OnInvalid
+from uqcli.choices import ExportTarget, FileFormat, OnInvalid, SqlDialect
 from uqcli.draws import Purpose, generator
 from uqcli.engines.request import DataRequest
+from uqcli.errors import GateError
 from uqcli.expressions import Column, Formula, Output, compared_numbers, compared_texts
 from uqcli.jobs.stream.output import RowsOutput, stream
 from uqcli.reports.export.report import Differences
@@ -32,22 +35,33 @@ Program = Callable[[pl.DataFrame], Mapping[str, pl.Series]]
 
 
 def compare(
-    rule: Saved, formula: Formula, program: bytes, target: ExportTarget, data: DataRequest
+    rule: Saved,
+    formula: Formula,
+    program: bytes,
+    target: ExportTarget,
+    data: DataRequest,
+    *,
+    dialect: SqlDialect = SqlDialect.DUCKDB,
 ) -> Differences:
     """Run the program and the rule on rows, and on made rows, and count the rows in which they differ.
 
     Parameters
     ----------
     program
-        Expressions in the SQL of DuckDB, a Python module, or an ONNX model.
+        Expressions in SQL, a Python module, or an ONNX model.
+    dialect
+        Dialect of the SQL: one of ``RUN_DIALECTS``.
 
     Raises
     ------
     UsageError, DataError
         The rows cannot be read.
+    GateError
+        A database refuses the program.
     """
-    runner = _RUNNERS[target](formula, program)
-    differences = Differences(rows=0, compared=0, made=0)
+    run = RUN_DIALECTS[dialect] if target is ExportTarget.SQL else _RUNNERS[target]
+    runner = run(formula, program)
+    differences = Differences(rows=0, compared=0, made=0, missing=_missing(rule, formula))
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "made.parquet"
         made_rows(formula).write_parquet(made)
@@ -72,6 +86,12 @@ def compare(
 
 _PREFIX: Final = "uqcli_applied_"
 """Prefix of the rule's own columns among the rows."""
+
+
+def _missing(rule: Saved, formula: Formula) -> tuple[str, ...]:
+    """Return the columns that the rule adds and the program does not compute."""
+    added = rule.adds(rule.reads(ColumnOverrides()), NewColumns(prefix="", lists=False))
+    return tuple(sorted(set(added.types) - {output.name for output in formula.outputs}))
 
 
 def _apply(rule: Saved, data: DataRequest, path: Path) -> None:
@@ -155,7 +175,7 @@ def made_rows(formula: Formula) -> pl.DataFrame:
     for column in formula.inputs:
         if column.kind == "text":
             texts = [*compared_texts(formula, column.name), "another text", "", None]
-            values[column.name] = [*texts, *(f" {text} " for text in texts[:2] if text)]
+            values[column.name] = [*texts, *(f"\u2003 {text}\t\r" for text in texts[:2] if text)]
             continue
         numbers = compared_numbers(formula, column.name)
         with np.errstate(over="ignore"):  # beside the largest double is infinity
@@ -200,13 +220,51 @@ def _in_duckdb(formula: Formula, program: bytes) -> Program:
     def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
         with duckdb.connect() as connection:
             connection.register("batch", batch.to_arrow())
-            result: Any = connection.sql(query).to_arrow_table()
+            try:
+                result: Any = connection.sql(query).to_arrow_table()
+            except duckdb.Error as error:
+                raise _refused("DuckDB", error) from error
         return {
             output.name: pl.Series(result.column(index).to_pylist(), dtype=_DTYPES[output.kind])
             for index, output in enumerate(formula.outputs)
         }
 
     return run
+
+
+def _in_sqlite(formula: Formula, program: bytes) -> Program:
+    query = f"SELECT {program.decode()} FROM batch"
+
+    def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
+        stored = batch.select(_as_stored(batch[column.name], column) for column in formula.inputs)
+        columns = ", ".join('"' + name.replace('"', '""') + '"' for name in stored.columns)
+        marks = ", ".join("?" * stored.width)
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute(f"CREATE TABLE batch ({columns})")
+            connection.executemany(f"INSERT INTO batch VALUES ({marks})", stored.iter_rows())
+            try:
+                rows = connection.execute(query).fetchall()
+            except sqlite3.Error as error:
+                raise _refused("SQLite", error) from error
+        return {
+            output.name: pl.Series([row[index] for row in rows]).cast(_DTYPES[output.kind])
+            for index, output in enumerate(formula.outputs)
+        }
+
+    return run
+
+
+def _as_stored(series: pl.Series, column: Column) -> pl.Series:
+    """Return a column as SQLite stores it, which has neither categories, times nor decimals."""
+    if column.kind == "number":
+        return series.cast(pl.Float64)
+    kind = series.dtype
+    return series if kind.is_integer() or kind.is_float() or kind == pl.Boolean else series.cast(pl.String)
+
+
+def _refused(database: str, error: Exception) -> GateError:
+    reason = str(error).strip().splitlines()[0]
+    return GateError([f"check failed: {database} refuses the program ({reason})"])
 
 
 def _in_python(formula: Formula, program: bytes) -> Program:
@@ -259,8 +317,13 @@ def tensor(series: pl.Series, column: Column) -> np.ndarray:
     return text.to_numpy().astype(object)
 
 
+RUN_DIALECTS: Final[Mapping[SqlDialect, Callable[[Formula, bytes], Program]]] = {
+    SqlDialect.DUCKDB: _in_duckdb,
+    SqlDialect.SQLITE: _in_sqlite,
+}
+"""Functions that run a program, by the dialects of the databases that are at hand."""
+
 _RUNNERS: Final[Mapping[ExportTarget, Callable[[Formula, bytes], Program]]] = {
-    ExportTarget.SQL: _in_duckdb,
     ExportTarget.PYTHON: _in_python,
     ExportTarget.ONNX: _in_onnx,
 }

@@ -77,16 +77,18 @@ def run(request: ExportRequest) -> Exported:
     program = _program(request, formula, facts)
     differences = None
     if request.check is not None:
-        _require(_RUNS.get(request.target))
-        from uqcli.jobs.export.check import compare
+        from uqcli.jobs.export.check import RUN_DIALECTS, compare
 
+        dialect = request.dialect if request.dialect in RUN_DIALECTS else SqlDialect.DUCKDB
+        if request.target is not ExportTarget.SQL or dialect is SqlDialect.DUCKDB:
+            _require(_RUNS.get(request.target))
         runs = program
-        if request.target is ExportTarget.SQL and (request.dialect, request.table) != (
-            SqlDialect.DUCKDB,
-            None,
-        ):
-            runs = _program(replace(request, dialect=SqlDialect.DUCKDB, table=None), formula, facts)
-        differences = compare(rule, formula, runs, request.target, request.check)
+        if request.target is ExportTarget.SQL and (request.dialect, request.table) != (dialect, None):
+            runs = _program(replace(request, dialect=dialect, table=None), formula, facts)
+        differences = compare(rule, formula, runs, request.target, request.check, dialect=dialect)
+        if request.target is ExportTarget.SQL:
+            not_run = None if dialect is request.dialect else request.dialect
+            differences = replace(differences, run_by=dialect, not_run=not_run)
     report = ExportReport(
         parameters=ExportParameters(
             kind=rule.kind,
@@ -103,7 +105,7 @@ def run(request: ExportRequest) -> Exported:
 
 
 def _failure(differences: Differences | None) -> GateError | None:
-    if differences is None or not differences.rows:
+    if differences is None or differences.none:
         return None
     return GateError([f"check failed: {differences.sentence()}"])
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from uqcli.expressions import (
+    WHITE_SPACE,
     AllOf,
     Arithmetic,
     Case,
@@ -43,12 +44,12 @@ def _optional_number(value):
     """Return a number as float, NaN if it is missing."""
     return math.nan if value is None else float(value)
 '''
-_TEXT: Final = '''
+_TEXT: Final = f'''
 def _text(value):
-    """Return a text without blanks at its ends; None if it is missing. Truth values are in lower case."""
+    """Return a text without white space at its ends; None if it is missing. Truth values are lower case."""
     if value is None or value != value:
         return None
-    text = str(value).strip()
+    text = str(value).strip({WHITE_SPACE!a})
     return (text.lower() if text.lower() in ("true", "false") else text) or None
 '''
 _BIN: Final = '''

@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from dataclasses import fields
+from typing import Any, ClassVar, Final
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.sqlite import SQLite
 
 from uqcli.choices import SqlDialect
 from uqcli.errors import UsageError
 from uqcli.expressions import (
+    TRUTHS,
+    WHITE_SPACE,
     AllOf,
     Arithmetic,
     Case,
@@ -30,6 +34,8 @@ from uqcli.expressions import (
     Output,
     Steps,
     TextIn,
+    compared_texts,
+    direct_parts,
 )
 
 MAX_CHARACTERS: Final = 1_000_000
@@ -39,6 +45,9 @@ Sql = Any
 """A part of a statement; sqlglot's functions declare several classes for it."""
 
 _SIMPLE: Final = re.compile(r"[a-z_][a-z0-9_]*")
+_FLOATING: Final = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?")
+"""Text of a floating-point number, which may come from a column of such numbers."""
+
 _EXACT_DIGITS: Final = 15
 """Digits of a decimal number that SQLite reads without an error."""
 
@@ -71,29 +80,100 @@ def to_sql(formula: Formula, dialect: SqlDialect, comments: Sequence[str], table
     Raises
     ------
     UsageError
-        It would be longer than ``MAX_CHARACTERS``, or the name of the table is none.
+        It would be longer than ``MAX_CHARACTERS``, the name of the table is none, or a text is compared that
+        is a floating-point number of another text in the database.
     """
+    least = sum(_least_characters(output.value, {}) for output in formula.outputs)
+    if least > MAX_CHARACTERS:
+        raise _too_long(f"more than {least:,}")
+    _refuse_floating_texts(formula, dialect)
     writer = _Writer(dialect, formula)
     values = [writer.output(output) for output in formula.outputs]
+    generator = writer.generator
     named = [
         exp.alias_(value, writer.identifier(output.name))
         for value, output in zip(values, formula.outputs, strict=True)
     ]
     if table is not None:
         query = exp.select(exp.Star(), *named).from_(writer.table(table))
-        text = query.sql(dialect=dialect, pretty=True)
+        text = query.sql(dialect=generator, pretty=True)
     elif len(values) == 1:
-        text = values[0].sql(dialect=dialect, pretty=True)
+        text = values[0].sql(dialect=generator, pretty=True)
     else:
-        text = ",\n".join(value.sql(dialect=dialect, pretty=True) for value in named)
+        text = ",\n".join(value.sql(dialect=generator, pretty=True) for value in named)
     if len(text) > MAX_CHARACTERS:
-        raise UsageError(
-            f"the rule takes {len(text):,} characters of SQL",
-            expected=f"at most {MAX_CHARACTERS:,}",
-            remedy="export it --to python or onnx, or fit fewer bins or trees",
-        )
+        raise _too_long(f"{len(text):,}")
     lines = [f"-- {line}" for comment in comments for line in comment.splitlines()]
     return "\n".join([*lines, text]) + "\n"
+
+
+def _too_long(characters: str) -> UsageError:
+    return UsageError(
+        f"the rule takes {characters} characters of SQL",
+        expected=f"at most {MAX_CHARACTERS:,}",
+        remedy="export it --to python or onnx, or fit fewer bins or trees",
+    )
+
+
+def _least_characters(expression: Expression, names: Mapping[str, int]) -> int:  # noqa: PLR0911
+    """Return fewer characters than an expression takes, named values written out wherever they are used."""
+
+    def least(part: Expression) -> int:
+        return _least_characters(part, names)
+
+    match expression:
+        case Name(name):
+            return names[name]
+        case Let(name, value, body):
+            return _least_characters(body, {**names, name: least(value)})
+        case Column(name=name):
+            return len(name) + len('CAST("" AS REAL)')
+        case Constant(value):
+            return len(repr(value))
+        case Line(argument):
+            return least(argument) + len(repr((expression.start, expression.slope, expression.value)))
+        case Steps(argument, edges, leaves):
+            tests = len(edges) * (least(argument) + len("CASE WHEN  <  THEN  ELSE  END"))
+            return tests + sum(len(repr(edge)) for edge in edges) + sum(map(least, leaves))
+        case _:
+            parts = (getattr(expression, each.name) for each in fields(expression))
+            return 1 + sum(least(part) for value in parts for part in direct_parts(value))
+
+
+def _refuse_floating_texts(formula: Formula, dialect: SqlDialect) -> None:
+    """Refuse texts of floating-point numbers that databases write in different ways."""
+    for column in formula.inputs:
+        for text in compared_texts(formula, column.name) if column.kind == "text" else ():
+            if _FLOATING.fullmatch(text) and not _is_common(text, dialect):
+                raise UsageError(
+                    f"'{column.name}' is compared with the number {text}, written differently by databases",
+                    expected="texts or integers",
+                    remedy="make groups of texts or integers, or export it --to python",
+                )
+
+
+def _is_common(text: str, dialect: SqlDialect) -> bool:
+    """Whether a database writes a floating-point number with this text, as ``apply`` does."""
+    size = abs(float(text))
+    is_plain = size == 0 or _LEAST_COMMON <= size < _LARGEST_COMMON
+    is_shortest = len(text) <= _EXACT_DIGITS and text == repr(float(text))
+    return is_plain and is_shortest and (not text.endswith(".0") or dialect in _WITH_ZERO_FRACTION)
+
+
+_LEAST_COMMON, _LARGEST_COMMON = 1e-3, 1e7
+"""Spark writes other numbers with an exponent."""
+
+_WITH_ZERO_FRACTION: Final = (SqlDialect.DUCKDB, SqlDialect.SQLITE, SqlDialect.SPARK)
+"""Dialects that write 1.0 for the number 1; others write 1."""
+
+
+class _SqliteInBackticks(SQLite):
+    """SQLite, whose double quotes may also enclose a text: it takes an unknown name in them for one."""
+
+    class Tokenizer(SQLite.Tokenizer):
+        """Backticks are the quotes to write."""
+
+        IDENTIFIERS: ClassVar = ["`", '"', ("[", "]")]
 
 
 class _Writer:
@@ -102,25 +182,33 @@ class _Writer:
     def __init__(self, dialect: SqlDialect, formula: Formula) -> None:
         self._dialect = dialect
         self._formula = formula
+        self.generator: Any = _SqliteInBackticks if dialect is SqlDialect.SQLITE else dialect
         generator = Dialect.get_or_raise(dialect)
         self._reserved = {word.lower() for word in generator.tokenizer_class.KEYWORDS} | {
             word.lower() for word in generator.generator_class.RESERVED_KEYWORDS
         }
 
     def identifier(self, name: str) -> exp.Identifier:
-        """Write a name, quoted only if it must be.
+        """Write a name in quotes, since every database reserves other words.
 
-        SQLite takes an unknown name in double quotes for a text, and Snowflake folds other names.
+        Snowflake folds names without quotes to upper case, so a name that needs none is that name.
         """
-        simple = name.lower() if self._dialect is SqlDialect.SNOWFLAKE else name
-        quoted = not _SIMPLE.fullmatch(simple) or name.lower() in self._reserved
-        return exp.to_identifier(name, quoted=quoted)
+        if self._dialect is SqlDialect.SNOWFLAKE and _SIMPLE.fullmatch(name.lower()):
+            name = name if name.lower() in self._reserved else name.upper()
+        return exp.to_identifier(name, quoted=True)
 
     def table(self, name: str) -> Sql:
-        """Parse the name of a table."""
+        """Parse the name of a table; what is no name becomes a quoted one."""
         if not name.strip():
             raise UsageError(f"--table '{name}'", expected="the name of a table")
-        return exp.to_table(name, dialect=self._dialect)  # what is no name becomes a quoted one
+        table = exp.to_table(name, dialect=self._dialect)
+        for part in table.parts:
+            if isinstance(part, exp.Identifier) and not part.quoted:
+                fold = {SqlDialect.POSTGRES: str.lower, SqlDialect.SNOWFLAKE: str.upper}.get(
+                    self._dialect, str
+                )
+                part.replace(exp.to_identifier(fold(part.name), quoted=True))
+        return table
 
     def output(self, output: Output) -> Sql:
         """Write an output: null unless all required numbers are usable."""
@@ -205,7 +293,12 @@ class _Writer:
         return exp.cast(exp.Column(this=self.identifier(column.name)), "double")
 
     def _text(self, column: Column) -> Sql:
-        return exp.Trim(this=exp.cast(exp.Column(this=self.identifier(column.name)), "text"))
+        """Write a text without white space at its ends; by default most databases strip blanks only."""
+        text = exp.cast(exp.Column(this=self.identifier(column.name)), "text")
+        if self._dialect is SqlDialect.BIGQUERY:
+            return exp.Anonymous(this="TRIM", expressions=[text])
+        function = "BTRIM" if self._dialect in (SqlDialect.POSTGRES, SqlDialect.SPARK) else "TRIM"
+        return exp.Anonymous(this=function, expressions=[text, exp.var(_white_space(self._dialect))])
 
     def _literal(self, value: float | bool | int | str | None) -> Sql:
         """Write a constant; doubles by their shortest decimal form, read as doubles without an error."""
@@ -284,13 +377,35 @@ class _Writer:
 
     def _is_in(self, column: Column, texts: Sequence[str]) -> Sql:
         """Write whether a text is one of some; truth values are compared in lower case."""
-        if not texts:
+        truths = [text for text in texts if text in TRUTHS]
+        others = [text for text in texts if text not in TRUTHS]
+        tests: list[Sql] = []
+        if others:
+            tests.append(exp.In(this=self._text(column), expressions=list(map(exp.Literal.string, others))))
+        if truths:
+            lower = exp.Lower(this=self._text(column))
+            tests.append(exp.In(this=lower, expressions=list(map(exp.Literal.string, truths))))
+        if truths and self._dialect is SqlDialect.SQLITE:  # whose truth values are 0 and 1
+            value = exp.Column(this=self.identifier(column.name))
+            is_integer = exp.EQ(
+                this=exp.Anonymous(this="TYPEOF", expressions=[value]),
+                expression=exp.Literal.string("integer"),
+            )
+            numbers = [exp.Literal.number(int(text == "true")) for text in truths]
+            tests.append(exp.and_(is_integer, exp.In(this=value.copy(), expressions=numbers)))
+        if not tests:
             return exp.false()
-        text = self._text(column)
-        is_truth = {"true", "false"}.issuperset(texts)
-        compared = exp.Lower(this=text) if is_truth else text
-        inside = exp.In(this=compared, expressions=[exp.Literal.string(text) for text in texts])
-        return exp.Coalesce(this=inside, expressions=[exp.false()])
+        return exp.Coalesce(this=exp.or_(*tests), expressions=[exp.false()])
+
+
+def _white_space(dialect: SqlDialect) -> str:
+    """Write the characters of white space as a text."""
+    if dialect is SqlDialect.SQLITE:
+        return f"CHAR({', '.join(str(ord(character)) for character in WHITE_SPACE)})"
+    if dialect is SqlDialect.DUCKDB:
+        return " || ".join(f"CHR({ord(character)})" for character in WHITE_SPACE)
+    escaped = "".join(f"\\u{ord(character):04x}" for character in WHITE_SPACE)
+    return f"E'{escaped}'" if dialect is SqlDialect.POSTGRES else f"'{escaped}'"
 
 
 def _operand(part: Sql) -> Sql:

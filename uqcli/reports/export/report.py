@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -34,21 +34,55 @@ class Differences:
         Rows compared, and those among them that were made: beside every number that the rule compares.
     example
         The first row in which they differ, in words; None without any.
+    missing
+        Columns that the rule adds and the program does not compute.
+    run_by
+        Dialect of SQL that was run; None for other programs.
+    not_run
+        Dialect of the program if that of ``run_by`` was run in its place; None if it was run itself.
     """
 
     rows: int
     compared: int
     made: int
     example: str | None = None
+    missing: tuple[str, ...] = ()
+    run_by: str | None = None
+    not_run: str | None = None
+
+    @property
+    def none(self) -> bool:
+        """Whether the program computes all that the rule does, alike."""
+        return not self.rows and not self.missing
 
     def sentence(self) -> str:
         """State the outcome."""
         of_rows = f"{rows_of(self.compared)} ({count(self.made)} at and beside every threshold)"
-        if not self.rows:
-            return f"The program agrees with the rule in {of_rows}."
-        return (
-            f"the program differs from the rule in {count(self.rows)} of {of_rows}, first at {self.example}"
-        )
+        program = "program" if self.not_run is None else f"same rule as {_DATABASES[self.run_by or '']} SQL"
+        if self.missing:
+            return f"the {program} lacks the columns {', '.join(self.missing)}"
+        if self.rows:
+            return (
+                f"the {program} differs from the rule in {count(self.rows)} of {of_rows}, "
+                f"first at {self.example}"
+            )
+        if self.not_run is not None:
+            return (
+                f"The {program} agrees with the rule in {of_rows}. uqcli cannot run the SQL of "
+                f"{_DATABASES[self.not_run]}: compare it there."
+            )
+        place = "" if self.run_by is None else f" in {_DATABASES[self.run_by]}"
+        return f"The program agrees{place} with the rule in {of_rows}."
+
+
+_DATABASES: Final = {
+    "duckdb": "DuckDB",
+    "sqlite": "SQLite",
+    "postgres": "PostgreSQL",
+    "bigquery": "BigQuery",
+    "snowflake": "Snowflake",
+    "spark": "Spark",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +136,7 @@ class ExportReport(OneResult):
                 verdict=None
                 if self.differences is None
                 else Verdict(text="agrees with the rule", tone="good")
-                if not self.differences.rows
+                if self.differences.none
                 else Verdict(text="differs from the rule", tone="bad"),
             ),
         )

@@ -231,6 +231,18 @@ class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         """Compute the interval of each class, for maps that have them."""
         raise NotImplementedError
 
+    def exported_intervals(
+        self, probability: Sequence[Expression], weights: Sequence[float] | None
+    ) -> Sequence[tuple[Expression, Expression]]:
+        """Return the ends of the interval of each class as expressions, for maps that have them.
+
+        Parameters
+        ----------
+        weights
+            Weights of the classes in the target data; None without such data.
+        """
+        raise NotImplementedError
+
     def probabilities(self, probability: Matrix) -> Matrix:
         """Compute the calibrated probabilities of shape (n, C), each row summing to 1."""
         raise NotImplementedError

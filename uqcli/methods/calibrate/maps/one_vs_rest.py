@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table, printable
-from uqcli.expressions import Arithmetic, Case, Comparison, Constant, Expression, total
+from uqcli.expressions import Arithmetic, Case, Comparison, Constant, Expression, let, minus, total
 from uqcli.methods.calibrate.maps.base import BaseClassMap, Interval
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
@@ -17,6 +17,31 @@ from uqcli.methods.calibrate.maps.venn_abers import VennAbersMap
 
 if TYPE_CHECKING:
     from uqcli.class_counts import Matrix
+
+
+def _named(values: Sequence[Expression], body: Callable[[list[Expression]], Expression]) -> Expression:
+    """Name several values that ``body``, a function of their names, uses several times."""
+    if not values:
+        return body([])
+    first_value, *others = values
+    return let(first_value, lambda name: _named(others, lambda names: body([name, *names])))
+
+
+def _sum_of_others(values: Sequence[Expression], index: int) -> Expression:
+    """Add up the values before and after one, from the ends, as the calibrator does."""
+    sums = [total(part) for part in (values[:index], values[:index:-1]) if part]
+    return total(sums)
+
+
+def _in_target(share: Expression, weight: float, rest: Expression) -> Expression:
+    """Move a probability of one class against the rest to the target data."""
+
+    def moved(name: Expression) -> Expression:
+        own = Arithmetic("*", Constant(weight), name)
+        other = Arithmetic("*", rest, minus(Constant(1.0), name))
+        return Arithmetic("/", own, Arithmetic("+", own, other))
+
+    return let(share, moved)
 
 
 class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag="one-vs-rest"):
@@ -87,6 +112,34 @@ class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag
             Case(((is_positive, share),), Arithmetic("/", value, total(kept)))
             for share, value in zip(shares, kept, strict=True)
         ]
+
+    def exported_intervals(
+        self, probability: Sequence[Expression], weights: Sequence[float] | None
+    ) -> Sequence[tuple[Expression, Expression]]:
+        """See BaseClassMap."""
+        from uqcli.methods.calibrate.scale import Scale
+
+        parts = list(zip(self.maps, probability, strict=True))
+        ends = [part.exported_interval(column) for part, column in parts if isinstance(part, VennAbersMap)]
+        if weights is None:
+            return ends
+        mapped = [part.exported(column, Scale()) for part, column in parts]
+
+        def moved(end: Expression, index: int) -> Expression:
+            def of_mapped(values: list[Expression]) -> Expression:
+                return _named([Arithmetic("/", value, total(values)) for value in values], of_shares)
+
+            def of_shares(shares: list[Expression]) -> Expression:
+                weighted = [
+                    Arithmetic("*", share, Constant(weight))
+                    for share, weight in zip(shares, weights, strict=True)
+                ]
+                rest = Arithmetic("/", _sum_of_others(weighted, index), _sum_of_others(shares, index))
+                return _in_target(end, weights[index], rest)
+
+            return _named(mapped, of_mapped)
+
+        return [(moved(low, index), moved(high, index)) for index, (low, high) in enumerate(ends)]
 
     @staticmethod
     def _may_be_zero(part: IsotonicMap | VennAbersMap) -> bool:
