@@ -17,7 +17,7 @@ import pytest
 from tests.methods.export.reserved_words import WORDS
 from uqcli.artifacts.codec import load
 from uqcli.choices import SqlDialect
-from uqcli.expressions import WHITE_SPACE, Case, Column, Constant, Formula, Output, TextIn
+from uqcli.expressions import WHITE_SPACE, AllOf, Case, Column, Comparison, Constant, Formula, Output, TextIn
 from uqcli.jobs.export.check import error_bound, made_rows
 from uqcli.methods.export.sql import to_sql
 
@@ -289,13 +289,19 @@ def test_probabilities_never_fall_as_scores_rise(folder, database):
 
 
 def test_reserved_words_are_names(folder, database):
-    numbers = {word: float(index) for index, word in enumerate(WORDS)}
-    outputs = tuple(Output(name=f"{word} out", kind="double", value=Column(name=word)) for word in WORDS)
-    inputs = tuple(Column(name=word) for word in WORDS)
-    formula = Formula(inputs=inputs, required=(WORDS[0],), outputs=outputs)
-    frame = pl.DataFrame({word: [number] for word, number in numbers.items()}).with_row_index("id")
+    words = [word for word in WORDS if word != "select"]
+    columns = tuple(Column(name=word) for word in words)
+    conditions = [
+        Comparison(operator, column, Constant(float(index)))
+        for index, column in enumerate(columns)
+        for operator in (">=", "<=")
+    ]
+    output = Output(name="select", kind="bool", value=AllOf(tuple(conditions)))
+    formula = Formula(inputs=columns, required=tuple(words), outputs=(output,))
+    rows = pl.DataFrame({word: [float(index), -1.0] for index, word in enumerate(words)})
+    frame = rows.with_row_index("id")
     result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)
-    assert {word: float(result[f"{word} out"][0]) for word in WORDS} == numbers
+    assert [str(value).lower()[0] for value in result["select"]] in (["t", "f"], ["1", "0"])
 
 
 def test_texts_are_compared_as_in_apply(folder, database):
