@@ -59,7 +59,9 @@ def meant_option(word: str, options: Sequence[str]) -> str:
     meant = [option for option in _OPTIONS.get(word, ()) if option in options]
     if not meant and word in ("--threshold", "--cutoff"):
         return "thresholds are those of the rule file"
-    return _did_you_mean(meant or _similar(word, options))
+    by_name = {option.lstrip("-"): option for option in options}
+    similar = [by_name[name] for name in _similar(word.lstrip("-"), list(by_name))]
+    return _did_you_mean(meant or similar)
 
 
 def meant_choice(word: str, choices: Sequence[str]) -> str:
