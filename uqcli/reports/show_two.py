@@ -161,7 +161,7 @@ class ShowTwoReport(OneResult):
         rows = [
             (field, *(printable(_text(value), _MAX_CHARACTERS) for value in values))
             for field, values in self._differences.items()
-            if field not in _IN_THRESHOLDS
+            if field not in _IN_THRESHOLDS and not field.startswith(_INTERNAL)
         ]
         return Table(title="", header=("field", *short_names(self.names)), rows=rows, left=3)
 
@@ -175,6 +175,10 @@ class ShowTwoReport(OneResult):
     def _cautions(self) -> list[str]:
         named = zip(short_names(self.names), self.rules, strict=True)
         return [f"{name}: {saved.unsealed}." for name, saved in named if saved.unsealed]
+
+
+_INTERNAL: Final = ("reference.", "nested", "dependence.", "format_version")
+"""Starts of fields that follow from the others, and say nothing to a reader; JSON has them."""
 
 
 def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

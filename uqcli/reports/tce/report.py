@@ -77,6 +77,9 @@ _MEANINGS: Final = {
 _TERMINAL_METRICS = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
 """Metrics on a terminal."""
 
+_ONE_AGAINST_REST: Final = "log_loss, each class against the rest"
+"""Of many classes, since calibrate and evaluate state that of the label's probability under the same name."""
+
 _PART_METRICS = ("tce", "ece", "ace", "brier", "log_loss")
 _MAX_PANELS = 4
 _MAX_NAMED = 12
@@ -443,7 +446,8 @@ def _main_table(overall: GroupResult) -> Table:
     rows = []
     for name in _TERMINAL_METRICS:
         more = [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
-        rows.append([name, format_metric(name, overall.metrics[name]), *(more if nulls else [])])
+        label = _ONE_AGAINST_REST if name == "log_loss" and len(overall.classes) > 1 else name
+        rows.append([label, format_metric(name, overall.metrics[name]), *(more if nulls else [])])
     header = ["metric", "value", *(["if calibrated", "p"] if nulls else [])]
     return Table(title="", header=header, rows=rows)
 
