@@ -124,7 +124,7 @@ def test_rates_of_rows_drawn_for_recall_are_covered(threshold, labels):
         odds = 0.005 / 0.995 * np.exp(2.5 * score - 2.5**2 / 2)
         step, flagged = steps(odds / (1 + odds)), score >= threshold
         counter = RateCounter()
-        counter.add(step, flagged)
+        counter.add(step, flagged, np.zeros(len(flagged), dtype=bool))
         probability = recall_design(counter.result(), labels).of_rows(step, flagged)
         taken = random.random(len(score)) < probability
         return rates(score, label, flagged, inverse(probability), taken)
@@ -251,7 +251,7 @@ def test_rows_drawn_for_recall_save_labels_on_the_census(recall, least):
     flagged = score >= np.quantile(score[label], 1 - recall)
     step = steps(rate[bin_of(score, edges)])
     counter = RateCounter()
-    counter.add(step, flagged)
+    counter.add(step, flagged, np.zeros(len(flagged), dtype=bool))
     designed = recall_design(counter.result(), 500).of_rows(step, flagged)
     random = np.random.default_rng(3)
 
@@ -275,7 +275,7 @@ def test_planned_labels_give_the_width_on_the_census(width):
     flagged = score >= np.quantile(score[label], 0.7)
     step = steps(rate[bin_of(score, edges)])
     counter = RateCounter()
-    counter.add(step, flagged)
+    counter.add(step, flagged, np.zeros(len(flagged), dtype=bool))
     rows = counter.result()
     labels = labels_for(lambda number: recall_design(rows, number).width(0.95), width, rows.rows)
     probability = recall_design(rows, labels).of_rows(step, flagged)
