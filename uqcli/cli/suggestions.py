@@ -22,7 +22,7 @@ _COMMANDS: Final = {
     "drift": ("watch",),
     "label": ("sample",),
 }
-"""Commands for what other programs call so."""
+"""Commands to suggest for names that other programs use."""
 
 _OPTIONS: Final = {
     "--threshold": ("--precision", "--recall", "--max-fpr", "--max-selected"),
@@ -41,7 +41,7 @@ _OPTIONS: Final = {
     "--jobs": ("--threads",),
     "--sep": ("--delimiter",),
 }
-"""Options for what other programs call so."""
+"""Options to suggest for names that other programs use."""
 
 _CUTOFF: Final = 0.75
 _MOST: Final = 3
