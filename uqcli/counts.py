@@ -6,10 +6,11 @@ are left-closed and right-open; the last one is closed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ NarrowInts = NDArray[np.signedinteger[Any]]
 
 FEW_EDGES = 16
 """Number of edges up to which comparing with each is faster than binary search."""
+
+WHOLE_NUMBER: Final = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(\.0)?")
+"""Text of a whole number that is written without an exponent, as an integer or a floating-point number."""
 
 LOWEST_EDGE = np.array([LOWEST])
 """Lower edge of the lowest cell of every row."""
@@ -261,6 +265,22 @@ class Feature:
     def select(self, rows: Ints | Bools) -> Feature:
         """Select rows."""
         return Feature(levels=self.levels, value=self.value[rows])
+
+
+def texts_by_level(levels: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the texts that name each level.
+
+    A whole number names the same level as an integer and as a floating-point number, ``2`` and ``2.0``,
+    unless both are levels: one missing value in a column of integers makes pandas write all of them as
+    floating-point numbers.
+    """
+    known = set(levels)
+    texts: dict[str, tuple[str, ...]] = {}
+    for level in levels:
+        match = WHOLE_NUMBER.fullmatch(level)
+        other = None if match is None else match[1] if match[2] else f"{level}.0"
+        texts[level] = (level,) if other is None or other in known else (level, other)
+    return texts
 
 
 def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCounts:

@@ -1,4 +1,4 @@
-"""Tests of the features of ``uqcli calibrate``: numbers or categories, and the size of trees."""
+"""Tests of features and groups: numbers or categories, what names them, and the size of trees."""
 
 import json
 from pathlib import Path
@@ -121,3 +121,47 @@ def test_python_names_categories_likewise(rows):
     assert set(fitted.map.features[0].levels) == set("012345")
     probability = fitted.predict([0.5, 0.5], features={"code": ["x", "1"], "age": [20, 20]})
     assert np.isfinite(probability).all()
+
+
+RULES = {
+    "boundary": ("boundary", "rows.parquet", "--precision", "0.6", "--by", "code", "--uncertainty", "age"),
+    "partition": ("calibrate", "rows.parquet", *HETEROGENEOUS, "--partition", "code"),
+    "tree": (
+        *("calibrate", "rows.parquet", *HETEROGENEOUS, "--features", "code,age"),
+        *("--categorical", "code", "--min-leaf", "200"),
+    ),
+}
+
+
+@pytest.mark.covering("thorough", every=100, also=["boundary", "tree"])
+@pytest.mark.parametrize("rule", RULES)
+def test_whole_numbers_name_the_same_group_whatever_their_type(uqcli, rows, rule):
+    floats = rows.with_columns(pl.col("code").cast(pl.Float64))
+    floats.write_parquet("floats.parquet")
+    floats.write_csv("floats.csv")
+    integers = ("rows.parquet", "rows.csv")
+    assert uqcli(*RULES[rule], "-q", "-o", "integers.json").code == 0
+    line = [word.replace("rows.parquet", "floats.parquet") for word in RULES[rule]]
+    assert uqcli(*line, "-q", "-o", "floats.json").code == 0
+    name = "decision" if rule == "boundary" else "calibrated"
+    added = []
+    for saved in ("integers.json", "floats.json"):
+        for source in (*integers, "floats.parquet", "floats.csv"):
+            outcome = uqcli("apply", saved, source, "-o", "out.parquet", "--json")
+            assert (outcome.code, outcome.json["metrics"]["new_categories"]) == (0, 0)
+            added.append(pl.read_parquet("out.parquet")[name].to_list())
+            for form in (("sql",), ("sql", "--dialect", "sqlite"), ("python",)):
+                assert uqcli("export", saved, "--to", *form, "--check", source, "-q").code == 0
+    assert all(values == added[0] for values in added)
+
+
+def test_a_whole_number_and_its_floating_point_text_may_be_two_groups(uqcli, rows):
+    texts = rows.with_columns(code=pl.when(pl.col("code") < 3).then(pl.lit("1")).otherwise(pl.lit("1.0")))
+    texts.write_csv("texts.csv")
+    line = ("boundary", "texts.csv", "--precision", "0.6", "--by", "code", "--uncertainty", "age")
+    assert uqcli(*line, "-q", "-o", "rule.json").code == 0
+    outcome = uqcli("apply", "rule.json", "texts.csv", "-o", "out.parquet", "--json")
+    saved = json.loads(Path("rule.json").read_text())
+    assert outcome.json["metrics"]["selected"] == saved["fit"]["selected"]
+    outcome = uqcli("export", "rule.json", "--to", "sql", "--dialect", "postgres")
+    assert (outcome.code, "1.0, a number that databases write in different ways" in outcome.err) == (2, True)

@@ -195,3 +195,23 @@ def test_rates_are_drawn_with_their_targets(uqcli, data, tmp_path):
         )
         assert (outcome.code, outcome.err) == (0, "")
         assert "Precision and Recall with 90 % intervals: r.json, p.json" in (tmp_path / "e.html").read_text()
+
+
+def test_the_page_draws_no_rate_that_is_unknown_and_no_interval_that_is_not_there(uqcli, tmp_path):
+    random = np.random.default_rng(7)
+    score, day = random.random(3000), np.arange(3000) % 6
+    rows = pl.DataFrame({"score": score, "label": (random.random(3000) < score).astype(int), "day": day})
+    rows.with_columns(uncertainty=0.5).write_csv(tmp_path / "days.csv")
+    labelled = (pl.col("score") > 0.5) & (pl.int_range(pl.len()) % 3 == 0)
+    part = rows.with_columns(uncertainty=0.5, label=pl.when(labelled).then(pl.col("label")))
+    part.write_csv(tmp_path / "part.csv")
+    assert uqcli("boundary", "days.csv", "--precision", "0.8", "-q", "-o", "r.json").code == 0
+    line = ("evaluate", "r.json", "part.csv", "--on-invalid", "drop", "-q", "--report", "part.html")
+    assert uqcli(*line).code == 0
+    assert '"Precision with 95 % intervals: r.json"' in (tmp_path / "part.html").read_text()
+    assert (
+        uqcli("evaluate", "r.json", "days.csv", "--cluster", "day", "-q", "--report", "days.html").code == 0
+    )
+    page = (tmp_path / "days.html").read_text()
+    assert '"Precision and Recall: r.json"' in page
+    assert "A target to the left of its" not in page

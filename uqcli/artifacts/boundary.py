@@ -29,7 +29,7 @@ from uqcli.choices import (
     OnInvalid,
     ReviewKind,
 )
-from uqcli.counts import Bools, Floats, Ints, bin_of
+from uqcli.counts import Bools, Floats, Ints, bin_of, texts_by_level
 from uqcli.defaults import LOWEST
 from uqcli.document import (
     Document,
@@ -679,9 +679,10 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if self.by is not None:
             group = Column(name=self.by, kind="text")
             inputs = (*inputs, group)
+            texts = texts_by_level(tuple(self.group_rules))
             rules = [
                 (
-                    TextIn(group, (name,)),
+                    TextIn(group, texts[name]),
                     _exported(score, uncertainty, saved.uncertainty_edges, saved.thresholds),
                 )
                 for name, saved in self.group_rules.items()

@@ -13,7 +13,7 @@ from uqcli.artifacts.classes import are_weights, columns_of_classes
 from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Count, Saved
 from uqcli.choices import ConformalMethod, ConformalMode, OnInvalid
-from uqcli.counts import Bools, Floats, Ints
+from uqcli.counts import Bools, Floats, Ints, texts_by_level
 from uqcli.defaults import FORMAT_VERSION
 from uqcli.document import Document, Metrics, Table, count, printable
 from uqcli.draws import Purpose, uniforms
@@ -269,10 +269,10 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         others = Constant(self.thresholds[class_index])
         if self.groups is None or group is None:
             return others
-        thresholds_by_group = zip(self.groups.names, self.groups.thresholds, strict=True)
+        texts_of_groups = texts_by_level(self.groups.names).values()
         branches = [
-            (TextIn(group, (name,)), Constant(thresholds[class_index]))
-            for name, thresholds in thresholds_by_group
+            (TextIn(group, texts), Constant(thresholds[class_index]))
+            for texts, thresholds in zip(texts_of_groups, self.groups.thresholds, strict=True)
         ]
         return Case(tuple(branches), others)
 

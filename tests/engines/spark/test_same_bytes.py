@@ -230,6 +230,23 @@ def test_rows_outside_the_range_of_the_fit_are_the_same(folder, tmp_path, line):
     assert metrics[0]["outside_range"] is not None
 
 
+def test_texts_of_whole_numbers_name_the_same_group(folder, tmp_path):
+    rule, code = str(tmp_path / "b.json"), pl.col("score").rank("ordinal") % 3
+    rows = pl.read_parquet(inputs(folder)).with_columns(code=code.cast(pl.Int64))
+    integers, floats = str(tmp_path / "integers.parquet"), str(tmp_path / "floats.parquet")
+    rows.write_parquet(integers)
+    rows.with_columns(pl.col("code").cast(pl.Float64).cast(pl.String)).write_parquet(floats)
+    assert run(["boundary", "--precision", "0.5", "--by", "code", integers, "-q", "-o", rule]) == 0
+    metrics = []
+    for engine, source in (("polars", integers), ("spark", floats)):
+        report, output = tmp_path / f"{engine}.json", str(tmp_path / f"{engine}.parquet")
+        options = ["-q", "--report", str(report), "-o", output, "--engine", engine]
+        assert run(["apply", rule, source, *options]) == 0
+        metrics.append(json.loads(report.read_text())["metrics"])
+    assert metrics[0] == metrics[1]
+    assert metrics[0]["new_categories"] == 0
+
+
 def test_a_daily_capacity_takes_the_same_rows(folder, tmp_path, capsys):
     rule_file, frame = str(tmp_path / "b.json"), pl.read_parquet(inputs(folder))
     assert run(["boundary", "--precision", "0.5", *inputs(folder), "-q", "-o", rule_file]) == 0

@@ -13,6 +13,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.sqlite import SQLite
 
 from uqcli.choices import SqlDialect
+from uqcli.counts import WHOLE_NUMBER
 from uqcli.errors import UsageError
 from uqcli.expressions import (
     TRUTHS,
@@ -34,8 +35,8 @@ from uqcli.expressions import (
     Output,
     Steps,
     TextIn,
-    compared_texts,
     direct_parts,
+    parts_of,
 )
 
 MAX_CHARACTERS: Final = 1_000_000
@@ -142,11 +143,16 @@ def _least_characters(expression: Expression, names: Mapping[str, int]) -> int: 
 
 def _refuse_floating_texts(formula: Formula, dialect: SqlDialect) -> None:
     """Refuse texts of floating-point numbers that databases write in different ways."""
-    for column in formula.inputs:
-        for text in compared_texts(formula, column.name) if column.kind == "text" else ():
-            if _FLOATING.fullmatch(text) and not _is_common(text, dialect):
+    comparisons = (
+        part for output in formula.outputs for part in parts_of(output.value) if isinstance(part, TextIn)
+    )
+    for comparison in comparisons:
+        for text in comparison.texts:
+            is_exact = text.removesuffix(".0") in comparison.texts if WHOLE_NUMBER.fullmatch(text) else False
+            if _FLOATING.fullmatch(text) and not is_exact and not _is_common(text, dialect):
                 raise UsageError(
-                    f"'{column.name}' is compared with the number {text}, written differently by databases",
+                    f"'{comparison.column.name}' is compared with {text}, "
+                    "a number that databases write in different ways",
                     expected="texts or integers",
                     remedy="make groups of texts or integers, or export it --to python",
                 )
@@ -379,6 +385,8 @@ class _Writer:
         """Write whether a text is one of some; truth values are compared in lower case."""
         truths = [text for text in texts if text in TRUTHS]
         others = [text for text in texts if text not in TRUTHS]
+        if self._dialect is SqlDialect.SPARK:
+            others += [_with_exponent(text) for text in others if _is_large_whole_number(text)]
         tests: list[Sql] = []
         if others:
             tests.append(exp.In(this=self._text(column), expressions=list(map(exp.Literal.string, others))))
@@ -396,6 +404,19 @@ class _Writer:
         if not tests:
             return exp.false()
         return exp.Coalesce(this=exp.or_(*tests), expressions=[exp.false()])
+
+
+def _is_large_whole_number(text: str) -> bool:
+    """Whether a text is a whole floating-point number that Spark writes with an exponent."""
+    match = WHOLE_NUMBER.fullmatch(text)
+    return match is not None and match[2] is not None and abs(float(text)) >= _LARGEST_COMMON
+
+
+def _with_exponent(text: str) -> str:
+    """Write a whole number as Spark writes large floating-point numbers, 12000000.0 as 1.2E7."""
+    digits = text.removesuffix(".0").removeprefix("-")
+    sign = "-" if text.startswith("-") else ""
+    return f"{sign}{digits[0]}.{digits[1:].rstrip('0') or '0'}E{len(digits) - 1}"
 
 
 def _white_space(dialect: SqlDialect) -> str:

@@ -30,7 +30,9 @@ class NamedRate:
 
 
 def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: float) -> Figure:
-    """Build a figure with one panel per rate and one line per rule."""
+    """Build a figure with one panel per rate that is known for a rule, and one line per rule."""
+    rates = [item for item in rates if any(_is_known(rate.rate) for rate in item[1])] or rates
+    has_intervals = any(rate.rate.low is not None for _, measured in rates for rate in measured)
     lines = len(rates[0][1])
 
     def draw(canvas: Canvas) -> list[HoverText]:
@@ -50,13 +52,17 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: f
     height = 1.3 + 0.42 * lines
     has_targets = any(rate.target is not None for _, measured in rates for rate in measured)
     return Figure(
-        title=f"{titles} with {100 * confidence:g} % intervals: {names}",
-        caption=_about_targets(confidence) if has_targets else "",
+        title=f"{titles}{f' with {100 * confidence:g} % intervals' if has_intervals else ''}: {names}",
+        caption=_about_targets(confidence) if has_targets and has_intervals else "",
         width=10.5,
         height=height,
         narrow_height=height * len(rates),
         draw=draw,
     )
+
+
+def _is_known(rate: Estimate) -> bool:
+    return rate.value is not None or rate.low is not None
 
 
 def _about_targets(confidence: float) -> str:
@@ -72,15 +78,21 @@ def _draw(axes: Axes, title: str, measured: Sequence[NamedRate]) -> None:
         low, high = named_rate.rate.low, named_rate.rate.high
         if named_rate.target is not None:
             axes.plot([named_rate.target] * 2, [position - 0.36, position + 0.36], color=RED, linewidth=2)
-        if low is None or high is None:
-            continue
-        if named_rate.rate.value is None:
-            axes.plot([low, high], [position, position], color=GREY, linewidth=1.2, linestyle=(0, (2, 2)))
-            continue
-        axes.plot([low, high], [position, position], color=BLUE, linewidth=1.6)
-        axes.plot([named_rate.rate.value], [position], color=BLUE, marker="o", markersize=6)
+        value = named_rate.rate.value
+        if low is not None and high is not None:
+            axes.plot(
+                [low, high],
+                [position, position],
+                color=GREY if value is None else BLUE,
+                linewidth=1.2 if value is None else 1.6,
+                linestyle=(0, (2, 2)) if value is None else "-",
+            )
+        if value is not None:
+            axes.plot([value], [position], color=BLUE, marker="o", markersize=6)
     if any(rate.target is not None for rate in measured):
         axes.plot([], [], color=RED, linewidth=2, label="target")
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderpad=0)
     label_lines(axes, [rate.name for rate in measured])
+    if all(named_rate.rate.low is None for named_rate in measured):
+        axes.set_xlim(0, 1)  # the points alone would fill the width with meaningless digits
     axes.margins(x=0.08)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from uqcli.counts import Bools, Feature, Floats
+from uqcli.counts import Bools, Feature, Floats, texts_by_level
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import FeatureRequest
 from uqcli.errors import DataError
@@ -138,6 +138,8 @@ def infinite_numbers(series: pl.Series) -> Bools:
 
 
 def _level_codes(text: pl.Series, levels: Sequence[str]) -> Floats:
-    code_by_level = {level: float(code) for code, level in enumerate(levels)}
-    codes = text.replace_strict(code_by_level, default=float(len(levels)), return_dtype=pl.Float64)
+    code_by_text = {
+        text: float(code) for code, texts in enumerate(texts_by_level(levels).values()) for text in texts
+    }
+    codes = text.replace_strict(code_by_text, default=float(len(levels)), return_dtype=pl.Float64)
     return codes.set(text.is_null(), -1.0).to_numpy()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
+from uqcli.counts import texts_by_level
 from uqcli.document import Table
 from uqcli.expressions import AllOf, Case, Constant, Expression, IsMissing, TextIn
 from uqcli.methods.calibrate.maps.base import BaseRowMap, Calibrated, Parts
@@ -93,10 +94,13 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
     def _by_group(self, values: Sequence[Expression]) -> Expression:
         """Return the value of a row's group; the last one if it is in none."""
         branches = []
+        texts_of_features = [texts_by_level(feature.levels or ()) for feature in self.features]
         for group, value in zip(self.groups, values, strict=False):
             conditions = [
-                IsMissing(text_column(feature)) if level is None else TextIn(text_column(feature), (level,))
-                for feature, level in zip(self.features, group, strict=True)
+                IsMissing(text_column(feature))
+                if level is None
+                else TextIn(text_column(feature), texts[level])
+                for feature, texts, level in zip(self.features, texts_of_features, group, strict=True)
             ]
             branches.append((AllOf(tuple(conditions)), value))
         return Case(tuple(branches), values[-1])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
+from uqcli.counts import texts_by_level
 from uqcli.document import Table
 from uqcli.errors import UsageError
 from uqcli.expressions import Arithmetic, Case, Column, Comparison, Constant, Expression, IsMissing, TextIn
@@ -116,8 +118,10 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         else:
             column = text_column(feature)
             chosen = set(node.levels or ())
-            inside = tuple(level for level in feature.levels if (level in chosen) != node.other_left)
-            goes_left, sides = TextIn(column, inside), (right, left) if node.other_left else (left, right)
+            texts = texts_by_level(feature.levels)
+            inside = [texts[level] for level in feature.levels if (level in chosen) != node.other_left]
+            goes_left = TextIn(column, tuple(chain.from_iterable(inside)))
+            sides = (right, left) if node.other_left else (left, right)
         missing = left if node.missing_left else right
         return Case(((IsMissing(column), missing), (goes_left, sides[0])), sides[1])
 
