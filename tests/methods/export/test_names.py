@@ -136,8 +136,19 @@ def test_which_floating_groups_are_refused(dialect, text, dialects):
     if dialect in dialects:
         assert to_sql(grouped("g", [text]), dialect, [])
     else:
-        with pytest.raises(UsageError, match="written differently"):
+        with pytest.raises(UsageError, match="in different ways"):
             to_sql(grouped("g", [text]), dialect, [])
+
+
+@pytest.mark.parametrize("dialect", SqlDialect)
+def test_whole_numbers_are_compared_in_both_spellings(dialect):
+    texts = ("1", "1.0", "-12340000", "-12340000.0", "100000000")
+    column = Column(name="g", kind="text")
+    inside = Case(((TextIn(column, texts), Constant(1.0)),), Constant(0.0))
+    output = Output(name="out", kind="double", value=inside)
+    sql = to_sql(Formula(inputs=(column,), required=("g",), outputs=(output,)), dialect, [])
+    spark = ", '-1.234E7'" if dialect == "spark" else ""
+    assert f"IN ('1', '1.0', '-12340000', '-12340000.0', '100000000'{spark})" in sql
 
 
 def test_a_statement_that_is_too_long_is_refused_before_it_is_written():
