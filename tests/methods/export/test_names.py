@@ -146,7 +146,7 @@ def test_whole_numbers_are_compared_in_both_spellings(dialect):
     column = Column(name="g", kind="text")
     inside = Case(((TextIn(column, texts), Constant(1.0)),), Constant(0.0))
     output = Output(name="out", kind="double", value=inside)
-    sql = to_sql(Formula(inputs=(column,), required=("g",), outputs=(output,)), dialect, [])
+    sql = to_sql(Formula(inputs=(Column(name="s"), column), required=("s",), outputs=(output,)), dialect, [])
     spark = ", '-1.234E7'" if dialect == "spark" else ""
     assert f"IN ('1', '1.0', '-12340000', '-12340000.0', '100000000'{spark})" in sql
 
