@@ -1,0 +1,206 @@
+"""Effective counts of trials that depend on each other within days, batches or clusters.
+
+Rows of one day share causes, so that k successes in n trials say less than those of n independent trials. Over
+days with n_d trials and k_d successes the correlation within a day is estimated from
+Q = t / (t - 1) sum (k_d - p n_d)^2 / (p (1 - p)) and the sums of powers of n_d, and so is the design effect,
+the factor by which the variance of the rate exceeds that of independent trials. Evidence divides its counts by
+an upper limit of the design effect, whose degrees of freedom are those of Satterthwaite (1946).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from uqcli.counts import Floats, Ints
+
+MIN_DAYS: Final = 20
+"""Days watched from which they may contradict the correlation of the calibration days."""
+
+MIN_PAIRS: Final = 10
+"""Pairs of consecutive days from which their correlation counts."""
+
+_LARGEST_RATIO: Final = 3.0
+"""Ratio of the design effect of the days watched to that of the calibration days up to which both count."""
+
+_RATES: Final = (0.001, 0.999)
+"""Range to which a rate is cut, since a rate of 0 or 1 shows no variance."""
+
+_MIN_FREEDOM: Final = 0.5
+_LARGEST_TAIL: Final = 0.05
+_FREEDOM_OF_TAIL: Final = 400.0
+"""Degrees of freedom by which the tail probability of the upper limit is one."""
+
+_SPELLS: Final = 2.33
+"""Standard errors from which days that resemble the last one are called spells."""
+
+
+class UnitSums(msgspec.Struct, frozen=True, kw_only=True):
+    """Sums over the days, or clusters, that have trials of a promise.
+
+    ``n``, ``n2``, ``n3``, ``n4``: sums of the powers of their trials. ``q``: see the module; 0 for fewer than
+    two of them.
+    """
+
+    units: int
+    n: float
+    n2: float
+    n3: float
+    n4: float
+    q: float
+
+
+class Dependence(NamedTuple):
+    """How trials depend on each other after each day.
+
+    Attributes
+    ----------
+    effect : float64, shape (..., t)
+        Design effect.
+    used : float64, shape (..., t)
+        Number by which counts are divided: its upper limit, raised if days go in spells. Infinite where the days
+        say nothing yet.
+    lag : float64, shape (..., t)
+        Correlation of consecutive days; NaN before there are ``MIN_PAIRS`` pairs.
+    pairs : int64, shape (..., t)
+        Pairs of consecutive days.
+    left_out : bool, shape (..., t)
+        Whether the calibration days are left out, because they contradict the days watched.
+    """
+
+    effect: Floats
+    used: Floats
+    lag: Floats
+    pairs: Ints
+    left_out: np.ndarray
+
+    def last(self) -> Dependence:
+        """Return the state after the last day."""
+        return Dependence(*(values[..., -1:] for values in self))
+
+    @property
+    def has_spells(self) -> np.ndarray:
+        """Whether consecutive days are alike beyond chance."""
+        with np.errstate(invalid="ignore"):
+            spells: np.ndarray = self.lag * np.sqrt(self.pairs) > _SPELLS
+        return spells
+
+
+def unit_sums(successes: Ints, trials: Ints) -> UnitSums:
+    """Add up the days, or clusters, that have trials.
+
+    Parameters
+    ----------
+    successes, trials : int64, shape (u,)
+
+    Examples
+    --------
+    >>> sums = unit_sums(np.array([1, 2, 0]), np.array([2, 2, 0]))
+    >>> (sums.units, sums.n, sums.n2, round(sums.q, 3))
+    (2, 4.0, 8.0, 5.333)
+    """
+    has_trials = trials > 0
+    powers, q = _sums(successes[has_trials], trials[has_trials])
+    units = int(has_trials.sum())
+    n, n2, n3, n4 = (float(power[-1]) if units else 0.0 for power in powers)
+    return UnitSums(units=units, n=n, n2=n2, n3=n3, n4=n4, q=float(q[-1]) if units else 0.0)
+
+
+def dependence_path(successes: Ints, trials: Ints, calibration: UnitSums | None = None) -> Dependence:
+    """Estimate after each day how trials of a day depend on each other.
+
+    Parameters
+    ----------
+    successes, trials : int64, shape (..., t)
+        Of each day in order, at least one trial each.
+    calibration
+        Sums over the days of the calibration rows; None if these are unknown.
+    """
+    trials = np.asarray(trials)
+    (n, n2, n3, n4), q = _sums(successes, trials)
+    days = np.arange(1, trials.shape[-1] + 1)
+    watched = np.stack([np.broadcast_to(days, n.shape).astype(np.float64), n, n2, n3, n4, q])
+    watched[:, ..., days < 2] = 0.0
+    larger = n2 / n - 1
+    left_out = np.zeros(n.shape, dtype=np.bool_)
+    known = np.zeros(6)
+    if calibration is not None and calibration.units >= 2:  # noqa: PLR2004 - one day has no variance
+        known = np.array([getattr(calibration, field) for field in UnitSums.__struct_fields__], dtype=np.float64)
+        own = 1 + _correlation(known) * (calibration.n2 / calibration.n - 1)
+        of_watched = 1 + _correlation(watched) * larger
+        left_out = (days >= MIN_DAYS) & (of_watched > _LARGEST_RATIO * own)
+    known = np.where(left_out, 0.0, known.reshape(-1, *[1] * n.ndim))
+    rho = _correlation(watched + known)
+    effect = 1 + rho * larger
+    used = effect * _excess(_freedom(watched, rho) + _freedom(known, rho))
+    lag, pairs = _lag_correlation(successes, trials, n)
+    spells = np.nan_to_num(np.maximum(lag, 0.0))
+    return Dependence(effect, used * (1 + spells) / (1 - spells), lag, pairs, left_out)
+
+
+def _sums(successes: Ints, trials: Ints) -> tuple[list[Floats], Floats]:
+    """Return the sums of the powers of trials over the days so far, and Q; each of shape (..., t)."""
+    k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    powers = [np.cumsum(n**power, axis=-1) for power in (1, 2, 3, 4)]
+    rate = np.clip(np.cumsum(k, axis=-1) / powers[0], *_RATES)
+    squares = (
+        np.cumsum(k * k, axis=-1) - 2 * rate * np.cumsum(k * n, axis=-1) + rate * rate * powers[1]
+    )
+    days = np.arange(1, n.shape[-1] + 1)
+    return powers, days / np.maximum(days - 1, 1) * np.maximum(squares, 0) / (rate * (1 - rate)) * (days > 1)
+
+
+def _correlation(sums: Floats) -> Floats:
+    """Return the correlation within a day from units, n, n2, n3, n4 and q along the first axis."""
+    _, n, n2, _, _, q = sums
+    room = n2 - n
+    correlation: Floats = np.clip((q - n) / np.where(room > 0, room, 1.0), 0.0, 1.0) * (room > 0)
+    return correlation
+
+
+def _freedom(sums: Floats, rho: Floats) -> Floats:
+    """Return the degrees of freedom of a source; 0 for one that is left out."""
+    _, n, n2, n3, n4, _ = sums
+    mean = (1 - rho) * n + rho * n2
+    variance = (1 - rho) ** 2 * n2 + 2 * rho * (1 - rho) * n3 + rho**2 * n4
+    has_rows = variance > 0
+    freedom: Floats = np.where(has_rows, mean * mean / np.where(has_rows, variance, 1.0) - 1, 0.0)
+    return freedom
+
+
+def _excess(freedom: Floats) -> Floats:
+    """Return the factor from a design effect to its upper limit."""
+    from scipy.special import gammaincinv
+
+    is_enough = freedom >= _MIN_FREEDOM
+    enough = np.where(is_enough, freedom, 1.0)
+    tail = np.minimum(_LARGEST_TAIL, enough / _FREEDOM_OF_TAIL)
+    factor: Floats = np.where(is_enough, enough / (2 * gammaincinv(enough / 2, tail)), np.inf)
+    return factor
+
+
+def _lag_correlation(successes: Ints, trials: Ints, total: Floats) -> tuple[Floats, Ints]:
+    """Return the correlation of the residuals of consecutive days, and the number of pairs; shape (..., t)."""
+    k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    rate = np.clip(np.cumsum(k, axis=-1) / total, *_RATES)
+    own = np.cumsum(k * k / n, axis=-1) - 2 * rate * np.cumsum(k, axis=-1) + rate * rate * total
+    root = np.sqrt(n[..., 1:] * n[..., :-1])
+    terms = (
+        k[..., 1:] * k[..., :-1] / root,
+        (k[..., 1:] * n[..., :-1] + k[..., :-1] * n[..., 1:]) / root,
+        root,
+    )
+    sums = [np.zeros(n.shape) for _ in terms]
+    for cumulative, term in zip(sums, terms, strict=True):
+        np.cumsum(term, axis=-1, out=cumulative[..., 1:])
+    both = sums[0] - rate * sums[1] + rate * rate * sums[2]
+    pairs = np.broadcast_to(np.arange(n.shape[-1]), n.shape)
+    is_known = (pairs >= MIN_PAIRS) & (own > 0)
+    lag = np.where(is_known, both / np.where(own > 0, own, 1.0), np.nan)
+    return np.clip(lag, -1.0, _LARGEST_LAG), pairs
+
+
+_LARGEST_LAG: Final = 0.999
+"""Largest correlation of consecutive days; below 1 because counts are divided by 1 less it."""
