@@ -79,6 +79,7 @@ from uqcli.methods.boundary.constraint import Constraint, parse_constraint, prec
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.zones import ReviewLimit, review_limit
+from uqcli.methods.dependence import UnitSums
 from uqcli.rows import Rows
 
 LABELLED_ROWS: Final = "labelled calibration rows"
@@ -289,6 +290,13 @@ class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
     recall: SavedRange
 
 
+class SavedDependence(msgspec.Struct, frozen=True, kw_only=True):
+    """How calibration rows of one day or cluster depend on each other, by the name of a promise."""
+
+    column: str
+    promises: dict[str, UnitSums]
+
+
 class SavedEnds(msgspec.Struct, frozen=True, kw_only=True):
     """Numbers at one end of the calibration rows; no uncertainty if the rule does not use it."""
 
@@ -364,6 +372,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     fit: Fit
     reference: SavedReference | msgspec.UnsetType = msgspec.UNSET
     expected: SavedExpected | msgspec.UnsetType | None = msgspec.UNSET
+    dependence: SavedDependence | msgspec.UnsetType = msgspec.UNSET
     margin: Annotated[float, Meta(ge=0)] | msgspec.UnsetType = msgspec.UNSET
     target: SavedTarget | msgspec.UnsetType = msgspec.UNSET
     certificate: SavedCertificate | msgspec.UnsetType = msgspec.UNSET
@@ -379,6 +388,12 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def ranges(self) -> Mapping[str, tuple[float, float]]:
         """Smallest and largest calibration number by role; empty without a reference."""
         return {} if isinstance(self.reference, msgspec.UnsetType) else self.reference.ranges
+
+    def sums_by(self, column: str | None, promise: str) -> UnitSums | None:
+        """Return how the calibration rows of a promise depend within a column's values; None if unknown."""
+        if isinstance(self.dependence, msgspec.UnsetType) or self.dependence.column != column:
+            return None
+        return self.dependence.promises.get(promise)
 
     @property
     def has_target(self) -> bool:

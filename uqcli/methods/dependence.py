@@ -127,7 +127,9 @@ def dependence_path(successes: Ints, trials: Ints, calibration: UnitSums | None 
     left_out = np.zeros(n.shape, dtype=np.bool_)
     known = np.zeros(6)
     if calibration is not None and calibration.units >= 2:  # noqa: PLR2004 - one day has no variance
-        known = np.array([getattr(calibration, field) for field in UnitSums.__struct_fields__], dtype=np.float64)
+        known = np.array(
+            [getattr(calibration, field) for field in UnitSums.__struct_fields__], dtype=np.float64
+        )
         own = 1 + _correlation(known) * (calibration.n2 / calibration.n - 1)
         of_watched = 1 + _correlation(watched) * larger
         left_out = (days >= MIN_DAYS) & (of_watched > _LARGEST_RATIO * own)
@@ -145,9 +147,7 @@ def _sums(successes: Ints, trials: Ints) -> tuple[list[Floats], Floats]:
     k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     powers = [np.cumsum(n**power, axis=-1) for power in (1, 2, 3, 4)]
     rate = np.clip(np.cumsum(k, axis=-1) / powers[0], *_RATES)
-    squares = (
-        np.cumsum(k * k, axis=-1) - 2 * rate * np.cumsum(k * n, axis=-1) + rate * rate * powers[1]
-    )
+    squares = np.cumsum(k * k, axis=-1) - 2 * rate * np.cumsum(k * n, axis=-1) + rate * rate * powers[1]
     days = np.arange(1, n.shape[-1] + 1)
     return powers, days / np.maximum(days - 1, 1) * np.maximum(squares, 0) / (rate * (1 - rate)) * (days > 1)
 
