@@ -1,10 +1,10 @@
 """Effective counts of trials that depend on each other within days, batches or clusters.
 
-Rows of one day share causes, so that k successes in n trials say less than those of n independent trials. Over
-days with n_d trials and k_d successes the correlation within a day is estimated from
+Rows of one day share causes, so that k successes in n trials say less than those of n independent trials.
+Over t days with n_d trials and k_d successes the correlation within a day is estimated from
 Q = t / (t - 1) sum (k_d - p n_d)^2 / (p (1 - p)) and the sums of powers of n_d, and so is the design effect,
-the factor by which the variance of the rate exceeds that of independent trials. Evidence divides its counts by
-an upper limit of the design effect, whose degrees of freedom are those of Satterthwaite (1946).
+the factor by which the variance of the rate exceeds that of independent trials. Evidence divides its counts
+by an upper limit of the design effect, whose degrees of freedom are those of Satterthwaite (1946).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from uqcli.counts import Floats, Ints
+from uqcli.counts import Bools, Floats, Ints
 
 MIN_DAYS: Final = 20
 """Days watched from which they may contradict the correlation of the calibration days."""
@@ -60,8 +60,8 @@ class Dependence(NamedTuple):
     effect : float64, shape (..., t)
         Design effect.
     used : float64, shape (..., t)
-        Number by which counts are divided: its upper limit, raised if days go in spells. Infinite where the days
-        say nothing yet.
+        Number by which counts are divided: its upper limit, raised if days go in spells. Infinite where the
+        days say nothing yet.
     lag : float64, shape (..., t)
         Correlation of consecutive days; NaN before there are ``MIN_PAIRS`` pairs.
     pairs : int64, shape (..., t)
@@ -74,17 +74,13 @@ class Dependence(NamedTuple):
     used: Floats
     lag: Floats
     pairs: Ints
-    left_out: np.ndarray
-
-    def last(self) -> Dependence:
-        """Return the state after the last day."""
-        return Dependence(*(values[..., -1:] for values in self))
+    left_out: Bools
 
     @property
-    def has_spells(self) -> np.ndarray:
+    def has_spells(self) -> Bools:
         """Whether consecutive days are alike beyond chance."""
         with np.errstate(invalid="ignore"):
-            spells: np.ndarray = self.lag * np.sqrt(self.pairs) > _SPELLS
+            spells: Bools = self.lag * np.sqrt(self.pairs) > _SPELLS
         return spells
 
 
@@ -126,7 +122,7 @@ def dependence_path(successes: Ints, trials: Ints, calibration: UnitSums | None 
     larger = n2 / n - 1
     left_out = np.zeros(n.shape, dtype=np.bool_)
     known = np.zeros(6)
-    if calibration is not None and calibration.units >= 2:  # noqa: PLR2004 - one day has no variance
+    if calibration is not None and calibration.units >= 2:
         known = np.array(
             [getattr(calibration, field) for field in UnitSums.__struct_fields__], dtype=np.float64
         )
@@ -182,7 +178,7 @@ def _excess(freedom: Floats) -> Floats:
 
 
 def _lag_correlation(successes: Ints, trials: Ints, total: Floats) -> tuple[Floats, Ints]:
-    """Return the correlation of the residuals of consecutive days, and the number of pairs; shape (..., t)."""
+    """Return the correlation of the residuals of consecutive days, and the number of pairs."""
     k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     rate = np.clip(np.cumsum(k, axis=-1) / total, *_RATES)
     own = np.cumsum(k * k / n, axis=-1) - 2 * rate * np.cumsum(k, axis=-1) + rate * rate * total
