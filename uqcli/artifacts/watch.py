@@ -66,13 +66,19 @@ class BatchCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SavedBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A batch: the SHA-256 of its inputs or its day, and its counts in the order of the promises.
+    """A batch: the digest of its rows or its day, and its counts in the order of the promises.
 
-    ``clusters``: digests of the clusters of dependent rows that it counts, each with one trial of a promise.
+    ``digest``: of the rows with their labels; versions before 0.4 have that of the inputs' bytes.
+    ``unlabelled``: digest of the rows without their labels, of which more may be known later.
+    ``rows``, ``dropped``: rows that are counted, and rows that are not; unknown before 0.4, and the latter
+    for days. ``clusters``: digests of the clusters of dependent rows that it counts.
     """
 
     digest: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | msgspec.UnsetType = msgspec.UNSET
-    day: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")] | msgspec.UnsetType = msgspec.UNSET
+    unlabelled: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | msgspec.UnsetType = msgspec.UNSET
+    day: Annotated[str, Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    rows: Count | msgspec.UnsetType = msgspec.UNSET
+    dropped: Count | msgspec.UnsetType = msgspec.UNSET
     counts: list[BatchCounts]
     clusters: list[Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]] | msgspec.UnsetType = msgspec.UNSET
 
@@ -86,6 +92,7 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
     """State of a watch.
 
     ``artifact``: digest of the rule. ``acknowledged``: number of acknowledged batches, which no longer count.
+    ``released``: digests of clusters of forgotten batches, which other batches leave out as before.
     """
 
     parameters: WatchParameters
@@ -93,6 +100,7 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
     promises: Annotated[list[SavedPromise], Meta(min_length=1)]
     batches: list[SavedBatch]
     acknowledged: Count
+    released: list[Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def delta(self) -> Fraction:
@@ -103,6 +111,11 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
     def counted(self) -> Sequence[SavedBatch]:
         """Batches since the last acknowledgement."""
         return self.batches[self.acknowledged :]
+
+    @property
+    def has_one_look(self) -> bool:
+        """Whether its rows were counted at once, without days and without a file to keep it."""
+        return any(batch.name == UNNAMED for batch in self.batches)
 
     def contradiction(self) -> str | None:
         """See Saved."""

@@ -104,7 +104,9 @@ def unit_sums(successes: Ints, trials: Ints) -> UnitSums:
     return UnitSums(units=units, n=n, n2=n2, n3=n3, n4=n4, q=float(q[-1]) if units else 0.0)
 
 
-def dependence_path(successes: Ints, trials: Ints, calibration: UnitSums | None = None) -> Dependence:
+def dependence_path(
+    successes: Ints, trials: Ints, calibration: UnitSums | None = None, *, in_order: bool = True
+) -> Dependence:
     """Estimate after each day how trials of a day depend on each other.
 
     Parameters
@@ -113,6 +115,8 @@ def dependence_path(successes: Ints, trials: Ints, calibration: UnitSums | None 
         Of each day in order, at least one trial each.
     calibration
         Sums over the days of the calibration rows; None if these are unknown.
+    in_order
+        Whether consecutive days may be alike; otherwise they are units in no order.
     """
     trials = np.asarray(trials)
     (n, n2, n3, n4), q = _sums(successes, trials)
@@ -134,6 +138,8 @@ def dependence_path(successes: Ints, trials: Ints, calibration: UnitSums | None 
     effect = 1 + rho * larger
     used = effect * _excess(_freedom(watched, rho) + _freedom(known, rho))
     lag, pairs = _lag_correlation(successes, trials, n)
+    if not in_order:
+        lag = np.full(lag.shape, np.nan)
     spells = np.nan_to_num(np.maximum(lag, 0.0))
     return Dependence(effect, used * (1 + spells) / (1 - spells), lag, pairs, left_out)
 

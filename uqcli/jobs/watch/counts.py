@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, timedelta
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,17 +11,19 @@ from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.artifacts.saved import Saved
 from uqcli.counts import Bools, Ints
-from uqcli.draws import Purpose, hashes, text_keys
+from uqcli.draws import text_keys
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import label_indices
-from uqcli.engines.protocol import SourceSummary
+from uqcli.engines.protocol import CheckedBatches, SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
 from uqcli.jobs.evaluate.weighted import too_few_labels
 from uqcli.jobs.rule_groups import groups_of, own_key, own_levels
+from uqcli.jobs.watch.days import days_of
 from uqcli.jobs.watch.promises import Promise
+from uqcli.jobs.watch.row_digest import RowDigest
 from uqcli.reports.evaluate.boundaries import MIN_UNFLAGGED
 from uqcli.rows import Rows
 
@@ -44,6 +45,8 @@ class CountedRows:
         Counts by day, in order; under None those of all rows if days are not separated.
     rows
         Usable rows of each.
+    labelled, unlabelled
+        Digests of the rows with their labels, and of all rows without labels; empty unless requested.
     young
         Rows of days that have not matured.
     unwatched
@@ -54,6 +57,8 @@ class CountedRows:
 
     by_day: Mapping[str | None, Counts]
     rows: Mapping[str | None, int]
+    labelled: str = ""
+    unlabelled: str = ""
     young: int
     unwatched: int
     summary: SourceSummary
@@ -61,7 +66,13 @@ class CountedRows:
 
 
 def count_promises(
-    data: DataRequest, rule: Saved, promises: Sequence[Promise], day: str | None, matured: int
+    data: DataRequest,
+    rule: Saved,
+    promises: Sequence[Promise],
+    *,
+    day: str | None,
+    matured: int,
+    counted: Collection[str] | None,
 ) -> CountedRows:
     """Count the rows of some inputs.
 
@@ -73,11 +84,13 @@ def count_promises(
         Column of days, whose rows are counted once they are mature; None to count all rows together.
     matured
         Days after which the labels of a day are complete.
+    counted
+        Names of batches that were counted before; None without a state.
 
     Raises
     ------
     DataError
-        The rows cannot be read, or a day is no date.
+        The rows cannot be read, or some days are dates and others are not.
     """
     data = data.grouped_by(day)
     cluster = data.roles.cluster
@@ -87,7 +100,10 @@ def count_promises(
     totals = np.zeros((2, len(promises), 0), dtype=np.int64)
     rows_of_day = np.zeros(0, dtype=np.int64)
     weighed = unwatched = cleared = 0
+    digest = None if counted is None or day is not None else RowDigest()
     for rows in batches:
+        if digest is not None:
+            digest.add(rows)
         weighed += rows.size
         if isinstance(rule, BoundaryArtifact):
             cleared += int((~rule.decide(rows)).sum())
@@ -106,40 +122,57 @@ def count_promises(
     if weighed == 0:
         raise refusals.no_weight()
     _refuse_labels_of_flagged_rows(promises, batches.summary, cleared)
+    levels = batches.levels.get(cluster or "", {})
     if day is None:
-        counts = _pairs(totals.sum(axis=2))
-        summary = batches.summary
         return CountedRows(
-            by_day={None: counts},
-            rows={None: summary.rows},
+            by_day={None: _pairs(totals.sum(axis=2))},
+            rows={None: batches.summary.rows},
+            labelled="" if digest is None else digest.labelled,
+            unlabelled="" if digest is None else _unlabelled(data, digest, batches),
             young=0,
             unwatched=unwatched,
-            summary=summary,
-            clusters=_by_cluster(of_clusters, promises, batches.levels.get(cluster or "", {}), {0: None}),
+            summary=batches.summary,
+            clusters=_by_cluster(of_clusters, promises, levels, {0: None}),
         )
-    names = {index: _date(name, day) for name, index in batches.levels.get(day, {}).items()}
-    newest = max(names.values(), default=date.min)
-    mature: dict[date, Ints] = {}
-    rows_of: dict[str | None, int] = {}
+    code_by_text = {
+        text: code for text, code in batches.levels.get(day, {}).items() if code < totals.shape[2]
+    }
+    named = days_of(list(code_by_text), day, matured, counted or ())
+    by_day = {name: np.zeros((2, len(promises)), dtype=np.int64) for name in named.mature}
+    rows_of: dict[str | None, int] = dict.fromkeys(named.mature, 0)
     young = 0
-    for code, when in names.items():
-        if code >= totals.shape[2]:
-            continue
-        if when <= newest - timedelta(days=matured):
-            mature[when] = mature.get(when, np.zeros((2, len(promises)), dtype=np.int64)) + totals[:, :, code]
-            rows_of[when.isoformat()] = rows_of.get(when.isoformat(), 0) + int(rows_of_day[code])
+    for text, code in code_by_text.items():
+        name = named.names[text]
+        if name in by_day:
+            by_day[name] += totals[:, :, code]
+            rows_of[name] += int(rows_of_day[code])
         else:
             young += int(rows_of_day[code])
-    by_day: dict[str | None, Counts] = {when.isoformat(): _pairs(mature[when]) for when in sorted(mature)}
-    days_of_codes = {code: when.isoformat() for code, when in names.items() if when in mature}
+    names_of_codes = {code: named.names[text] for text, code in code_by_text.items()}
     return CountedRows(
-        by_day=by_day,
+        by_day={name: _pairs(counts) for name, counts in by_day.items()},
         rows=rows_of,
         young=young,
         unwatched=unwatched,
         summary=batches.summary,
-        clusters=_by_cluster(of_clusters, promises, batches.levels.get(cluster or "", {}), days_of_codes),
+        clusters=_by_cluster(
+            of_clusters,
+            promises,
+            levels,
+            {code: name for code, name in names_of_codes.items() if name in by_day},
+        ),
     )
+
+
+def _unlabelled(data: DataRequest, digest: RowDigest, batches: CheckedBatches) -> str:
+    """Return the digest of all rows without their labels, read again if some have no label."""
+    if not batches.dropped and not batches.roles.predicted:
+        return digest.unlabelled
+    roles = replace(data.roles, label=None, predicted=False, cluster=None)
+    digest = RowDigest()
+    for rows in open_engine(data.engine).batches(replace(data, roles=roles, labels=None)):
+        digest.add(rows)
+    return digest.unlabelled
 
 
 def _by_cluster(
@@ -164,8 +197,8 @@ def _by_cluster(
     return by_day
 
 
-def drawn_trials(clusters: ClusterTrials, seen: Collection[str]) -> tuple[Counts, list[str]]:
-    """Count one trial of each new cluster, drawn by its digest; return the counts and these digests.
+def new_trials(clusters: ClusterTrials, seen: Collection[str]) -> tuple[Counts, list[str]]:
+    """Count the rows of clusters that were not counted before; return the counts and these digests.
 
     Parameters
     ----------
@@ -174,12 +207,9 @@ def drawn_trials(clusters: ClusterTrials, seen: Collection[str]) -> tuple[Counts
     """
     counts, digests = [], []
     for of_promise in clusters:
-        successes, new = 0, [digest for digest in of_promise if digest not in seen]
-        keys = np.array([int(digest, 16) for digest in new], dtype=np.int64)
-        for digest, share in zip(new, (hashes([keys], Purpose.SPLIT) >> np.uint64(11)).tolist(), strict=True):
-            succeeded, trials = of_promise[digest]
-            successes += (share * trials >> 53) < succeeded
-        counts.append((successes, len(new)))
+        new = [digest for digest in of_promise if digest not in seen]
+        own = [of_promise[digest] for digest in new]
+        counts.append((sum(successes for successes, _ in own), sum(trials for _, trials in own)))
         digests += new
     return tuple(counts), sorted(digests)
 
@@ -213,17 +243,6 @@ def _unwatched(rows: Rows, rule: Saved, promises: Sequence[Promise]) -> int:
 def _pairs(totals: Ints) -> Counts:
     """Convert successes and trials, shape (2, promises)."""
     return tuple((successes, tried) for successes, tried in totals.T.tolist())
-
-
-def _date(text: str, column: str) -> date:
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError as error:
-        raise DataError(
-            f"column '{column}' has '{text}'",
-            expected="dates such as 2026-03-31",
-            remedy="convert the column",
-        ) from error
 
 
 Trials = Callable[[Rows, Roles], Sequence[tuple[Bools, Bools]]]

@@ -12,19 +12,27 @@ import msgspec
 import numpy as np
 
 from uqcli.artifacts.watch import SavedPromise, WatchArtifact
+from uqcli.counts import Floats, Ints
 from uqcli.document import Estimate
 from uqcli.jobs.watch.promises import Promise
+from uqcli.methods.dependence import Dependence, dependence_path
 from uqcli.methods.watch.change import is_change_alarm, log_change_evidence
 from uqcli.methods.watch.confidence import rate_interval, rate_intervals
 from uqcli.methods.watch.evidence import is_alarm, log_e_value, log_e_values
-from uqcli.reports.watch.report import MeasuredPromise, Seen, Since
+from uqcli.reports.watch.report import MeasuredPromise, Seen, Since, Together
 
 _LARGEST_EXPONENT: Final = 300
 _LARGEST_LOG: Final = 690.0
 """Power of ten, and natural logarithm, up to which evidence is given as a number."""
 
 
-def with_alarms(state: WatchArtifact, promises: Sequence[Promise], *, known: int) -> WatchArtifact:
+Customers = Sequence[tuple[Ints, Ints]]
+"""Successes and trials of the clusters of each promise, if all rows were counted at once."""
+
+
+def with_alarms(
+    state: WatchArtifact, promises: Sequence[Promise], *, known: int, customers: Customers | None = None
+) -> WatchArtifact:
     """Return the state with the totals of its batches, and alarms at the first batches that raise them.
 
     Parameters
@@ -34,27 +42,34 @@ def with_alarms(state: WatchArtifact, promises: Sequence[Promise], *, known: int
     """
     known = max(known - state.acknowledged, 0)
     saved = [
-        _with_alarms(state, index, promise, old, known=known)
+        _with_alarms(state, index, promise, old, known=known, customers=customers)
         for index, (promise, old) in enumerate(zip(promises, state.promises, strict=True))
     ]
     return msgspec.structs.replace(state, promises=saved)
 
 
 def _with_alarms(
-    state: WatchArtifact, index: int, promise: Promise, old: SavedPromise, *, known: int
+    state: WatchArtifact,
+    index: int,
+    promise: Promise,
+    old: SavedPromise,
+    *,
+    known: int,
+    customers: Customers | None,
 ) -> SavedPromise:
     """Look at the batches of one promise, in the order in which they were counted."""
     batches = batches_of(state, index)
-    successes, trials = (np.cumsum(counts) for counts in np.array(batches, dtype=np.int64).reshape(-1, 2).T)
+    successes, trials = _totals(batches)
+    used = _divisors(promise, dependence_of(state, index, promise, customers), len(batches))
     alarmed_at, changed_at = (old.alarmed_at, old.changed_at) if known else (None, None)
     risk, limit = risk_of(state, promise), change_limit(state)
+    log_e = log_e_values(successes / used, trials / used, promise.least_success)
     for look in range(known, len(batches)):
         name = state.counted[look].name
-        log_e = log_e_value(int(successes[look]), int(trials[look]), promise.least_success)
-        if alarmed_at is None and is_alarm(log_e, risk):
+        if alarmed_at is None and is_alarm(float(log_e[look]), risk):
             alarmed_at = name
         if changed_at is None:
-            log_change = log_change_evidence(batches[: look + 1], promise.least_success)
+            log_change = log_change_evidence(batches[: look + 1], promise.least_success, float(used[look]))
             changed_at = name if is_change_alarm(log_change, limit) else None
     return msgspec.structs.replace(
         old,
@@ -63,6 +78,50 @@ def _with_alarms(
         alarmed_at=alarmed_at,
         changed_at=changed_at,
     )
+
+
+def _totals(batches: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+    """Return the successes and the trials so far after each batch."""
+    successes, trials = np.cumsum(np.array(batches, dtype=np.int64).reshape(-1, 2), axis=0).T
+    return successes, trials
+
+
+def dependence_of(
+    state: WatchArtifact, index: int, promise: Promise, customers: Customers | None
+) -> Dependence | None:
+    """Estimate after each batch how trials of a batch depend on each other; None if all are independent.
+
+    Rows that were counted at once are independent, or depend on each other within customers.
+    """
+    if state.has_one_look:
+        if customers is None:
+            return None
+        successes, trials = customers[index]
+        path = dependence_path(successes, trials, promise.calibration, in_order=False)
+        return _after_each(path, np.array([len(customers[index][0])]))
+    counts = np.array(batches_of(state, index), dtype=np.int64).reshape(-1, 2)
+    has_trials = counts[:, 1] > 0
+    successes, trials = counts[has_trials].T
+    path = dependence_path(successes, trials, promise.calibration)
+    return _after_each(path, np.cumsum(has_trials))
+
+
+def _after_each(path: Dependence, number: Ints) -> Dependence:
+    """Return the estimates after a number of batches with trials; before the first one nothing is known."""
+    nothing = Dependence(*(np.array([value]) for value in (np.nan, np.inf, np.nan, 0, False)))
+    return Dependence(
+        *(np.concatenate([first, rest])[number] for first, rest in zip(nothing, path, strict=True))
+    )
+
+
+def _divisors(promise: Promise, dependence: Dependence | None, batches: int) -> Floats:
+    """Return the number by which counts are divided after each batch.
+
+    A promise that every trial succeeds is broken by one failure, however rows depend on each other.
+    """
+    if dependence is None or promise.least_success >= 1:
+        return np.ones(batches)
+    return dependence.used
 
 
 def batches_of(state: WatchArtifact, index: int) -> list[tuple[int, int]]:
@@ -81,28 +140,36 @@ def change_limit(state: WatchArtifact) -> int:
 
 
 def measured_promises(
-    state: WatchArtifact, promises: Sequence[Promise], confidence: float
+    state: WatchArtifact, promises: Sequence[Promise], confidence: float, customers: Customers | None = None
 ) -> tuple[MeasuredPromise, ...]:
     """Measure each promise over the batches since the last acknowledgement."""
     return tuple(
-        _measured(state, index, promise, saved, confidence)
-        for index, (promise, saved) in enumerate(zip(promises, state.promises, strict=True))
+        _measured(state, index, promise, confidence, dependence_of(state, index, promise, customers))
+        for index, promise in enumerate(promises)
     )
 
 
 def _measured(
-    state: WatchArtifact, index: int, promise: Promise, saved: SavedPromise, confidence: float
+    state: WatchArtifact, index: int, promise: Promise, confidence: float, dependence: Dependence | None
 ) -> MeasuredPromise:
-    batches = batches_of(state, index)
-    log_e = log_e_value(saved.successes, saved.trials, promise.least_success)
-    log_change = log_change_evidence(batches, promise.least_success) if batches else -math.inf
-    low, high = rate_interval(saved.successes, saved.trials, confidence)
+    batches, saved = batches_of(state, index), state.promises[index]
+    used = _divisors(promise, dependence, len(batches))
+    now = float(used[-1]) if batches else 1.0
+    log_e = log_e_value(saved.successes / now, saved.trials / now, promise.least_success)
+    log_change = log_change_evidence(batches, promise.least_success, now) if batches else -math.inf
+    interval_used = dependence.used if dependence is not None else used
+    low, high = 0.0, 1.0
+    if batches:
+        low, high = rate_interval(
+            saved.successes / interval_used[-1], saved.trials / interval_used[-1], confidence
+        )
     return MeasuredPromise(
         name=promise.name,
         text=promise.text(),
         bound=float(promise.bound),
         is_upper=promise.is_upper,
         origin=promise.origin,
+        counted=promise.trials,
         successes=saved.successes,
         trials=saved.trials,
         log10_e=log_e / math.log(10) if math.isfinite(log_e) else float(_LARGEST_EXPONENT),
@@ -111,18 +178,33 @@ def _measured(
         change_limit=float(change_limit(state)),
         alarmed_at=saved.alarmed_at,
         changed_at=saved.changed_at,
-        since=_worst_since(state, batches, promise),
+        since=_worst_since(state, batches, promise, now),
         rate=_rate(promise, _share(promise, saved.successes, saved.trials), low, high),
         batches=len(batches),
-        over_time=partial(_over_time, state, index, promise, confidence),
+        dependence=None if dependence is None or not batches else _together(dependence),
+        over_time=partial(_over_time, state, index, promise, confidence, interval_used),
     )
 
 
-def _over_time(state: WatchArtifact, index: int, promise: Promise, confidence: float) -> tuple[Seen, ...]:
+def _together(dependence: Dependence) -> Together:
+    """Return how trials of a batch depend on each other after the last batch."""
+    effect, used, lag = (float(values[-1]) for values in dependence[:3])
+    return Together(
+        effect=effect if math.isfinite(effect) else None,
+        used=used if math.isfinite(used) else None,
+        lag=lag if math.isfinite(lag) else None,
+        has_spells=bool(dependence.has_spells[-1]),
+        left_out=bool(dependence.left_out[-1]),
+    )
+
+
+def _over_time(
+    state: WatchArtifact, index: int, promise: Promise, confidence: float, used: Floats
+) -> tuple[Seen, ...]:
     """Return the rate after each batch since the last acknowledgement."""
     batches = batches_of(state, index)
-    successes, trials = (np.cumsum(column) for column in np.array(batches, dtype=np.int64).reshape(-1, 2).T)
-    ends = rate_intervals(successes, trials, confidence)
+    successes, trials = _totals(batches)
+    ends = rate_intervals(successes / used, trials / used, confidence)
     columns = (column.tolist() for column in (successes, trials, *ends))
     return tuple(
         Seen(
@@ -134,12 +216,14 @@ def _over_time(state: WatchArtifact, index: int, promise: Promise, confidence: f
     )
 
 
-def _worst_since(state: WatchArtifact, batches: Sequence[tuple[int, int]], promise: Promise) -> Since | None:
+def _worst_since(
+    state: WatchArtifact, batches: Sequence[tuple[int, int]], promise: Promise, used: float
+) -> Since | None:
     """Find the batches since which the evidence is largest."""
     if not batches:
         return None
     since = np.cumsum(np.array(batches[::-1], dtype=np.int64), axis=0)[::-1]
-    first = int(np.argmax(log_e_values(since[:, 0], since[:, 1], promise.least_success)))
+    first = int(np.argmax(log_e_values(since[:, 0] / used, since[:, 1] / used, promise.least_success)))
     number = f"batch {first + 1} of {len(batches)}"
     name = number if state.parameters.day is None else state.counted[first].name
     return Since(batch=name, rate=_share(promise, *since[first].tolist()))

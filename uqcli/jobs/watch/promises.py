@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
@@ -16,6 +16,7 @@ from uqcli.choices import ConformalMode, ConstraintKind, ReviewKind
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.exact import decimal
 from uqcli.jobs.rule_groups import own_key
+from uqcli.methods.dependence import UnitSums
 from uqcli.methods.watch.conformal import coverage_bound
 
 _RATES = {
@@ -43,6 +44,8 @@ class Promise:
         Group or class to which it is limited; None for all rows.
     sides
         2 if half of the risk is spent on the bound itself, else 1.
+    calibration
+        How its calibration rows depend on each other within days, or within clusters; None if unknown.
     """
 
     rate: str
@@ -50,6 +53,7 @@ class Promise:
     origin: str
     group: str | None = None
     sides: int = 1
+    calibration: UnitSums | None = None
 
     @property
     def name(self) -> str:
@@ -66,6 +70,11 @@ class Promise:
         """Least probability of a success, which for ``fpr`` and ``miss`` is that there is no such event."""
         return 1 - self.bound if self.is_upper else self.bound
 
+    @property
+    def trials(self) -> str:
+        """What it counts, in words."""
+        return {"precision": "alerts", "fpr": "negatives", "coverage": "rows"}.get(self.rate, "positives")
+
     def text(self) -> str:
         """Describe it."""
         where = "" if self.group is None else f" in {self.group}"
@@ -73,7 +82,9 @@ class Promise:
         return f"{name} {'<=' if self.is_upper else '>='} {float(self.bound):.4g}{where}"
 
 
-def promises_of(rule: Saved, bound: str | None, delta: Fraction) -> tuple[Promise, ...]:
+def promises_of(
+    rule: Saved, bound: str | None, delta: Fraction, unit: str | None = None
+) -> tuple[Promise, ...]:
     """Return what a rule promises.
 
     Parameters
@@ -82,6 +93,8 @@ def promises_of(rule: Saved, bound: str | None, delta: Fraction) -> tuple[Promis
         Bound to watch in place of the rule's own, as typed; None for its own.
     delta
         Risk, of which a part is spent on the coverage of prediction sets given their calibration set.
+    unit
+        Column of the days, or clusters, within which rows depend on each other; None if unknown.
 
     Raises
     ------
@@ -89,7 +102,10 @@ def promises_of(rule: Saved, bound: str | None, delta: Fraction) -> tuple[Promis
         The rule promises no rate, or several while a bound is given.
     """
     if isinstance(rule, BoundaryArtifact):
-        promises = _of_boundary(rule, bound)
+        promises = tuple(
+            replace(promise, calibration=rule.sums_by(unit, promise.name))
+            for promise in _of_boundary(rule, bound)
+        )
     elif isinstance(rule, ConformalArtifact):
         promises = _of_sets(rule, delta)
     else:
@@ -100,7 +116,7 @@ def promises_of(rule: Saved, bound: str | None, delta: Fraction) -> tuple[Promis
         raise UsageError(f"--bound with a rule of {len(promises)} targets", expected="a rule of one")
     (promise,) = promises
     given = decimal("bound", bound, above=0, at_most=1)
-    return (Promise(rate=promise.rate, bound=given, origin="given", group=promise.group),)
+    return (replace(promise, bound=given, origin="given", sides=1),)
 
 
 def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
+import numpy as np
 
 from uqcli import defaults
 from uqcli.artifacts.boundary import BoundaryArtifact
@@ -35,8 +36,9 @@ from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.result import Result
 from uqcli.jobs.rule_groups import as_decided
-from uqcli.jobs.watch.counts import ClusterTrials, CountedRows, Counts, count_promises, drawn_trials
-from uqcli.jobs.watch.evidence import measured_promises, with_alarms
+from uqcli.jobs.watch.counts import ClusterTrials, CountedRows, Counts, count_promises, new_trials
+from uqcli.jobs.watch.days import are_dates
+from uqcli.jobs.watch.evidence import Customers, measured_promises, with_alarms
 from uqcli.jobs.watch.promises import Promise, promises_of
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.jobs.watch.unlabelled import compare_unlabelled
@@ -82,9 +84,12 @@ def _watched(
     request: WatchRequest, rule: Saved
 ) -> Result[WatchReport | UnlabelledReport, WatchArtifact | None]:
     saved = _saved_state(request, rule)
+    request = _by_day(request, rule, saved)
     parameters = _parameters(request, saved)
     delta = decimal("delta", parameters.delta, above=0, below=1)
-    promises = promises_of(rule, parameters.bound, delta)
+    cluster = None if isinstance(parameters.cluster, msgspec.UnsetType) else parameters.cluster
+    unit = parameters.day if parameters.day is not None or request.state is not None else cluster
+    promises = promises_of(rule, parameters.bound, delta, unit)
     state = saved or _new_state(rule, parameters, promises)
     if [saved_promise.name for saved_promise in state.promises] != [promise.name for promise in promises]:
         raise ArtifactError(
@@ -95,13 +100,15 @@ def _watched(
     if request.data.inputs or request.data.frame is not None:
         added = _with_rows(state, request, rule, promises)
     final = added.state
-    measured = measured_promises(final, promises, request.confidence)
+    measured = measured_promises(final, promises, request.confidence, added.customers)
     report = WatchReport(
         rule_name=request.artifact,
         state=final,
         promises=measured,
         added=added.names,
         known=added.known,
+        replaced=added.replaced,
+        dates=added.dates,
         young=added.young,
         unwatched=added.unwatched,
         confidence=request.confidence,
@@ -113,6 +120,25 @@ def _watched(
 
 
 _OTHER = "name another --state FILE"
+
+
+def _by_day(request: WatchRequest, rule: Saved, saved: WatchArtifact | None) -> WatchRequest:
+    """Take clusters that are days for days: rows of a day are counted together, not one of them."""
+    column = request.cluster
+    if column is None:
+        return request
+    as_day = replace(request, cluster=None, day=column)
+    if saved is not None:
+        return as_day if saved.parameters.day == column and request.day in (None, column) else request
+    if request.day == column:
+        return as_day
+    has_rows = bool(request.data.inputs) or request.data.frame is not None
+    if request.day is not None or not has_rows:
+        return request
+    batches = open_engine(request.data.engine).batches(_labelled(rule, request).clustered_by(column))
+    for _ in batches:
+        pass
+    return as_day if are_dates(batches.levels[column]) else request
 
 
 def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
@@ -190,10 +216,17 @@ def _changed(state: WatchArtifact, request: WatchRequest, promises: Sequence[Pro
     if request.forget is not None:
         name = _named(state, request.forget)
         kept = [batch for batch in state.batches if batch.name != name]
+        (forgotten,) = (batch for batch in state.batches if batch.name == name)
         before = sum(batch.name != name for batch in state.batches[: state.acknowledged])
-        state = with_alarms(
-            msgspec.structs.replace(state, batches=kept, acknowledged=before), promises, known=0
+        released = sorted({*(state.released or ()), *(forgotten.clusters or ())})
+        changed = msgspec.structs.replace(
+            state,
+            batches=kept,
+            acknowledged=before,
+            source=_source(state, kept, dropped=0),
+            released=released or msgspec.UNSET,
         )
+        state = with_alarms(changed, promises, known=0)
     if request.acknowledge:
         state = msgspec.structs.replace(state, acknowledged=len(state.batches))
         state = with_alarms(state, promises, known=0)
@@ -211,11 +244,17 @@ def _named(state: WatchArtifact, text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Added:
-    """A state with new batches: their names, those that were known, and rows that are not counted."""
+    """A state with new batches: their names, those that were known or replaced, and what else was found.
+
+    ``customers``: see ``Customers``. ``dates``: a column of dates that nobody named.
+    """
 
     state: WatchArtifact
     names: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    customers: Customers | None = None
+    dates: str | None = None
     young: int = 0
     unwatched: int = 0
 
@@ -225,42 +264,114 @@ def _with_rows(
 ) -> _Added:
     """Count new rows; a batch that is known is left out."""
     data, parameters = _labelled(rule, request), state.parameters
-    name = ""
-    if parameters.day is None:  # without a state no batch is ever compared with it
-        name = UNNAMED if request.state is None else open_engine(data.engine).digest(data)
-    if name and name in {batch.name for batch in state.batches}:
-        _refuse_known(name, request)
-        return _Added(state=state, known=(name,))
+    is_kept, has_days = request.state is not None, parameters.day is not None
+    old = {batch.name: batch for batch in state.batches}
     if not isinstance(parameters.cluster, msgspec.UnsetType):
         data = data.clustered_by(parameters.cluster)
     with key_named_by(parameters.day, "--day"):
-        counted = count_promises(data, rule, promises, parameters.day, parameters.matured)
-    new = {day or name: counts for day, counts in counted.by_day.items()}
-    old = {batch.name: batch for batch in state.batches}
+        counted = count_promises(
+            data,
+            rule,
+            promises,
+            day=parameters.day,
+            matured=parameters.matured,
+            counted=tuple(old) if is_kept else None,
+        )
+    name = counted.labelled if is_kept and not has_days else UNNAMED
+    names = {day: day or name for day in counted.by_day}
+    if not has_days and is_kept:
+        known, is_same = _known_rows(state, data, request, counted)
+        if known is not None and is_same:
+            _refuse_known(known, request)
+            return _Added(state=state, known=(known,))
+        names = {None: known or name}
+    new = {names[day]: counts for day, counts in counted.by_day.items()}
     clusters: dict[str, list[str]] = {}
     if data.roles.cluster is not None:
-        by_name = {day or name: counted.clusters[day] for day in counted.by_day}
-        new, clusters = _of_clusters(by_name, old)
-    known = tuple(day for day in new if day in old)
-    differ = [day for day in known if old[day].counts != _saved_counts(new[day])]
-    if differ and not request.replace:
+        by_name = {names[day]: trials for day, trials in counted.clusters.items()}
+        new, clusters = _of_clusters(by_name, old, state.released or (), all_again=request.replace)
+    differ = [day for day in new if day in old and old[day].counts != _saved_counts(new[day])]
+    if differ and has_days and not request.replace:
         raise UsageError(
             f"{differ[0]} is counted already, and its counts differ now",
             expected="days whose labels are complete",
             remedy="raise --matured, or count the day again with --replace",
         )
-    if known and len(known) == len(new) and not differ:
-        _refuse_known(known[-1], request)
-    batches = [
-        _batch(batch.name, new, clusters, is_day=True) if batch.name in differ else batch
-        for batch in state.batches
+    replaced = tuple(differ) if has_days else tuple(day for day in new if day in old)
+    seen = tuple(day for day in new if day in old and day not in replaced)
+    if seen and len(seen) == len(new):
+        _refuse_known(seen[-1], request)
+    saved = {
+        names[day]: _batch(
+            day,
+            counted,
+            counts=_saved_counts(new[names[day]]),
+            clusters=clusters.get(names[day], msgspec.UNSET),
+        )
+        for day in counted.by_day
+    }
+    batches = [saved[batch.name] if batch.name in replaced else batch for batch in state.batches]
+    added = tuple(day for day in new if day not in old)
+    batches += [saved[day] for day in added]
+    released = set(state.released or ()) - {cluster for batch in batches for cluster in batch.clusters or ()}
+    changed = msgspec.structs.replace(
+        state,
+        batches=batches,
+        source=_source(state, batches, dropped=counted.summary.dropped if has_days and added else 0),
+        released=sorted(released) or msgspec.UNSET,
+    )
+    customers = None
+    if not is_kept and not has_days and data.roles.cluster is not None:
+        customers = _customers(counted.clusters[None])
+    final = with_alarms(changed, promises, known=0 if replaced else len(state.batches), customers=customers)
+    return _Added(
+        state=final,
+        names=added,
+        known=seen,
+        replaced=replaced,
+        young=counted.young,
+        unwatched=counted.unwatched,
+        customers=customers,
+    )
+
+
+def _known_rows(
+    state: WatchArtifact, data: DataRequest, request: WatchRequest, counted: CountedRows
+) -> tuple[str | None, bool]:
+    """Find the batch that has these rows, and whether it has the same labels; None if they are new.
+
+    Raises
+    ------
+    UsageError
+        The rows have other labels, not more of them, and nothing says to replace the batch.
+    """
+    digests = {batch.name for batch in state.batches}
+    if counted.labelled in digests:
+        return counted.labelled, True
+    if any(batch.rows is msgspec.UNSET for batch in state.batches):  # whose digest is that of the bytes
+        of_bytes = open_engine(data.engine).digest(data)
+        if of_bytes in digests:
+            return of_bytes, True
+    for batch in state.batches:
+        if batch.unlabelled == counted.unlabelled:
+            has_more = isinstance(batch.rows, int) and counted.rows[None] > batch.rows
+            if not has_more and not request.replace:
+                raise UsageError(
+                    f"the rows of {short_name(batch.name)} have other labels now, and no more of them",
+                    expected="new rows, or more labels of rows that are counted",
+                    remedy="count the batch again with --replace",
+                )
+            return batch.name, False
+    return None, False
+
+
+def _customers(clusters: ClusterTrials) -> Customers:
+    """Return the successes and trials of each cluster, in the order of their digests."""
+    pairs = [
+        np.array([counts for _, counts in sorted(of_promise.items())], dtype=np.int64).reshape(-1, 2)
+        for of_promise in clusters
     ]
-    added = tuple(batch for batch in new if batch not in old)
-    batches += [_batch(batch, new, clusters, is_day=parameters.day is not None) for batch in added]
-    rows = sum(size for day, size in counted.rows.items() if (day or name) in added)
-    changed = msgspec.structs.replace(state, batches=batches, source=_source(state, rows, counted))
-    final = with_alarms(changed, promises, known=0 if differ else len(state.batches))
-    return _Added(state=final, names=added, young=counted.young, unwatched=counted.unwatched)
+    return [(counts[:, 0], counts[:, 1]) for counts in pairs]
 
 
 def _refuse_known(name: str, request: WatchRequest) -> None:
@@ -269,35 +380,68 @@ def _refuse_known(name: str, request: WatchRequest) -> None:
 
 
 def _of_clusters(
-    new: Mapping[str, ClusterTrials], old: Mapping[str, SavedBatch]
+    new: Mapping[str, ClusterTrials],
+    old: Mapping[str, SavedBatch],
+    released: Sequence[str],
+    *,
+    all_again: bool,
 ) -> tuple[dict[str, Counts], dict[str, list[str]]]:
-    """Count one trial of each cluster that no other batch counts; also return these clusters by batch."""
-    seen = {cluster: batch.name for batch in old.values() for cluster in batch.clusters or ()}
+    """Count the rows of clusters that no other batch counts; also return these clusters by batch.
+
+    Parameters
+    ----------
+    released
+        Clusters of forgotten batches. Batches that are counted already left them out, and still do unless all
+        are counted again.
+    """
+    owner = {cluster: batch.name for batch in old.values() for cluster in batch.clusters or ()}
     counts, clusters = {}, {}
-    for name, trials in new.items():
-        elsewhere = {cluster for cluster, batch in seen.items() if batch != name}
-        counts[name], clusters[name] = drawn_trials(trials, elsewhere)
-        seen |= dict.fromkeys(clusters[name], name)
-    return counts, clusters
+    for name in sorted(new, key=lambda name: name in old):  # new batches may take what is released
+        elsewhere = {cluster for cluster, batch in owner.items() if batch != name}
+        if name in old and not all_again:
+            elsewhere |= set(released)
+        counts[name], clusters[name] = new_trials(new[name], elsewhere)
+        owner |= dict.fromkeys(clusters[name], name)
+    return {name: counts[name] for name in new}, clusters
 
 
 def _batch(
-    name: str, counts: Mapping[str, Counts], clusters: Mapping[str, list[str]], *, is_day: bool
+    day: str | None,
+    counted: CountedRows,
+    *,
+    counts: list[BatchCounts],
+    clusters: list[str] | msgspec.UnsetType,
 ) -> SavedBatch:
-    batch = SavedBatch(counts=_saved_counts(counts[name]), clusters=clusters.get(name, msgspec.UNSET))
-    return msgspec.structs.replace(batch, **{"day" if is_day else "digest": name})
+    if day is not None:
+        return SavedBatch(day=day, rows=counted.rows[day], counts=counts, clusters=clusters)
+    return SavedBatch(
+        digest=counted.labelled or UNNAMED,
+        unlabelled=counted.unlabelled or msgspec.UNSET,
+        rows=counted.rows[None],
+        dropped=counted.summary.dropped,
+        counts=counts,
+        clusters=clusters,
+    )
 
 
 def _saved_counts(counts: Counts) -> list[BatchCounts]:
     return [BatchCounts(successes=successes, trials=trials) for successes, trials in counts]
 
 
-def _source(state: WatchArtifact, rows: int, counted: CountedRows) -> Source:
-    """Add the rows that are counted now, and those dropped, to those so far."""
+def _source(state: WatchArtifact, batches: Sequence[SavedBatch], dropped: int) -> Source:
+    """Return the rows that are counted, and those dropped so far.
+
+    Batches of versions before 0.4 do not state their rows; their sum stays as it was.
+    """
+    rows, of_digests = (
+        sum(int(getattr(batch, field) or 0) for batch in batches)
+        - sum(int(getattr(batch, field) or 0) for batch in state.batches)
+        for field in ("rows", "dropped")
+    )
     return Source(
         rows=state.source.rows + rows,
         positives=None,
-        dropped=state.source.dropped + (counted.summary.dropped if rows else 0),
+        dropped=state.source.dropped + of_digests + dropped,
         columns=state.source.columns,
     )
 

@@ -17,7 +17,7 @@ from uqcli.counts import Floats, Ints
 from uqcli.methods.watch.evidence import log_e_values
 
 
-def log_change_evidence(batches: Sequence[tuple[int, int]], bound: Fraction) -> float:
+def log_change_evidence(batches: Sequence[tuple[int, int]], bound: Fraction, used: float = 1.0) -> float:
     """Compute the log of the evidence of a change after the last batch.
 
     Parameters
@@ -26,6 +26,8 @@ def log_change_evidence(batches: Sequence[tuple[int, int]], bound: Fraction) -> 
         Successes and trials of each batch, in order. No batches give minus infinity.
     bound
         From 0 to 1, as for ``log_e_value``.
+    used
+        Number by which all counts are divided, since trials of a batch depend on each other.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def log_change_evidence(batches: Sequence[tuple[int, int]], bound: Fraction) -> 
     True
     """
     successes, trials = _until_each(batches)
-    return _log_evidence_at(len(batches), successes, trials, bound)
+    return _log_evidence_at(len(batches), successes, trials, bound, used)
 
 
 def change_evidence_path(batches: Sequence[tuple[int, int]], bound: Fraction) -> Floats:
@@ -79,8 +81,9 @@ def _until_each(batches: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
     return totals[:, 0], totals[:, 1]
 
 
-def _log_evidence_at(look: int, successes: Ints, trials: Ints, bound: Fraction) -> float:
-    log_e = log_e_values(successes[look] - successes[:look], trials[look] - trials[:look], bound)
+def _log_evidence_at(look: int, successes: Ints, trials: Ints, bound: Fraction, used: float = 1.0) -> float:
+    own = (successes[look] - successes[:look]) / used, (trials[look] - trials[:look]) / used
+    log_e = log_e_values(*own, bound)
     highest = float(log_e.max(initial=-math.inf))
     if math.isinf(highest):
         return highest

@@ -17,7 +17,7 @@ from uqcli.methods.watch.evidence import log_e_at
 _HALVINGS: Final = 40
 
 
-def rate_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+def rate_interval(successes: float, trials: float, confidence: float) -> tuple[float, float]:
     """Compute the interval of a rate. It covers the rate at all looks together with this probability.
 
     Parameters
@@ -35,17 +35,19 @@ def rate_interval(successes: int, trials: int, confidence: float) -> tuple[float
     >>> round(low, 3), round(high, 3)
     (0.867, 0.927)
     """
-    counts = np.array([[successes], [trials]], dtype=np.int64)
+    counts = np.array([[successes], [trials]], dtype=np.float64)
     low, high = rate_intervals(counts[0], counts[1], confidence)
     return float(low[0]), float(high[0])
 
 
-def rate_intervals(successes: Ints, trials: Ints, confidence: float) -> tuple[Floats, Floats]:
+def rate_intervals(
+    successes: Ints | Floats, trials: Ints | Floats, confidence: float
+) -> tuple[Floats, Floats]:
     """Compute the interval of each pair of counts, as ``rate_interval`` does.
 
     Parameters
     ----------
-    successes, trials : int64, shape (m,)
+    successes, trials : int64 or float64, shape (m,)
 
     Returns
     -------
@@ -56,12 +58,13 @@ def rate_intervals(successes: Ints, trials: Ints, confidence: float) -> tuple[Fl
     return 1 - _upper_ends(failures, successes, highest), _upper_ends(successes, failures, highest)
 
 
-def _upper_ends(successes: Ints, failures: Ints, highest: float) -> Floats:
+def _upper_ends(successes: Ints | Floats, failures: Ints | Floats, highest: float) -> Floats:
     """Compute by bisection the bound at which the log of the e-value reaches ``highest``.
 
     The e-value rises with the bound from the observed rate on, where it is at most 1.
     """
-    accepted = np.where(successes + failures > 0, successes / np.maximum(successes + failures, 1), 1.0)
+    trials = successes + failures
+    accepted = np.where(trials > 0, successes / np.where(trials > 0, trials, 1), 1.0)
     rejected = np.ones(len(successes))
     bounded = np.flatnonzero(failures)
     for _ in range(_HALVINGS):

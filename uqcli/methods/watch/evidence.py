@@ -31,13 +31,14 @@ _MAX_FRACTION_STEPS: Final = 10_000
 _FRACTION_TOLERANCE: Final = 1e-14
 
 
-def log_e_value(successes: int, trials: int, bound: Fraction) -> float:
+def log_e_value(successes: float, trials: float, bound: Fraction) -> float:
     """Compute the log of the e-value against "every trial succeeds with probability at least ``bound``".
 
     Parameters
     ----------
     successes, trials
-        With ``0 <= successes <= trials``; zero trials give 0.
+        With ``0 <= successes <= trials``; zero trials give 0. Effective counts of dependent trials are no
+        whole numbers (see ``uqcli.methods.dependence``).
     bound
         From 0 to 1. A rate of at least 0 is never in doubt and gives 0. A failure under a bound of 1 gives
         infinity.
@@ -54,16 +55,16 @@ def log_e_value(successes: int, trials: int, bound: Fraction) -> float:
     >>> round(log_e_value(80, 100, Fraction(9, 10)), 2)
     3.49
     """
-    counts = np.array([[successes], [trials]], dtype=np.int64)
+    counts = np.array([[successes], [trials]], dtype=np.float64)
     return float(log_e_values(counts[0], counts[1], bound)[0])
 
 
-def log_e_values(successes: Ints, trials: Ints, bound: Fraction) -> Floats:
+def log_e_values(successes: Ints | Floats, trials: Ints | Floats, bound: Fraction) -> Floats:
     """Compute the log of the e-value of each pair of counts, as ``log_e_value`` does.
 
     Parameters
     ----------
-    successes, trials : int64, shape (m,)
+    successes, trials : int64 or float64, shape (m,)
 
     Returns
     -------
@@ -80,13 +81,13 @@ def log_e_values(successes: Ints, trials: Ints, bound: Fraction) -> Floats:
 
 
 def log_e_at(
-    successes: Ints, failures: Ints, bound: Floats | np.float64, rest: Floats | np.float64
+    successes: Ints | Floats, failures: Ints | Floats, bound: Floats | np.float64, rest: Floats | np.float64
 ) -> Floats:
     """Compute the log of the e-value at bounds strictly between 0 and 1.
 
     Parameters
     ----------
-    successes, failures : int64, shape (m,)
+    successes, failures : int64 or float64, shape (m,)
     bound, rest : float64, scalars or shape (m,)
         The bound and 1 less the bound. Each is exact near 0, where their sum hides its digits.
     """
@@ -106,7 +107,7 @@ def is_alarm(log_e: float, delta: Fraction) -> bool:
 
 
 def _log_mass(
-    successes: Ints, failures: Ints, bound: Floats | np.float64, rest: Floats | np.float64
+    successes: Ints | Floats, failures: Ints | Floats, bound: Floats | np.float64, rest: Floats | np.float64
 ) -> Floats:
     """Compute log int_0^sigma q^(x-1) (1-q)^(y-1) dq - x log sigma - y log(1 - sigma).
 

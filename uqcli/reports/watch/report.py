@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from uqcli.artifacts.watch import WatchArtifact, short_name
 from uqcli.document import (
     Claim,
@@ -54,6 +56,17 @@ class Since:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Together:
+    """How trials of a batch go together (see ``uqcli.methods.dependence.Dependence``); None if unknown."""
+
+    effect: float | None
+    used: float | None
+    lag: float | None
+    has_spells: bool
+    left_out: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeasuredPromise:
     """A promise, and the evidence against it since the last acknowledgement.
 
@@ -61,6 +74,8 @@ class MeasuredPromise:
     ----------
     origin
         Where the bound is from.
+    counted
+        What the trials are: alerts, positives, negatives or rows.
     successes, trials
         Counts; a success of an upper bound is no such event.
     log10_e, limit
@@ -75,6 +90,8 @@ class MeasuredPromise:
         Over all batches, with its confidence sequence.
     batches
         Their number.
+    dependence
+        How trials of a batch, or of a customer, go together; None if all are taken as independent.
     over_time
         Function that computes the rate after each batch, for a figure.
     """
@@ -84,6 +101,7 @@ class MeasuredPromise:
     bound: float
     is_upper: bool
     origin: str
+    counted: str
     successes: int
     trials: int
     log10_e: float
@@ -95,6 +113,7 @@ class MeasuredPromise:
     since: Since | None
     rate: Estimate
     batches: int
+    dependence: Together | None
     over_time: Callable[[], tuple[Seen, ...]]
 
     def metrics(self) -> dict[str, Any]:
@@ -106,8 +125,17 @@ class MeasuredPromise:
             "change": self.change,
             "change_alarm": int(self.changed_at is not None),
         }
+        together = self.dependence
         return {
             **(evidence if self.trials else dict.fromkeys(evidence)),
+            **(
+                {}
+                if together is None
+                else {
+                    "design_effect": {"value": together.effect, "used": together.used},
+                    "lag_correlation": together.lag,
+                }
+            ),
             "successes": self.successes,
             "trials": self.trials,
             "rate": self.rate,
@@ -140,8 +168,10 @@ class WatchReport(OneResult):
         Path of the rule.
     state
         State with the new batches.
-    added, known
-        Batches that were counted now, and those that were counted before.
+    added, known, replaced
+        Batches that were counted now, those that were counted before, and those that were counted again.
+    dates
+        Column of dates that would name the days; None if there is none, or if batches are known.
     young, unwatched
         Rows of days that have not matured, and of groups without a target.
     kept
@@ -153,6 +183,8 @@ class WatchReport(OneResult):
     promises: tuple[MeasuredPromise, ...]
     added: tuple[str, ...]
     known: tuple[str, ...]
+    replaced: tuple[str, ...]
+    dates: str | None
     young: int
     unwatched: int
     confidence: float
@@ -200,7 +232,11 @@ class WatchReport(OneResult):
                 }
                 for promise in self.promises
             ],
-            **({"added": list(self.added), "known": list(self.known)} if self.kept else {}),
+            **(
+                {"added": list(self.added), "known": list(self.known), "replaced": list(self.replaced)}
+                if self.kept
+                else {}
+            ),
             "notes": [*self.alarms(), *self._cautions(), *self._notes()],
         }
 
@@ -239,9 +275,33 @@ class WatchReport(OneResult):
             sentences.append("Stop relying on the rule. Fit it again on rows since then, or find the cause.")
         elif self.alarms():
             sentences.append("Find what changed. If the rule is still right, count anew with --acknowledge.")
+        sentences += self._about_units()
         if not self.kept:
             sentences.append("This run remembers nothing: --state FILE counts all batches together.")
         return sentences
+
+    @property
+    def _unit(self) -> str:
+        """What rows go together within."""
+        if self.state.has_one_look:
+            return "customer"
+        return "batch" if self.state.parameters.day is None else "day"
+
+    def _about_units(self) -> list[str]:
+        """State how rows of a day go together, or that rows are taken as independent."""
+        worst, unit = self._worst_first()[0], self._unit
+        together = worst.dependence
+        if together is None:
+            if not worst.batches:
+                return []
+            named = f": --day {printable(self.dates)} takes rows of a day together" if self.dates else ""
+            return [f"All rows are taken as independent{named}."]
+        if not worst.trials:
+            return []
+        if together.used is None:
+            return [f"Rows of a {unit} may go together: the evidence starts with the second {unit}."]
+        trials, effective = f"{count(worst.trials)} {worst.counted}", round(worst.trials / together.used)
+        return [f"Rows of a {unit} go together: {trials} count as {count(max(effective, 1))}."]
 
     def _table(self) -> Table:
         rows = [
@@ -263,6 +323,14 @@ class WatchReport(OneResult):
         cautions = []
         if self.known:
             cautions.append(f"{short_name(self.known[0])} was counted before and is left out.")
+        if self.replaced and self.state.parameters.day is None:
+            cautions.append("these rows were counted before with other labels; that batch is replaced.")
+        spells = [promise.dependence for promise in self._worst_first() if promise.dependence is not None]
+        if spells and spells[0].has_spells:
+            cautions.append(
+                f"{self._unit}s resemble the one before (correlation {spells[0].lag:.2f}), which the "
+                "evidence allows for in part only. Watch weeks: give --day a column of weeks."
+            )
         if self.young:
             cautions.append(f"{rows_of(self.young)} of days that have not matured are not counted yet.")
         if self.unwatched:
@@ -283,6 +351,13 @@ class WatchReport(OneResult):
             f"{count(run_length)} batches or less often; it has no level over the lifetime.",
             "Labels must arrive whether they are right or not; days must be complete when they are counted.",
         ]
+        if not isinstance(self.state.parameters.cluster, msgspec.UnsetType):
+            notes.append("All rows of a customer's first batch count; those of later batches do not.")
+        if any(promise.dependence is not None and promise.dependence.left_out for promise in self.promises):
+            notes.append(
+                "The days of the calibration rows are left out: rows of the days watched go together more "
+                "than three times as much. This happens if the model was trained on the calibration days."
+            )
         return notes
 
     def _figures(self) -> list[Figure]:
