@@ -208,6 +208,22 @@ class Expected:
     classes: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """Columns of the inputs that can be keys, by their first rows, in the order of the inputs.
+
+    Attributes
+    ----------
+    dates
+        Columns of dates or times, or of texts that begin with a date such as 2026-03-31.
+    others
+        Other columns of texts or whole numbers.
+    """
+
+    dates: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
 RangeQuery = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
 """Function from range counts to one mask each: the ranges that may still contain the answer."""
 
@@ -358,6 +374,12 @@ class Engine(Protocol):
 
     def batches(self, request: DataRequest) -> CheckedBatches:
         """Iterate over checked rows in order, for counting."""
+
+    def keys(self, request: DataRequest) -> Keys:
+        """Find columns that can be keys; none where the inputs can be read only once, or on a cluster."""
+
+    def first_rows(self, request: DataRequest, limit: int) -> Rows:
+        """Read the usable ones among the first rows, in order; of inputs for which ``keys`` finds columns."""
 
     def digest(self, request: DataRequest) -> str:
         """Compute the SHA-256 of all bytes of the inputs in order; streams must be kept."""

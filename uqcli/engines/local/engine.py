@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
+from uqcli.engines.local.check.keys import keys_of
 from uqcli.engines.local.check.labelled import all_rows
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.digest import digest_of
-from uqcli.engines.protocol import Expected, ReadRows, StreamRequest, StreamSummary
+from uqcli.engines.protocol import Expected, Keys, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
+from uqcli.rows import Rows
 
 
 class LocalEngine:
@@ -42,6 +44,14 @@ class LocalEngine:
     def batches(self, request: DataRequest) -> LocalBatches:
         """Iterate over checked rows without the unusable ones."""
         return LocalBatches(request)
+
+    def keys(self, request: DataRequest) -> Keys:
+        """Find columns that can be keys by the first rows; none if the inputs can be read only once."""
+        return keys_of(request)
+
+    def first_rows(self, request: DataRequest, limit: int) -> Rows:
+        """Read the usable ones among the first rows, in order, without cautions on them."""
+        return Rows.joined(list(self.batches(request).first(limit)))
 
     def digest(self, request: DataRequest) -> str:
         """Compute the SHA-256 of all bytes of the inputs in order; streams must be kept."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from uqcli.engines.protocol import ReadRows, StreamRequest, StreamSummary
+from uqcli.engines.protocol import Keys, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.distinct import DistinctBatches, read_rows
 from uqcli.engines.spark.table import SparkTable
 from uqcli.engines.spark.write import stream_through
+from uqcli.rows import Rows
 
 
 class SparkEngine:
@@ -36,6 +37,15 @@ class SparkEngine:
     def batches(self, request: DataRequest) -> DistinctBatches:
         """Return the batches of distinct rows with their weights, up to a limit."""
         return DistinctBatches(request)
+
+    def keys(self, request: DataRequest) -> Keys:
+        """Return none: rows on a cluster have no order, and hence no first ones."""
+        del request
+        return Keys()
+
+    def first_rows(self, request: DataRequest, limit: int) -> Rows:
+        """Refuse: see ``keys``."""
+        raise NotImplementedError(f"the first {limit} of {request.inputs} on a cluster")
 
     def digest(self, request: DataRequest) -> str:
         """Compute the digest of the files, which this machine must also see."""

@@ -182,6 +182,21 @@ class LocalBatches:
                         yield checked, begin + checker.rows
                 start = max(0, start - rows)
 
+    def first(self, limit: int) -> Iterator[Rows]:
+        """Iterate over the usable ones among the first rows, without cautions on them."""
+        with opened(self._request) as (sources, roles):
+            self.roles = roles
+            self._key_types = key_types(sources, roles)
+            checker, columns = self._checker(OnInvalid.DROP), roles.columns()
+            for source in sources:
+                begin = checker.rows
+                for batch in source.batches(columns, max_rows=limit):
+                    with reading(source.origin):
+                        checked = checker.check(batch.before(limit - begin)).usable()
+                    yield self._requested(checked).with_positions()
+                    if checker.rows >= limit:
+                        return
+
     def _requested(self, checked: CheckedRows) -> CheckedRows:
         """Turn rows into predictions if they are requested."""
         if not self.roles.predicted:

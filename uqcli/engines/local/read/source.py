@@ -63,6 +63,14 @@ class Batch:
         short = None if self.short is None else self.short[early:]
         return replace(self, frame=self.frame[early:], short=short, first_row=start)
 
+    def before(self, end: int) -> Batch:
+        """Drop the rows from a position in the input on."""
+        rows = max(0, end - self.first_row)
+        if rows >= self.frame.height:
+            return self
+        short = None if self.short is None else self.short[:rows]
+        return replace(self, frame=self.frame[:rows], short=short, cut=False, footer=None)
+
     def column(self, name: str) -> pl.Series:
         """Return a column without its name, since polars reads a name such as ``^a$`` as a pattern."""
         return self.frame.get_column(name).alias("")

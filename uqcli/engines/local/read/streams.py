@@ -136,6 +136,11 @@ def reusable_streams() -> Iterator[None]:
             _copies.reset(token)
 
 
+def are_streams_reusable() -> bool:
+    """Whether streams may be read repeatedly (see reusable_streams)."""
+    return _copies.get() is not None
+
+
 def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]:
     """Open an input that can be read once; its first bytes may reveal Parquet.
 

@@ -1,0 +1,95 @@
+"""Find columns that can be keys by the first rows of the inputs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from uqcli.engines.local.check.batches import opened, origins_of
+from uqcli.engines.local.read.columnar import ColumnarSource
+from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.source import OpenedInput
+from uqcli.engines.local.read.streams import are_streams_reusable
+from uqcli.engines.protocol import Keys
+from uqcli.engines.request import DataRequest
+
+_FIRST: Final = 1000
+"""Rows by which texts are told from dates."""
+
+_DATE: Final = r"^\d{4}-\d{2}-\d{2}"
+
+
+def keys_of(request: DataRequest) -> Keys:
+    """Find columns of all inputs that can be keys; none if an input can be read only once.
+
+    The first rows of the first input decide which columns are dates.
+    """
+    if not (are_streams_reusable() or all(origin.regular for origin in origins_of(request))):
+        return Keys()
+    with opened(request) as (sources, _):
+        shared = set(sources[0].columns).intersection(*(source.columns for source in sources[1:]))
+        names = [
+            name for name in sources[0].columns if name in shared and sources[0].columns.count(name) == 1
+        ]
+        first = _first_rows(sources[0], [name for name in names if _may_be_key(sources[0], name)])
+    dates = [name for name in first.columns if _holds_dates(first.get_column(name).alias(""))]
+    others = [name for name in first.columns if _holds_keys(first.get_column(name).alias(""))]
+    return Keys(dates=tuple(dates), others=tuple(name for name in others if name not in dates))
+
+
+def _may_be_key(source: OpenedInput, name: str) -> bool:
+    """Whether a column has a type of keys; texts of CSV and JSON may be anything."""
+    import pyarrow as pa
+
+    if not isinstance(source, ColumnarSource):
+        return True
+    kind = source.arrow_schema.field(name).type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    kinds = (
+        *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+        *(pa.types.is_integer, pa.types.is_date, pa.types.is_timestamp),
+    )
+    return any(is_kind(kind) for is_kind in kinds)
+
+
+def _first_rows(source: OpenedInput, names: list[str]) -> pl.DataFrame:
+    """Read the first rows of some columns; categories become texts."""
+    if not names:
+        return pl.DataFrame()
+    with reading(source.origin):
+        for batch in source.batches(names, max_rows=_FIRST):
+            frame = batch.frame[:_FIRST]
+            categories = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
+            return frame.with_columns([frame.get_column(name).cast(pl.String) for name in categories])
+    return pl.DataFrame()
+
+
+def _holds_dates(column: pl.Series) -> bool:
+    """Whether a column holds dates or times, or texts that begin with a date."""
+    if column.dtype.is_temporal():
+        return isinstance(column.dtype, pl.Datetime) or column.dtype == pl.Date
+    if column.dtype != pl.String:
+        return False
+    text = _texts(column)
+    if not len(text) or not text.str.contains(_DATE).all():
+        return False
+    days = text.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
+    return int(days.null_count()) == 0
+
+
+def _holds_keys(column: pl.Series) -> bool:
+    """Whether a column holds whole numbers, or texts that are not all decimal numbers."""
+    if column.dtype != pl.String:
+        return column.dtype.is_integer()
+    text = _texts(column)
+    return text.cast(pl.Float64, strict=False).null_count() > 0 or text.cast(
+        pl.Int64, strict=False
+    ).count() == len(text)
+
+
+def _texts(column: pl.Series) -> pl.Series:
+    """Return the texts of a column, without empty ones."""
+    text = column.drop_nulls().str.strip_chars()
+    return text.filter(text != "")
