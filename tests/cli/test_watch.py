@@ -431,3 +431,142 @@ def test_the_second_line_says_what_is_tested_in_place_of_the_target(uqcli, tmp_p
     assert "lower end of what was expected of target 0.7; --bound 0.7 tests the target itself" in second
     itself = uqcli("watch", "rule.json", "rows.csv", "--bound", "0.7").out.decode()
     assert "lower end" not in itself
+
+
+def fed(uqcli, *names):
+    """Feed batches to the state, and return the report on the last one."""
+    for name in names:
+        outcome = uqcli(*WATCH, name, *STATE, "--json")
+        assert outcome.code == 0, outcome.err
+    return outcome.json
+
+
+def test_a_batch_is_known_by_its_rows(uqcli, files, tmp_path):
+    frame = rows(1)
+    frame.sample(fraction=1, shuffle=True, seed=1).write_parquet("shuffled.parquet")
+    (tmp_path / "parts").mkdir()
+    frame[:100].write_csv("parts/a.csv")
+    frame[100:].write_csv("parts/b.csv")
+    assert len(fed(uqcli, "kept0.csv")["added"]) == 1
+    state = (tmp_path / "state.json").read_bytes()
+    for name in ("shuffled.parquet", "parts"):
+        assert fed(uqcli, name)["known"] == [state_of(tmp_path)["batches"][0]["digest"]]
+        assert (tmp_path / "state.json").read_bytes() == state
+    assert len(fed(uqcli, "kept1.csv")["added"]) == 1
+    outcome = uqcli(*WATCH, "kept0.csv", *STATE, "--label", "uncertainty")
+    assert outcome.code == 3  # the uncertainty is no label
+
+
+def test_labels_that_arrive_later_replace_the_batch(uqcli, files, tmp_path):
+    frame = rows(1).with_row_index("id")
+    frame.drop("label").write_csv("rows.csv")
+    frame.select("id", "label")[:200].write_csv("early.csv")
+    frame.select("id", "label").write_csv("late.csv")
+    frame.select("id", label=1 - pl.col("label")).write_csv("other.csv")
+    line = (*WATCH, "rows.csv", *STATE, "--on", "id", "--json")
+    first = uqcli(*line, "--labels", "early.csv").json
+    assert uqcli(*line, "--labels", "early.csv").json["known"] == first["added"]
+    late = uqcli(*line, "--labels", "late.csv").json
+    assert (late["replaced"], late["added"]) == (first["added"], [])
+    assert "were counted before with other labels" in " ".join(late["notes"])
+    saved = state_of(tmp_path)
+    assert (len(saved["batches"]), saved["source"]["rows"]) == (1, 600)
+    outcome = uqcli(*line, "--labels", "other.csv")
+    assert (outcome.code, "have other labels now, and no more of them" in outcome.err) == (2, True)
+    assert state_of(tmp_path) == saved
+    assert uqcli(*line, "--labels", "other.csv", "--replace").json["replaced"] == [
+        saved["batches"][0]["digest"]
+    ]
+
+
+def test_the_state_says_how_many_rows_it_counts(uqcli, files, tmp_path):
+    days(10).write_csv("ten.csv")
+    line = (*WATCH, "ten.csv", "--day", "day", *STATE, "-q")
+    assert uqcli(*line).code == 0
+    assert state_of(tmp_path)["source"]["rows"] == 1500
+    assert uqcli(*WATCH, *STATE, "--forget", "2026-01-03", "-q").code == 0
+    assert state_of(tmp_path)["source"]["rows"] == 1350
+    assert uqcli(*line).code == 0
+    assert state_of(tmp_path)["source"]["rows"] == 1500
+    days(10)[:1400].write_csv("ten.csv")  # the last day has lost rows
+    assert uqcli(*line).code == 2
+    assert uqcli(*line, "--replace").code == 0
+    assert state_of(tmp_path)["source"]["rows"] == 1400
+
+
+def test_days_are_taken_again_after_one_of_them_is_forgotten(uqcli, files, tmp_path):
+    frame = days(6).with_columns(customer=pl.int_range(pl.len()) % 700)
+    frame.write_csv("days.csv")
+    frame.filter(pl.col("day") != "2026-01-02").write_csv("rest.csv")
+    line = ("--day", "day", "--cluster", "customer", *STATE)
+    assert uqcli(*WATCH, "days.csv", *line, "-q").code == 0
+    before = state_of(tmp_path)
+    assert uqcli(*WATCH, *STATE, "--forget", "2026-01-02", "-q").code == 0
+    assert uqcli(*WATCH, "rest.csv", *line, "--json").json["added"] == []
+    assert uqcli(*WATCH, "days.csv", *line, "--json").json["added"] == ["2026-01-02"]
+    after = state_of(tmp_path)
+    assert sorted(after["batches"], key=lambda batch: batch["day"]) == before["batches"]
+    assert "released" not in after
+    late = frame.with_columns(label=pl.when(pl.col("day") == "2026-01-05").then(1).otherwise("label"))
+    late.write_csv("late.csv")
+    assert uqcli(*WATCH, "late.csv", *line).code == 2
+
+
+def test_all_rows_of_a_customers_first_batch_count(uqcli, files, tmp_path):
+    frame = days(4).with_columns(customer=pl.int_range(pl.len()) % 150)  # the same customers every day
+    frame.write_csv("days.csv")
+    frame.filter(pl.col("day") == "2026-01-01").write_csv("first.csv")
+    outcome = uqcli(*WATCH, "days.csv", "--day", "day", "--cluster", "customer", "--json")
+    flagged = uqcli("evaluate", "rule.json", "first.csv", "--json").json["metrics"]["selected"]
+    assert outcome.json["metrics"]["trials"] >= flagged
+    assert any("of later batches do not" in note for note in outcome.json["notes"])
+
+
+def test_a_cluster_of_dates_is_a_day(uqcli, files, tmp_path):
+    days(30).write_csv("days.csv")
+    by_day = uqcli(*WATCH, "days.csv", "--day", "day", "--json")
+    for options in (("--cluster", "day"), ("--cluster", "day", "--day", "day")):
+        assert uqcli(*WATCH, "days.csv", *options, "--json").out == by_day.out
+    line = (*WATCH, "days.csv", "--cluster", "day", *STATE, "-q")
+    assert [uqcli(*line).code, uqcli(*line).code] == [0, 0]
+    assert state_of(tmp_path)["parameters"]["day"] == "day"
+
+
+def test_rows_of_a_day_that_go_together_count_as_fewer(uqcli, files, tmp_path):
+    """Half of the days have twice the usual positives, and the others few."""
+    days(60, lambda day: 1.1 if day % 2 else 0.75).write_csv("together.csv")
+    days(60).write_csv("apart.csv")
+    used = {}
+    for name in ("together", "apart"):
+        report = uqcli(*WATCH, f"{name}.csv", "--day", "day", "--json").json
+        metrics = report["metrics"]
+        used[name] = metrics["design_effect"]["used"]
+        assert metrics["promises"]["precision"]["design_effect"] == metrics["design_effect"]
+        assert 1 <= metrics["design_effect"]["value"] < used[name]
+        assert -1 <= metrics["lag_correlation"] <= 1
+    assert used["together"] > 2 * used["apart"]
+    shown = uqcli(*WATCH, "together.csv", "--day", "day").out.decode()
+    trials, effective = metrics["trials"], round(metrics["trials"] / used["apart"])
+    assert "Rows of a day go together: " in shown
+    shown = uqcli(*WATCH, "apart.csv", "--day", "day").out.decode()
+    assert f"Rows of a day go together: {trials:,} alerts count as {effective:,}." in shown
+
+
+def test_one_file_without_days_is_taken_as_independent_rows_and_says_so(uqcli, files, tmp_path):
+    days(60).write_csv("days.csv")
+    report = uqcli(*WATCH, "days.csv", "--json").json
+    assert "design_effect" not in report["metrics"]
+    shown = uqcli(*WATCH, "days.csv").out.decode()
+    assert "All rows are taken as independent: --day day takes rows of a day together." in shown
+    assert "All rows are taken as independent." in uqcli(*WATCH, "kept0.csv").out.decode()
+
+
+def test_the_only_batch_of_a_state_counts_by_its_dates_or_not_yet(uqcli, files, tmp_path):
+    days(30, lambda day: 0.4).write_csv("days.csv")
+    days(30, lambda day: 0.4).drop("day").write_csv("plain.csv")
+    assert uqcli(*WATCH, "plain.csv", "--state", "plain.json").code == 0
+    shown = uqcli(*WATCH, "plain.csv", "--state", "again.json").out.decode()
+    assert "the evidence starts with the second batch" in shown
+    outcome = uqcli(*WATCH, "days.csv", "--state", "days.json")
+    assert outcome.code == 6, outcome.err
+    assert (outcome.code, "Rows of a day go together" in outcome.out.decode()) == (6, True)

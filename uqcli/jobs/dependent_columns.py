@@ -34,13 +34,22 @@ def dates_and_customers(data: DataRequest) -> tuple[str, ...]:
     data
         Request with the roles of the columns.
     """
-    roles = data.roles
     keys = open_engine(data.engine).keys(data)
+    customers = [name for name in keys.others if _CUSTOMERS.intersection(_words(name))]
+    return _unused((*keys.dates, *customers), data)
+
+
+def column_of_dates(data: DataRequest) -> str | None:
+    """Return the first column of dates that the request does not read (see ``dates_and_customers``)."""
+    return next(iter(_unused(open_engine(data.engine).keys(data).dates, data)), None)
+
+
+def _unused(columns: tuple[str, ...], data: DataRequest) -> tuple[str, ...]:
+    roles = data.roles
     used = {*roles.all_numbers().values(), roles.label, roles.weight}
     if data.joined is not None:
         used.add(data.joined.on)
-    customers = [name for name in keys.others if _CUSTOMERS.intersection(_words(name))]
-    return tuple(name for name in (*keys.dates, *customers) if name not in used)
+    return tuple(name for name in columns if name not in used)
 
 
 def _words(name: str) -> set[str]:

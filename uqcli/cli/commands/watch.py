@@ -52,7 +52,7 @@ class StateOptions:
     state: str | None = option("FILE", "Keep the counts of all batches here.")
     day: str | None = option("COL", "Count each day of this column once.")
     matured: int | None = option("N", "Count a day N days later, when its labels are complete.", min=0)
-    replace: bool = flag("Count days again whose labels differ now.")
+    replace: bool = flag("Count days, or batches, again whose labels differ now.")
     strict: bool = flag("End with exit 2 if a batch is counted already.")
     forget: str | None = option("BATCH", "Take back a batch: its digest or day.")
     acknowledge: bool = flag("Clear the alarms, and count from now on only.")
@@ -144,4 +144,4 @@ def _check(states: StateOptions, inputs: list[str] | None) -> None:
     if not inputs and states.forget is None and not states.acknowledge:
         raise UsageError("no INPUT", expected="at least one file, or - for standard input")
     if states.day is None:
-        refuse_typed(("matured", "replace"), "without --day", "both")
+        refuse_typed(("matured",), "without --day", "both")

@@ -93,12 +93,13 @@ def dependence_of(
 
     Rows that were counted at once are independent, or depend on each other within customers.
     """
-    if state.has_one_look:
-        if customers is None:
-            return None
+    if customers is not None:
         successes, trials = customers[index]
+        successes, trials = successes[trials > 0], trials[trials > 0]
         path = dependence_path(successes, trials, promise.calibration, in_order=False)
-        return _after_each(path, np.array([len(customers[index][0])]))
+        return _after_each(path, np.array([len(trials)]))
+    if state.has_one_look:
+        return None
     counts = np.array(batches_of(state, index), dtype=np.int64).reshape(-1, 2)
     has_trials = counts[:, 1] > 0
     successes, trials = counts[has_trials].T

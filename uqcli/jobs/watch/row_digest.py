@@ -18,7 +18,7 @@ class RowDigest:
     """Sums of hashes of rows, with their labels and without."""
 
     def __init__(self) -> None:
-        self._sums = np.zeros((2, len(_KEYS)), dtype=np.uint64)
+        self._sums = [[0] * len(_KEYS), [0] * len(_KEYS)]
         self._rows = 0
 
     def add(self, rows: Rows) -> None:
@@ -30,7 +30,7 @@ class RowDigest:
         with_label = values if label is None else [*values, label]
         for sums, columns in zip(self._sums, (with_label, values), strict=True):
             for number, key in enumerate(_KEYS):
-                sums[number] += (hashes(columns, key) * weight).sum()
+                sums[number] = (sums[number] + int((hashes(columns, key) * weight).sum())) % (1 << 64)
         self._rows += rows.size
 
     @property
@@ -44,4 +44,4 @@ class RowDigest:
         return self._of(1)
 
     def _of(self, index: int) -> str:
-        return sha256(f"{self._rows} {self._sums[index].tolist()}".encode()).hexdigest()
+        return sha256(f"{self._rows} {self._sums[index]}".encode()).hexdigest()

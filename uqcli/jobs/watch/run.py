@@ -23,12 +23,14 @@ from uqcli.artifacts.watch import (
     WatchParameters,
     short_name,
 )
-from uqcli.choices import ArtifactKind
+from uqcli.choices import ArtifactKind, OnInvalid
+from uqcli.counts import Ints
 from uqcli.engines.columns import MissingColumnError, key_named_by
 from uqcli.engines.open import open_engine, reusable_streams
 from uqcli.engines.request import DataRequest
-from uqcli.errors import ArtifactError, GateError, UsageError
+from uqcli.errors import ArtifactError, DataError, GateError, UsageError
 from uqcli.exact import decimal
+from uqcli.jobs.dependent_columns import column_of_dates
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.conformal_sets import labelled_sets_request
 from uqcli.jobs.evaluate.request import EvaluateRequest
@@ -109,6 +111,7 @@ def _watched(
         known=added.known,
         replaced=added.replaced,
         dates=added.dates,
+        unit=added.unit if parameters.day is not None or added.customers is not None else "batch",
         young=added.young,
         unwatched=added.unwatched,
         confidence=request.confidence,
@@ -246,7 +249,8 @@ def _named(state: WatchArtifact, text: str) -> str:
 class _Added:
     """A state with new batches: their names, those that were known or replaced, and what else was found.
 
-    ``customers``: see ``Customers``. ``dates``: a column of dates that nobody named.
+    ``customers``: see ``Customers``, which are what ``unit`` says. ``dates``: a column of dates that nobody
+    named.
     """
 
     state: WatchArtifact
@@ -254,6 +258,7 @@ class _Added:
     known: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
     customers: Customers | None = None
+    unit: str = "day"
     dates: str | None = None
     young: int = 0
     unwatched: int = 0
@@ -320,9 +325,13 @@ def _with_rows(
         source=_source(state, batches, dropped=counted.summary.dropped if has_days and added else 0),
         released=sorted(released) or msgspec.UNSET,
     )
-    customers = None
-    if not is_kept and not has_days and data.roles.cluster is not None:
-        customers = _customers(counted.clusters[None])
+    customers = dates = None
+    if not has_days and len(changed.counted) == 1:  # one batch alone does not show how its rows go together
+        dates = column_of_dates(data)
+        if data.roles.cluster is not None:
+            customers = None if is_kept else _of_units(counted.clusters[None])
+        elif is_kept and dates is not None:
+            customers = _of_dates(data, rule, promises, dates)
     final = with_alarms(changed, promises, known=0 if replaced else len(state.batches), customers=customers)
     return _Added(
         state=final,
@@ -332,6 +341,8 @@ def _with_rows(
         young=counted.young,
         unwatched=counted.unwatched,
         customers=customers,
+        dates=None if is_kept else dates,
+        unit="customer" if data.roles.cluster is not None and not is_kept else "day",
     )
 
 
@@ -365,13 +376,24 @@ def _known_rows(
     return None, False
 
 
-def _customers(clusters: ClusterTrials) -> Customers:
+def _of_units(clusters: ClusterTrials) -> Customers:
     """Return the successes and trials of each cluster, in the order of their digests."""
-    pairs = [
-        np.array([counts for _, counts in sorted(of_promise.items())], dtype=np.int64).reshape(-1, 2)
-        for of_promise in clusters
-    ]
-    return [(counts[:, 0], counts[:, 1]) for counts in pairs]
+    return [_pairs([counts for _, counts in sorted(of_promise.items())]) for of_promise in clusters]
+
+
+def _of_dates(data: DataRequest, rule: Saved, promises: Sequence[Promise], column: str) -> Customers | None:
+    """Return the successes and trials of each day; None if the column does not hold dates alone."""
+    usable = replace(data, on_invalid=OnInvalid.DROP)
+    try:
+        counted = count_promises(usable, rule, promises, day=column, matured=0, counted=None)
+    except DataError:
+        return None
+    return [_pairs([counts[index] for counts in counted.by_day.values()]) for index in range(len(promises))]
+
+
+def _pairs(counts: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+    successes, trials = np.array(counts, dtype=np.int64).reshape(-1, 2).T
+    return successes, trials
 
 
 def _refuse_known(name: str, request: WatchRequest) -> None:

@@ -172,6 +172,8 @@ class WatchReport(OneResult):
         Batches that were counted now, those that were counted before, and those that were counted again.
     dates
         Column of dates that would name the days; None if there is none, or if batches are known.
+    unit
+        Within what rows go together: day, batch or customer.
     young, unwatched
         Rows of days that have not matured, and of groups without a target.
     kept
@@ -185,6 +187,7 @@ class WatchReport(OneResult):
     known: tuple[str, ...]
     replaced: tuple[str, ...]
     dates: str | None
+    unit: str
     young: int
     unwatched: int
     confidence: float
@@ -280,16 +283,9 @@ class WatchReport(OneResult):
             sentences.append("This run remembers nothing: --state FILE counts all batches together.")
         return sentences
 
-    @property
-    def _unit(self) -> str:
-        """What rows go together within."""
-        if self.state.has_one_look:
-            return "customer"
-        return "batch" if self.state.parameters.day is None else "day"
-
     def _about_units(self) -> list[str]:
         """State how rows of a day go together, or that rows are taken as independent."""
-        worst, unit = self._worst_first()[0], self._unit
+        worst, unit = self._worst_first()[0], self.unit
         together = worst.dependence
         if together is None:
             if not worst.batches:
@@ -328,7 +324,7 @@ class WatchReport(OneResult):
         spells = [promise.dependence for promise in self._worst_first() if promise.dependence is not None]
         if spells and spells[0].has_spells:
             cautions.append(
-                f"{self._unit}s resemble the one before (correlation {spells[0].lag:.2f}), which the "
+                f"{self.unit}s resemble the one before (correlation {spells[0].lag:.2f}), which the "
                 "evidence allows for in part only. Watch weeks: give --day a column of weeks."
             )
         if self.young:
