@@ -114,6 +114,7 @@ sample-data: $(STAMP) ## make the digits of sample_data/ again, identically
 figures: $(STAMP) ## draw the figures of README and docs again
 	$(BIN)/python sample_data/figure.py
 	$(BIN)/python -m tests.documentation.figures
+	$(BIN)/python -m tests.documentation.watching_figure
 
 outputs: $(STAMP) ## write the outputs that README and docs show
 	$(BIN)/python -m tests.documentation.outputs

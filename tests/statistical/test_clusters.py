@@ -23,14 +23,14 @@ from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.tce.chance import chance_of_scores
 from uqcli.jobs.tce.clusters import ClusteredScores, errors_of_clusters
 from uqcli.jobs.tce.measure import MeasureOptions, measure
-from uqcli.jobs.watch.counts import drawn_trials
 from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
+from uqcli.methods.dependence import dependence_path
 from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.methods.survey import proportion_interval, ratio_difference
-from uqcli.methods.watch.evidence import is_alarm, log_e_value
+from uqcli.methods.watch.evidence import log_e_values
 from uqcli.rows import Rows
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
@@ -310,26 +310,23 @@ def test_calibrated_scores_of_clusters_are_rejected_at_the_level(clusters, sizes
 
 
 def test_a_watch_of_clusters_rarely_raises_a_false_alarm():
-    bound, delta, customers = Fraction(7, 10), Fraction(1, 20), 200
+    """Customers with 20 alerts, a tenth of them new each day, whose rows of their first day count."""
+    bound, days, customers = Fraction(7, 10), 60, 20
     alarms, independent = 0, 0
     for seed in range(REPETITIONS):
         random = np.random.default_rng([8, seed])
-        rates = random.beta(0.7, 0.3, customers)
-        texts = [f"{index:016x}" for index in random.integers(1 << 62, size=customers).tolist()]
-        seen, drawn, rows = set(), [], []
-        for _ in range(20):
-            trials = random.poisson(1, customers)
-            hits = random.binomial(trials, rates)
-            listed = zip(texts, hits.tolist(), trials.tolist(), strict=True)
-            (counts,), new = drawn_trials([{text: (k, n) for text, k, n in listed if n}], seen)
-            seen.update(new)
-            drawn.append(counts)
-            rows.append((int(hits.sum()), int(trials.sum())))
-        for batches, single in ((drawn, False), (rows, True)):
-            k, n = np.cumsum(np.array(batches), axis=0).T.tolist()
-            alarm = any(is_alarm(log_e_value(*counts, bound), delta) for counts in zip(k, n, strict=True))
+        counts = []
+        for _ in range(days):
+            trials = np.full(customers, 20)
+            hits = random.binomial(trials, random.beta(0.7, 0.3, customers))
+            counts.append((int(hits.sum()), int(trials.sum())))
+        successes, trials = np.array(counts).T
+        used = dependence_path(successes, trials).used
+        for divisor, single in ((used, False), (1, True)):
+            totals = [np.cumsum(column) / divisor for column in (successes, trials)]
+            alarm = bool((log_e_values(*totals, bound) >= np.log(100)).any())
             alarms, independent = alarms + (alarm and not single), independent + (alarm and single)
-    assert alarms / REPETITIONS <= highest(float(delta), REPETITIONS), alarms
+    assert alarms / REPETITIONS <= highest(0.01, REPETITIONS), alarms
     assert independent / REPETITIONS > 0.12, (alarms, independent)
 
 

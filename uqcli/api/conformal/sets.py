@@ -143,12 +143,13 @@ class ConformalSets(Fitted[ConformalArtifact]):
         label : class names, or class indices, shape (n,)
         weight : non-negative integers, shape (n,), optional
             Multiplicity of each row.
-        day : dates or texts such as 2026-03-31, shape (n,), optional
-            Days, each counted once.
+        day : dates, texts or numbers, shape (n,), optional
+            Days such as 2026-03-31, or other keys that sort, each counted once.
         cluster : texts or integers, shape (n,), optional
-            Customer of each row, who is one trial for the lifetime of the watch.
+            Customer of each row. All rows of a customer's first batch count, and those of later batches do not.
         matured
-            Days after which the labels of a day are complete.
+            Days after which the labels of a day are complete; of keys that are no dates, the number of newest
+            ones that wait.
         state
             Path of a file with the counts of earlier rows; it is locked and replaced.
         bound

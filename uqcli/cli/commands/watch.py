@@ -50,7 +50,7 @@ class StateOptions:
     panel: ClassVar = "State"
 
     state: str | None = option("FILE", "Keep the counts of all batches here.")
-    day: str | None = option("COL", "Count each day of this column once.")
+    day: str | None = option("COL", "Count each day, week or number of this column once.")
     matured: int | None = option("N", "Count a day N days later, when its labels are complete.", min=0)
     replace: bool = flag("Count days, or batches, again whose labels differ now.")
     strict: bool = flag("End with exit 2 if a batch is counted already.")
