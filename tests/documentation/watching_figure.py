@@ -1,4 +1,4 @@
-"""Draws the figure of the page on watching: a simulated year of alerts, and the evidence of a change by both counts.
+"""Draws the figure of the page on watching: a simulated year, and the evidence of a change by both counts.
 
 ``make figures`` writes it.
 """
@@ -20,7 +20,7 @@ RUN_LENGTH = 1000
 
 
 def year():
-    """Draw alerts and right alerts of a year, in which rows of a day go together and the precision falls once."""
+    """Draw right alerts and alerts of a year, in which rows of a day go together and the precision falls."""
     random = np.random.default_rng(11)
     trials = np.maximum(1, np.rint(ALERTS * np.exp(random.normal(0, 0.5, DAYS)))).astype(np.int64)
     rate = np.where(np.arange(DAYS) < FALLS_ON, 0.5, 0.5 - FALL)

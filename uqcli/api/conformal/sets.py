@@ -146,7 +146,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         day : dates, texts or numbers, shape (n,), optional
             Days such as 2026-03-31, or other keys that sort, each counted once.
         cluster : texts or integers, shape (n,), optional
-            Customer of each row. All rows of a customer's first batch count, and those of later batches do not.
+            Customer of each row. All rows of a customer's first batch count, those of later batches do not.
         matured
             Days after which the labels of a day are complete; of keys that are no dates, the number of newest
             ones that wait.

@@ -293,7 +293,7 @@ def _with_rows(
     new = {names[day]: counts for day, counts in counted.by_day.items()}
     clusters: dict[str, list[str]] = {}
     if data.roles.cluster is not None:
-        by_name = {names[day]: trials for day, trials in counted.clusters.items()}
+        by_name = {names[day]: counted.clusters[day] for day in counted.by_day}
         new, clusters = _of_clusters(by_name, old, state.released or (), all_again=request.replace)
     differ = [day for day in new if day in old and old[day].counts != _saved_counts(new[day])]
     if differ and has_days and not request.replace:
