@@ -274,6 +274,26 @@ def test_a_shortened_digest_is_forgotten(uqcli, files, tmp_path):
 
 
 @pytest.mark.parametrize("option", [("--acknowledge",), ("--forget", "2026-01-01")])
+def test_nothing_is_taken_back_from_an_empty_state_which_stays(uqcli, files, tmp_path, option):
+    (tmp_path / "empty.json").touch()
+    assert uqcli(*WATCH, "--state", "empty.json", *option).code == 2
+    assert (tmp_path / "empty.json").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("missing.csv",), ("plain.csv",), ("days.csv", "--fail-if", "batches > 0"), ("days.csv", "--strict")],
+)
+def test_a_failed_acknowledgement_leaves_the_state_as_it_was(uqcli, files, tmp_path, more):
+    days(3).write_csv("days.csv")
+    rows(9).write_csv("plain.csv")
+    assert uqcli(*WATCH, "days.csv", "--day", "day", *STATE, "-q").code == 0
+    before = (tmp_path / "state.json").read_bytes()
+    assert uqcli(*WATCH, *STATE, "--acknowledge", *more).code in {2, 3, 6}
+    assert (tmp_path / "state.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("option", [("--acknowledge",), ("--forget", "2026-01-01")])
 def test_nothing_is_taken_back_from_a_state_that_is_not_there(uqcli, files, tmp_path, option):
     outcome = uqcli(*WATCH, "--state", "typo.json", *option)
     assert (outcome.code, "'typo.json' has no batches" in outcome.err) == (2, True)

@@ -82,15 +82,26 @@ def _locked(path: str, name: str) -> tuple[int, bool]:
     """Open and lock the file; return the descriptor and whether the file is new."""
     deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
+        descriptor, is_new = _opened(path)
         try:
             _wait_for_lock(descriptor, name, deadline)
             if _is_there(descriptor, path):
-                return descriptor, os.fstat(descriptor).st_size == 0
+                return descriptor, is_new
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)
+
+
+def _opened(path: str) -> tuple[int, bool]:
+    """Open the file, and create it if it does not exist; return whether this run created it."""
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK
+    while True:
+        try:
+            return os.open(path, flags), False
+        except FileNotFoundError:
+            with suppress(FileExistsError):  # another run was faster
+                return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666), True
 
 
 def _wait_for_lock(descriptor: int, name: str, deadline: float) -> None:
