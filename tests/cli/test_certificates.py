@@ -228,3 +228,15 @@ def test_a_certificate_that_contradicts_itself_is_refused(uqcli, files, tmp_path
     outcome = uqcli("show", "edited.json")
     assert outcome.code == 5
     assert "certificate" in outcome.err
+
+
+@pytest.mark.parametrize("more", [(), ("--review", "10%"), ("--miss", "0.4")])
+def test_a_single_threshold_is_certified_as_the_grid_of_one_bin(uqcli, files, tmp_path, more):
+    options = ("--precision", "0.6", "--certify", "0.1", *more, "-q", "-o")
+    assert uqcli("boundary", "fit.csv", "--algorithm", "st", *options, "st.json").code == 0
+    assert uqcli("boundary", "fit.csv", "--uncertainty-bins", "1", *options, "one.json").code == 0
+    single, one = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("st", "one"))
+    assert (single["algorithm"], one["algorithm"]) == ("st", "smooth")
+    assert (single["thresholds"], single["certificate"]) == (one["thresholds"], one["certificate"])
+    assert len(single["thresholds"]) == 1
+    assert uqcli("evaluate", "st.json", "fit.csv").code == 0

@@ -41,6 +41,7 @@ from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.zones import with_review
 from uqcli.rows import Rows
 
+_CERTIFIED_ALGORITHMS = (AlgorithmChoice(Algorithm.SMOOTH), AlgorithmChoice(Algorithm.ST))
 _CERTIFIED_KINDS = (ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.MAX_FPR)
 
 
@@ -191,6 +192,13 @@ def _certifier(pilot: Rows, test: Rows, spec: GridSpec, request: BoundaryRequest
     return replace(certifier, drawn=_drawn(pilot, test, certifier, request))
 
 
+def with_one_threshold(request: BoundaryRequest) -> BoundaryRequest:
+    """Let a request for a single threshold rank the scores alone; other requests stay as they are."""
+    if request.searched is not AlgorithmChoice(Algorithm.ST):
+        return request
+    return replace(request, grid=replace(request.grid, uncertainty_bins=1, auto=False))
+
+
 def checked_delta(request: BoundaryRequest) -> Fraction:
     """Return the risk of the certificate, after a check of all other options.
 
@@ -202,8 +210,10 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
     delta = decimal("certify", request.certify or "", above=0, below=1)
     check_seed(request.seed)
     request.grid.spec(Algorithm.SMOOTH).check()
-    if request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
-        raise UsageError(f"--certify with --algorithm {request.searched}", expected="--algorithm smooth")
+    if request.searched not in _CERTIFIED_ALGORITHMS:
+        raise UsageError(
+            f"--certify with --algorithm {request.searched}", expected="--algorithm smooth, or st"
+        )
     if request.constraint.margin:
         raise UsageError("--margin beside --certify", expected="one of them")
     if len(request.compare) > 1:  # choosing the best column uses all rows, including those of the test

@@ -44,7 +44,7 @@ from uqcli.jobs.boundary.candidates import (
     single_threshold_beside,
     threshold_instead,
 )
-from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
+from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta, with_one_threshold
 from uqcli.jobs.boundary.comparison import compare_uncertainties, other_direction
 from uqcli.jobs.boundary.conflicts import refuse_conflicts
 from uqcli.jobs.boundary.frontier import write_frontier
@@ -111,6 +111,7 @@ def _with_all_rows(
 
 def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
+        request = with_one_threshold(request)
         checked_delta(request)
     elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
         raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
@@ -311,7 +312,7 @@ def _with_certificate(
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     rule = certified.rule
     optimum = Optimum(found=rule.found, closest=rule.found or rule.uncertified.found)
-    chosen = Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum)
+    chosen = Candidate(algorithm=Algorithm(request.searched), optimum=optimum)
     report = BoundaryReport(
         source=certified.source,
         parameters=certified.parameters,
