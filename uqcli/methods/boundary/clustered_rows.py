@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uqcli.counts import Bools, Cells, Floats, Ints, bin_of, run_starts
 from uqcli.defaults import FOLDS
 from uqcli.draws import Purpose, dealt
 from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid
 from uqcli.methods.resampling import resample
+
+Kind = TypeVar("Kind", bound=np.generic)
 
 _BLOCK_CLUSTERS: Final = 20
 """Minimum clusters in a block of similar mean scores within which clusters exchange uncertainties."""
@@ -66,8 +69,11 @@ class ClusteredRows:
     def cell(self, cells: Cells) -> Ints:
         """Return the cell of each row, by uncertainty bin; the bins have the same score edges."""
         edges = cells.rows[0].lower[1:]
-        uncertainty_bin = bin_of(self.uncertainty, cells.uncertainty_edges)
-        return uncertainty_bin * (len(edges) + 1) + bin_of(self.score, edges)
+        return self.uncertainty_bin(cells) * (len(edges) + 1) + bin_of(self.score, edges)
+
+    def uncertainty_bin(self, cells: Cells) -> Ints:
+        """Return the uncertainty bin of each row."""
+        return bin_of(self.uncertainty, cells.uncertainty_edges)
 
     @cached_property
     def _starts(self) -> Ints:
@@ -78,23 +84,41 @@ class ClusteredRows:
         return np.diff(self._starts, append=len(self.cluster))
 
     @cached_property
-    def _blocks(self) -> list[Ints]:
-        """Clusters of each block, in the order of their mean scores; ties by key."""
+    def _blocks(self) -> tuple[Ints, Ints]:
+        """Clusters of each block, in the order of their mean scores, ties by key; the rest is the last block.
+
+        int64, shapes (blocks - 1, _BLOCK_CLUSTERS) and (c,).
+        """
         means = np.add.reduceat(self.score, self._starts) / self._sizes
         order = np.argsort(means, kind="stable")
-        blocks = max(1, len(order) // _BLOCK_CLUSTERS)
-        cuts = np.arange(1, blocks) * _BLOCK_CLUSTERS
-        return list(np.split(order, cuts))
+        rest = (max(1, len(order) // _BLOCK_CLUSTERS) - 1) * _BLOCK_CLUSTERS
+        return order[:rest].reshape(-1, _BLOCK_CLUSTERS), order[rest:]
 
-    def permuted(self, random: np.random.Generator) -> ClusteredRows:
+    @cached_property
+    def _steps(self) -> Ints:
+        """Place of each row among all rows if one follows the last row of each cluster."""
+        return np.arange(len(self.cluster)) + self.cluster
+
+    @cached_property
+    def _own_place(self) -> Ints:
+        """Place of each row in its cluster."""
+        return np.arange(len(self.cluster)) - np.repeat(self._starts, self._sizes)
+
+    def exchanged(self, random: np.random.Generator) -> Ints:
         """Exchange the uncertainties of clusters within blocks, in the order of the scores.
 
         A cluster takes those of another place by place if their sizes are equal. If not, it draws as many
         from the other with replacement, and keeps their order.
+
+        Returns
+        -------
+        int64, shape (n,)
+            Row whose uncertainty each row takes.
         """
         donor = np.empty(len(self.key), dtype=np.int64)
-        for block in self._blocks:
-            donor[block] = random.permutation(block)
+        full, rest = self._blocks
+        donor[full] = random.permuted(full, axis=1)
+        donor[rest] = random.permutation(rest)
         # order statistics of uniform numbers within each cluster, from sums of exponential ones
         steps = random.standard_exponential(len(self.cluster) + len(self.key))
         last = self._starts + self._sizes + np.arange(len(self.key))
@@ -102,15 +126,16 @@ class ClusteredRows:
         cumulative = np.cumsum(steps)
         before = cumulative[first] - steps[first]
         total = cumulative[last] - before
-        inside = np.ones(len(steps), dtype=np.bool_)
-        inside[last] = False
-        share = (cumulative[inside] - before[self.cluster]) / total[self.cluster]
-        size = self._sizes[donor][self.cluster]
+
+        def of_rows(value: NDArray[Kind]) -> NDArray[Kind]:
+            return np.repeat(value, self._sizes)
+
+        share = (cumulative[self._steps] - of_rows(before)) / of_rows(total)
+        size = of_rows(self._sizes[donor])
         place = np.minimum((share * size).astype(np.int64), size - 1)
-        same = (self._sizes[donor] == self._sizes)[self.cluster]
-        own_place = np.arange(len(self.cluster)) - self._starts[self.cluster]
-        source = self._starts[donor][self.cluster] + np.where(same, own_place, place)
-        return replace(self, uncertainty=self.uncertainty[source])
+        same = of_rows(self._sizes[donor] == self._sizes)
+        source: Ints = of_rows(self._starts[donor]) + np.where(same, self._own_place, place)
+        return source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +153,17 @@ class ClusteredGrid(CrossValidatedGrid):
 
     def permutations(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Exchange the uncertainties of clusters (see CrossValidatedGrid)."""
-        tables = [self.rows.permuted(random).counts(self.cells, self.seed) for _ in range(draws)]
+        uncertainty_bin = self.rows.uncertainty_bin(self.cells)
+        rest = self._cell_in_fold - uncertainty_bin * self.length
+        tables = [
+            _counts(
+                rest + (uncertainty_bin * self.length)[self.rows.exchanged(random)],
+                self.rows.positive,
+                self.count.size,
+                None,
+            )
+            for _ in range(draws)
+        ]
         counts, positives = zip(*tables, strict=True)
         return np.stack(counts), np.stack(positives)
 
@@ -152,9 +187,6 @@ def _length(cells: Cells) -> int:
 
 def _counts(index: Ints, positive: Bools, size: int, times: Ints | None) -> tuple[Ints, Ints]:
     """Count rows and positive rows by fold and cell; exact, far below 2**53."""
-    weight = np.ones(len(index), dtype=np.int64) if times is None else times
-    count, positives = (
-        np.bincount(index, weights=weight * mask, minlength=size).astype(np.int64).reshape(FOLDS, -1)
-        for mask in (True, positive)
-    )
-    return count, positives
+    both = np.bincount(2 * index + positive, weights=times, minlength=2 * size).astype(np.int64)
+    negatives, positives = both.reshape(FOLDS, -1, 2).transpose(2, 0, 1)
+    return negatives + positives, positives

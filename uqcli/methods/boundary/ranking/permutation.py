@@ -28,6 +28,7 @@ from uqcli.methods.boundary.result import FitCounts, as_sums
 from uqcli.methods.boundary.runs import TopRuns
 from uqcli.methods.resampling import resample
 from uqcli.methods.value import Moments, total_margin
+from uqcli.running.concurrency import parallel_map
 from uqcli.running.progress import with_progress
 
 PERMUTATIONS: Final = 100
@@ -425,17 +426,19 @@ def gain_of(
         return None
     alerts = int(grid.by_score.alerts[index])
     observed = gain(grid.by_rank, grid.by_score, alerts)
-    draws: list[float] = []
-    for first in with_progress(
-        range(0, permutations, _BATCH_PERMUTATIONS), "permutations", -(-permutations // _BATCH_PERMUTATIONS)
-    ):
+
+    def draw(first: int) -> list[float]:
         random = generator(seed, Purpose.PLACEBO, digest, first)
-        draws += grid.gained(
-            *grid.permutations(min(_BATCH_PERMUTATIONS, permutations - first), random), alerts
-        )
+        size = min(_BATCH_PERMUTATIONS, permutations - first)
+        return grid.gained(*grid.permutations(size, random), alerts)
+
+    draws: list[float] = []
+    batches = range(0, permutations, _BATCH_PERMUTATIONS)
+    for gains_of_batch in with_progress(parallel_map(draw, batches), "permutations", len(batches)):
+        draws += gains_of_batch
         if len(draws) >= PERMUTATIONS and _is_clear(np.array(draws), observed):
             break
-    gains, permutations = np.array(draws), len(draws)
+    gains, drawn = np.array(draws), len(draws)
     at_alerts, *at_bound = _resampled(grid, constraint, alerts, (seed, digest))
     more_recall = _more_recall(grid.by_rank, grid.by_score, constraint)
     found = Gain(
@@ -444,9 +447,9 @@ def gain_of(
         if at_bound
         else Estimate(value=more_recall, low=None, high=None),
         placebo=float(gains.mean()),
-        p_value=(1 + int((gains >= observed).sum())) / (permutations + 1),
-        p_hurts=(1 + int((gains <= observed).sum())) / (permutations + 1),
-        least_p=1 / (permutations + 1),
+        p_value=(1 + int((gains >= observed).sum())) / (drawn + 1),
+        p_hurts=(1 + int((gains <= observed).sum())) / (drawn + 1),
+        least_p=1 / (drawn + 1),
     )
     if grid.amounts is not None:
         return replace(found, value=grid.value_gained(constraint))
