@@ -1,5 +1,7 @@
 """Tests of folds, samples and permutations of whole clusters in the cells of a grid."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,9 +53,12 @@ def test_counts_are_of_whole_clusters_whatever_the_order(rows, seed):
 @given(ROWS, st.integers(0, 9))
 def test_permutations_exchange_the_uncertainties_of_whole_clusters(rows, seed):
     clustered = rows_of(rows)
-    permuted = clustered.permuted(np.random.default_rng(seed))
-    assert (permuted.score == clustered.score).all()
-    assert (permuted.positive == clustered.positive).all()
+    source = clustered.exchanged(np.random.default_rng(seed))
+    permuted = replace(clustered, uncertainty=clustered.uncertainty[source])
+    grid = ClusteredGrid.from_clusters(cells(), clustered, seed)
+    counted = grid.permutations(1, np.random.default_rng(seed))
+    for table, expected in zip(counted, permuted.counts(cells(), seed), strict=True):
+        assert (table[0] == expected).all()
 
     def vectors(of):
         return [of.uncertainty[of.cluster == index].tolist() for index in range(len(of.key))]
