@@ -322,7 +322,7 @@ class WatchReport(OneResult):
         if self.replaced and self.state.parameters.day is None:
             cautions.append("these rows were counted before with other labels; that batch is replaced.")
         spells = [promise.dependence for promise in self._worst_first() if promise.dependence is not None]
-        if spells and spells[0].has_spells:
+        if spells and spells[0].has_spells and not self.alarms():  # a change looks like a spell, too
             cautions.append(
                 f"{self.unit}s resemble the one before (correlation {spells[0].lag:.2f}), which the "
                 "evidence allows for in part only. Watch weeks: give --day a column of weeks."
