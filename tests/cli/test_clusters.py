@@ -212,7 +212,7 @@ def test_uncertainties_are_compared_on_whole_clusters(uqcli, inputs):
     report = first.json
     assert report["verdict"] == "no evidence"
     assert report["source"]["columns"]["cluster"] == "customer"
-    assert report["metrics"]["expected"]["precision"] is None
+    assert report["metrics"]["expected"]["precision"]["low"] is not None
     assert uqcli(*command, "--json", inputs[1]).json["metrics"] == report["metrics"]
     assert uqcli(*command, "--json", inputs[0], "--engine", "spark").out == first.out
     alone = uqcli("boundary", "--precision", "0.8", "--compare", "--json", inputs[0]).json
@@ -393,18 +393,24 @@ def test_clusters_without_labels_are_refused(uqcli, customers, tmp_path):
     assert uqcli("watch", "one.json", "unlabelled.parquet", "--cluster", "customer").code == 3
 
 
-def test_rows_with_the_cluster_column_of_the_rule_need_a_caution(uqcli, customers, inputs, tmp_path):
+def test_a_rule_is_evaluated_by_its_own_clusters_if_the_rows_have_them(uqcli, customers, inputs, tmp_path):
     options = ("--precision", "0.6", "--cluster", "customer", "-q", "-o", "clustered.json")
     assert uqcli("boundary", inputs[0], *options).code == 0
+    command = ("evaluate", "clustered.json", inputs[0], "--json")
+    given = uqcli(*command, "--cluster", "customer")
+    assert uqcli(*command).out == given.out
+    assert uqcli(*command, "--engine", "spark").out == given.out
     caution = "the rule was fitted with --cluster customer"
-    for engine in ((), ("--engine", "spark")):
-        report = uqcli("evaluate", "clustered.json", inputs[0], "--json", *engine).json
-        assert any(caution in note for note in report["cautions"])
-    given = uqcli("evaluate", "clustered.json", inputs[0], "--cluster", "customer", "--json").json
+    assert caution not in given.out.decode()
     customers.drop("customer").write_parquet(tmp_path / "without.parquet")
-    without = uqcli("evaluate", "clustered.json", "without.parquet", "--json").json
-    for report in (given, without):
-        assert not any(caution in note for note in report.get("cautions", []))
+    for engine in ((), ("--engine", "spark")):
+        without = uqcli("evaluate", "clustered.json", "without.parquet", "--json", *engine).json
+        assert any(f"{caution}, a column that these rows lack" in note for note in without["cautions"])
+        assert "clusters" not in without["metrics"]
+    some = uqcli("evaluate", "clustered.json", inputs[0], "without.parquet", "--json").json
+    assert "clusters" not in some["metrics"]
+    by = uqcli(*command, "--audit", "uncertainty").json  # an option of independent rows
+    assert any(f"{caution}, and these rows have this column" in note for note in by["cautions"])
     assert uqcli("apply", "clustered.json", "without.parquet", "-q", "-o", "out.csv").code == 0
 
 

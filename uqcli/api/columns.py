@@ -24,6 +24,7 @@ WEIGHT: Final = "weight"
 GROUP: Final = "group"
 BY: Final = "by"
 CLUSTER: Final = "cluster"
+DAY: Final = "day"
 PREFIX: Final = "p_"
 """Prefix of the column names given to an array of class probabilities."""
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from uqcli.api.columns import (
     CLUSTER,
+    DAY,
     WEIGHT,
     Classes,
     Column,
@@ -33,7 +34,7 @@ from uqcli.defaults import LABEL
 from uqcli.document import Metrics, Report
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
-from uqcli.errors import DataError
+from uqcli.errors import DataError, UsageError
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
 from uqcli.jobs.export.run import ExportRequest
@@ -201,6 +202,7 @@ class Fitted(Generic[ModelT]):
         audit: Mapping[str, Column] | None,
         *,
         cluster: Column | None,
+        day: Column | None = None,
         **options: Any,
     ) -> Evaluation:
         """Evaluate the rule on labelled rows.
@@ -212,8 +214,11 @@ class Fitted(Generic[ModelT]):
         **options
             Attributes of ``EvaluateRequest``.
         """
+        if cluster is not None and day is not None:
+            raise UsageError("cluster and day", expected="one of them")
         segments = by_name(audit)
-        more = [*segments.items(), ("by", by), (CLUSTER, cluster)]
+        dependent = (CLUSTER, cluster) if day is None else (DAY, day)
+        more = [*segments.items(), ("by", by), dependent]
         frame, overrides, names = self._labelled(inputs, label, weight, more)
         request = EvaluateRequest(
             data=DataRequest(inputs=(), frame=frame),
@@ -222,6 +227,7 @@ class Fitted(Generic[ModelT]):
             columns=overrides,
             by=names[-2],
             cluster=names[-1],
+            days=day is not None,
             audit=tuple(name for name in names[:-2] if name is not None),
             **options,
         )

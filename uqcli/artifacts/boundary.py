@@ -19,7 +19,7 @@ from uqcli.artifacts.certificate import (
     group_certificates_in_words,
 )
 from uqcli.artifacts.columns import NewColumns
-from uqcli.artifacts.saved import Bins, Count, Saved
+from uqcli.artifacts.saved import Bins, Count, Saved, Source
 from uqcli.choices import (
     Algorithm,
     AlgorithmChoice,
@@ -105,8 +105,11 @@ OTHER_GROUPS: Final = "(any other)"
 PREDICTED_CLASS: Final = "predicted class"
 """Name of the groups of rules of classes."""
 
-RANGES: Final = "90 % ranges"
-"""Corner cell of the table of expected results."""
+
+def ranges_by(source: Source) -> str:
+    """Return the corner cell of the table of expected results, whose ranges may be by day or cluster."""
+    unit = source.dependence
+    return "90 % ranges" if unit is None else f"90 % ranges by {unit}"
 
 
 class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,6 +181,8 @@ class BoundaryParameters(msgspec.Struct, frozen=True, kw_only=True):
     by: str | msgspec.UnsetType = msgspec.UNSET
     bound: GroupBound | msgspec.UnsetType = msgspec.UNSET
     min_group: Count | msgspec.UnsetType = msgspec.UNSET
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
+    day: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
@@ -795,7 +800,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         )
         results = Table(
             title="",
-            header=(RANGES if expected else "", "recall", "precision", "flagged"),
+            header=(ranges_by(self.source) if expected else "", "recall", "precision", "flagged"),
             rows=[(where, share(fit.recall), share(fit.precision), count(fit.selected)), *expected],
         )
         tables = [results, zones_table(fit), thresholds] if fit.zones else [thresholds, results]

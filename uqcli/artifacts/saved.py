@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -38,6 +38,11 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     def uncertainty(self) -> str | None:
         """Column of the uncertainty, or None; the uncertainty may be its negative."""
         return self.columns.get(TURNED, self.columns.get("uncertainty"))
+
+    @property
+    def dependence(self) -> str | None:
+        """Role of the column of dependent rows, which are of clusters or days; None without one."""
+        return next((role for role in ("cluster", "day") if role in self.columns), None)
 
     @property
     def signed_uncertainty(self) -> str | None:
@@ -221,7 +226,7 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
         turned=turned,
         label=_column(artifacts, "label", overrides.label) if labelled else None,
         weight=_column(artifacts, "weight", overrides.weight) if labelled and overrides.weighted else None,
-        fitted_clusters=_cluster_of(artifacts) if labelled else None,
+        **(_fitted_clusters(artifacts) if labelled else {}),
         features=tuple(feature for artifact in artifacts for feature in artifact.features()),
     )
 
@@ -240,14 +245,17 @@ def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: 
         classes=classes if overrides.proba is None else overrides.proba.renaming(artifact.class_names),
         label=_column([artifact], "label", overrides.label) if labelled else None,
         weight=_column([artifact], "weight", overrides.weight) if labelled and overrides.weighted else None,
-        fitted_clusters=_cluster_of([artifact]) if labelled else None,
+        **(_fitted_clusters([artifact]) if labelled else {}),
         features=artifact.features(),
     )
 
 
-def _cluster_of(artifacts: Sequence[Saved]) -> str | None:
-    """Return the cluster column of the first rule that was fitted with one; None if none was."""
-    return next((rule.columns["cluster"] for rule in artifacts if "cluster" in rule.columns), None)
+def _fitted_clusters(artifacts: Sequence[Saved]) -> dict[str, Any]:
+    """Return the attributes of ``Roles`` on the clusters, or days, of the first rule fitted with some."""
+    for rule in artifacts:
+        if (role := rule.source.dependence) is not None:
+            return {"fitted_clusters": rule.columns[role], "fitted_days": role == "day"}
+    return {}
 
 
 def _column(artifacts: Sequence[Saved], role: str, override: str | None) -> str | None:

@@ -10,7 +10,9 @@ import typer
 from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid
 from uqcli.cli.groups import choice, flag, option
+from uqcli.cli.priority import is_typed
 from uqcli.cli.process.resources import limit_threads
+from uqcli.errors import UsageError
 from uqcli.files import STDIO, is_stdout
 
 _INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
@@ -85,6 +87,30 @@ class ClusterColumn:
     panel: ClassVar = _COLUMNS
 
     cluster: str | None = option("COL", "Dependent rows, such as a customer's.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DependenceColumns(ClusterColumn):
+    """Column of rows that depend on each other, or of the days within which they do."""
+
+    panel: ClassVar = _COLUMNS
+
+    day: str | None = option("COL", "Dates or times: rows of a day are dependent.")
+
+    @property
+    def chosen(self) -> tuple[str | None, bool]:
+        """The column, and whether it is one of days; a typed one wins over a configured one.
+
+        Raises
+        ------
+        UsageError
+            Both are given.
+        """
+        if self.cluster is None or self.day is None:
+            return self.cluster or self.day, self.day is not None
+        if is_typed("cluster") is is_typed("day"):
+            raise UsageError("--cluster with --day", expected="one of them")
+        return (self.day, True) if is_typed("day") else (self.cluster, False)
 
 
 @dataclass(frozen=True, kw_only=True)

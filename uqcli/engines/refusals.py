@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import Final
 
 from uqcli.defaults import MAX_ROWS
@@ -54,6 +55,25 @@ def number_advice(texts: Sequence[str], decimal: str | None) -> tuple[str, str]:
     if all(map(_PERCENT.fullmatch, texts)):
         return "a number without a percent sign", "divide by 100: write 0.5 for 50%"
     return "a number", ""
+
+
+def require_days(texts: Iterable[str], column: str) -> None:
+    """Refuse texts that are no days.
+
+    Raises
+    ------
+    DataError
+        There is one.
+    """
+    for text in texts:
+        try:
+            date.fromisoformat(text)
+        except ValueError as error:
+            raise DataError(
+                f"column '{column}' has '{text}'",
+                expected="dates such as 2026-03-31",
+                remedy="convert the column, or give --cluster for other values",
+            ) from error
 
 
 def no_rows(dropped: int) -> NoRowsError:

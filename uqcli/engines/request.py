@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -191,8 +191,14 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         predictions.
     cluster
         The key of dependent rows, such as those of one customer; None if rows are independent.
+    days
+        Whether that key is a day: of dates and times, the date alone counts.
     fitted_clusters
         Cluster column of the rule that reads the rows; they may also have it.
+    fitted_days
+        Whether that column is one of days.
+    adopts
+        Whether that column is used as ``cluster`` if all inputs have it.
     features
         Numeric or text columns in which values may be missing.
     amounts
@@ -214,7 +220,10 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     classes: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     cluster: str | None = None
+    days: bool = False
     fitted_clusters: str | None = None
+    fitted_days: bool = False
+    adopts: bool = False
     features: tuple[FeatureRequest, ...] = ()
     amounts: tuple[str, ...] = ()
     turned: bool | None = None
@@ -259,7 +268,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
             **{TURNED if self.is_turned(role) else role: name for role, name in self.all_numbers().items()},
             **{role: name for role, name in label_and_weight if name is not None},
             **{
-                "cluster" if name == self.cluster else f"by.{name}": name
+                dependence(days=self.days) if name == self.cluster else f"by.{name}": name
                 for name in self.keys
                 if name not in (INPUT, PREDICTED)
             },
@@ -281,12 +290,32 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         has_both = "score" in self.numbers and "uncertainty" in self.numbers
         return has_both and self.label is not None and self.weight is None and self.cluster is None
 
-    def forgotten_cluster(self, columns: Sequence[str]) -> str:
-        """Return a caution if the rows have the cluster column of the rule, but it is not given."""
+    def adopted(self, inputs: Iterable[Sequence[str]]) -> Roles:
+        """Use the cluster column of the rule, if that is wanted and all inputs have it.
+
+        Parameters
+        ----------
+        inputs
+            Columns of each input.
+        """
         name = self.fitted_clusters
-        if name is None or self.cluster is not None or self.label is None or name not in columns:
+        if not self.adopts or name is None or self.cluster is not None:
+            return self
+        if not all(name in columns for columns in inputs):
+            return self
+        return replace(self, keys=(*self.keys, name), cluster=name, days=self.fitted_days)
+
+    def forgotten_cluster(self, columns: Sequence[str]) -> str:
+        """Return a caution if rows are taken as independent, unlike those of the rule."""
+        name = self.fitted_clusters
+        if name is None or self.cluster is not None or self.label is None or name in self.keys:
             return ""
-        return f"the rule was fitted with --cluster {name}, and these rows have this column: give it again."
+        given = f"the rule was fitted with --{dependence(days=self.fitted_days)} {name}"
+        if name in columns:
+            return f"{given}, and these rows have this column: give it again."
+        if self.adopts:
+            return f"{given}, a column that these rows lack: their intervals are those of independent rows."
+        return ""
 
     def all_numbers(self) -> dict[str, str]:
         """Return the column names of the numeric roles, with class probabilities."""
@@ -390,11 +419,18 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         keys = tuple(key for key in (column, self.roles.cluster) if key is not None)
         return replace(self, roles=replace(self.roles, keys=keys))
 
-    def clustered_by(self, column: str | None) -> DataRequest:
-        """Return a copy whose rows depend on each other within the groups of a column, if one is given."""
+    def clustered_by(self, column: str | None, *, days: bool = False) -> DataRequest:
+        """Return a copy whose rows depend on each other within the groups of a column, if one is given.
+
+        Parameters
+        ----------
+        days
+            Whether it is a column of days.
+        """
         if column is None:
             return self
-        return replace(self, roles=replace(self.roles, keys=(*self.roles.keys, column), cluster=column))
+        roles = replace(self.roles, keys=(*self.roles.keys, column), cluster=column, days=days)
+        return replace(self, roles=roles)
 
     def on(self, inputs: Inputs) -> DataRequest:
         """Return a copy for other inputs."""
@@ -409,6 +445,11 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         names = [field.name for field in fields(self) if field.compare]
         same = all(getattr(self, name) == getattr(other, name) for name in names)
         return same and self.frame is other.frame
+
+
+def dependence(*, days: bool) -> str:
+    """Return the role of the key of dependent rows, which is also the name of its option."""
+    return "day" if days else "cluster"
 
 
 def listing(columns: Sequence[str]) -> str:

@@ -57,12 +57,19 @@ def proportion_estimate(successes: int, trials: int, confidence: float) -> Exact
     return ExactEstimate(value=successes / trials if trials else None, low=low, high=high)
 
 
-def estimate_over_clusters(successes: Ints, trials: Ints, confidence: float) -> Estimate:
+def estimate_over_clusters(
+    successes: Ints, trials: Ints, confidence: float, units: str = "clusters"
+) -> Estimate:
     """Return a proportion with its interval over clusters of dependent rows; int64, shape (C,) each.
 
     It has no interval if fewer than ``uqcli.methods.survey.MIN_CLUSTERS`` clusters have trials.
+
+    Parameters
+    ----------
+    units
+        What clusters are called.
     """
-    return survey_estimate(proportion_interval(successes, trials, confidence), "clusters", "size")
+    return survey_estimate(proportion_interval(successes, trials, confidence), units, "size")
 
 
 def survey_estimate(rate: SurveyInterval, units: str = "rows", alike: str = "weight") -> Estimate:

@@ -15,6 +15,7 @@ from uqcli.api.boundary.amounts import GainAndCost
 from uqcli.api.calibrate.calibrator import Calibrator
 from uqcli.api.columns import (
     CLUSTER,
+    DAY,
     GROUP,
     WEIGHT,
     Classes,
@@ -240,6 +241,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         sampling_weight: Column | None = None,
         by: Column | None = None,
         cluster: Column | None = None,
+        day: Column | None = None,
         audit: Mapping[str, Column] | None = None,
         gain: Decimal | Column | None = None,
         cost: Decimal | Column | None = None,
@@ -265,6 +267,8 @@ class Boundary(Fitted[BoundaryArtifact]):
             Groups to measure and test separately; see ``Evaluation.groups``.
         cluster : texts or integers, shape (n,), optional
             Customer, session or patient of each row; rows of one depend on each other.
+        day : dates, times or texts such as 2026-03-31, shape (n,), optional
+            Day of each row, in place of ``cluster``; rows of one day depend on each other.
         audit
             Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
             tested; see ``Evaluation.segments``.
@@ -294,6 +298,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             by,
             audit,
             cluster=cluster,
+            day=day,
             utility=constraint_from(**worth.texts) if worth.texts else None,
             shift=None if shift is None else shift_artifact(shift),
             confidence=confidence,
@@ -366,6 +371,20 @@ def _given(**values: Decimal | Column | None) -> dict[str, Decimal | Column]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def _dependent_rows(cluster: Column | None, day: Column | None) -> dict[str, Column]:
+    """Return the column of dependent rows by name; empty if they are independent.
+
+    Raises
+    ------
+    UsageError
+        Both are given.
+    """
+    given = _given(**{CLUSTER: cluster, DAY: day})
+    if len(given) > 1:
+        raise UsageError("cluster and day", expected="one of them")
+    return given
+
+
 def _uncertainties(uncertainty: Column | Mapping[str, Column] | None) -> dict[str, Column]:
     """Return the uncertainties by name; a single one has a name of its own."""
     if uncertainty is None:
@@ -381,6 +400,7 @@ def find_boundary(
     weight: Column | None = None,
     group: Column | None = None,
     cluster: Column | None = None,
+    day: Column | None = None,
     classes: Sequence[str] | None = None,
     precision: Decimal | None = None,
     recall: Decimal | None = None,
@@ -421,6 +441,8 @@ def find_boundary(
         Groups that get their own thresholds.
     cluster : texts or integers, shape (n,), optional
         Customer, session or patient of each row; rows of one depend on each other.
+    day : dates, times or texts such as 2026-03-31, shape (n,), optional
+        Day of each row, in place of ``cluster``; rows of one day depend on each other.
     classes
         Class names in the order of the probabilities; None for the names of a frame's columns, or numbers.
     precision, recall, max_selected, max_fpr, gain, cost
@@ -467,12 +489,14 @@ def find_boundary(
         "max_selected": max_selected,
         "max_fpr": max_fpr,
     }
-    worth = GainAndCost.from_values((SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP, CLUSTER), gain=gain, cost=cost)
+    worth = GainAndCost.from_values(
+        (SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP, CLUSTER, DAY), gain=gain, cost=cost
+    )
     bins = None if uncertainty_bins == "auto" else uncertainty_bins
     uncertainties = _uncertainties(uncertainty)
     first_uncertainty = next(iter(uncertainties), None)
     groups = {} if group is None else {GROUP: group}
-    more = {**groups, **worth.columns, **({} if cluster is None else {CLUSTER: cluster})}
+    more = {**groups, **worth.columns, **_dependent_rows(cluster, day)}
     if not isinstance(min_group, int):
         raise UsageError(f"min_group {min_group!r}", expected="a whole number of rows")
     by = None if group is None else GROUP
@@ -487,7 +511,9 @@ def find_boundary(
             data = data.with_uncertainty(first_uncertainty)
     result = run(
         BoundaryRequest(
-            data=data.grouped_by(by).clustered_by(None if cluster is None else CLUSTER),
+            data=data.grouped_by(by).clustered_by(
+                next(iter(_dependent_rows(cluster, day)), None), days=day is not None
+            ),
             constraint=with_margin(
                 constraint_from(
                     **{

@@ -17,7 +17,7 @@ from uqcli.cli.options import (
     ROW_OPTIONS,
     ArtifactOutput,
     ClassProbabilities,
-    ClusterColumn,
+    DependenceColumns,
     FitColumns,
     InputOptions,
     PlotOutput,
@@ -97,7 +97,7 @@ def boundary(
     ] = None,
     constraint: ConstraintOptions,
     columns: FitColumns,
-    clusters: ClusterColumn,
+    clusters: DependenceColumns,
     probabilities: ClassProbabilities,
     written: ArtifactOutput,
     plotting: PlotOutput,
@@ -132,8 +132,9 @@ def boundary(
     if "uncertainty" not in data.roles.numbers:
         refuse_typed(("uncertainty_bins",), "with --proba but without --uncertainty", "both")
         grid = replace(grid, uncertainty_bins=1, auto=False)
+    column, days = clusters.chosen
     request = BoundaryRequest(
-        data=data.grouped_by(by).clustered_by(clusters.cluster),
+        data=data.grouped_by(by).clustered_by(column, days=days),
         constraint=constraints[0],
         review=review_limit(review=method.review, miss=method.miss),
         by=by,

@@ -11,7 +11,7 @@ from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import column_overrides, data_without_columns, labels_file, parse_names
 from uqcli.cli.options import (
-    ClusterColumn,
+    DependenceColumns,
     InputOptions,
     LabelColumns,
     ModelClasses,
@@ -66,7 +66,7 @@ def evaluate(
     columns: ModelColumns,
     classes: ModelClasses,
     labels: LabelColumns,
-    clusters: ClusterColumn,
+    clusters: DependenceColumns,
     worth: ValueOptions,
     reading: InputOptions,
     resampling: ResamplingOptions,
@@ -82,6 +82,7 @@ def evaluate(
     from uqcli.jobs.evaluate.run import run
     from uqcli.methods.boundary.constraint import constraint_from
 
+    column, days = clusters.chosen
     request = EvaluateRequest(
         data=replace(
             data_without_columns(inputs, reading, running),
@@ -95,7 +96,8 @@ def evaluate(
         seed=resampling.seed,
         shift=shift,
         by=by,
-        cluster=clusters.cluster,
+        cluster=column,
+        days=days,
         sampling_weight=sampling_weight,
         audit=parse_names("--audit", audit),
         utility=constraint_from(gain=worth.gain, cost=worth.cost) if worth.gain or worth.cost else None,

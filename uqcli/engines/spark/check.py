@@ -307,7 +307,10 @@ class Check:
         if self.roles.weight is not None:
             weight = number_of(source, self.roles.weight)
             columns += [weight.value.alias("w"), weight.wrong.alias("bw")]
-        columns += [text_of(source, key).alias(name) for key, name in self.keys.items()]
+        columns += [
+            text_of(source, key, is_day=self.roles.days and key == self.roles.cluster).alias(name)
+            for key, name in self.keys.items()
+        ]
         columns += [
             level_of(text_of(source, feature.name), feature.levels or ()).alias(self.features[feature.name])
             for feature in self.roles.features

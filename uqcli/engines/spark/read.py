@@ -89,6 +89,7 @@ def opened(
     if join is not None:
         inputs = join(session, inputs, request)
     roles = request.roles.expanded(inputs[0].columns, inputs[0].display_name)
+    roles = roles.adopted(source.columns for source in inputs)
     for cluster_input in inputs:
         require_columns(cluster_input.columns, cluster_input.display_name, roles)
     return inputs, roles

@@ -17,6 +17,7 @@ _NUMBERS: Final = (*_FLOATS, "byte", "short", "integer", "long", "decimal", "voi
 _TYPE_NAMES: Final = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
 
 _PLAIN: Final = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+_DAY: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _INFINITE: Final = r"^[+-]?inf(inity)?$"
 
 
@@ -111,8 +112,8 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
     return Parsed(value=index, wrong=F.when(~null & index.isNull(), column.cast("string")))
 
 
-def text_of(source: ClusterInput, name: str) -> Column:
-    """Parse a key column as text, null if empty.
+def text_of(source: ClusterInput, name: str, *, is_day: bool = False) -> Column:
+    """Parse a key column as text, null if empty; a day is the date of a time, null if it is none.
 
     Raises
     ------
@@ -124,6 +125,9 @@ def text_of(source: ClusterInput, name: str) -> Column:
     if name == INPUT:
         return F.lit(source.name)
     kind, column = _kind(source, name), F.col(quoted(name))
+    if is_day:
+        day = F.substring(_stripped(column.cast("string")), 1, len("2026-03-31"))
+        return F.when(day.rlike(_DAY), day)
     if kind not in (*_TEXTS, "boolean", "byte", "short", "integer", "long", "date", "void", "null"):
         raise DataError(
             f"column '{name}' of {source.display_name} holds {source.types[name]}",

@@ -197,11 +197,17 @@ class CalibrationRows:
         return optimum
 
     def expected(self, algorithm: Algorithm) -> Expected | None:
-        """Compute the expected results on new data; None if not estimated."""
+        """Compute the expected results on new data; None if not estimated, and of dependent rows."""
         entry = entry_of(algorithm)
         if entry.works_on is WorksOn.RAISED_SCORES or self.cluster is not None:
             return None
         cells = self.cells(algorithm) if entry.works_on is WorksOn.GRID else self.one_row
+        return expected(cells, algorithm, self.constraint, self.seed)
+
+    def expected_of_rule(self, algorithm: Algorithm, bins: int) -> Expected | None:
+        """Compute the expected results of a rule with some uncertainty bins, as of independent rows."""
+        is_on_grid = entry_of(algorithm).works_on is WorksOn.GRID
+        cells = self.cells_of_rule(algorithm, bins) if is_on_grid else self.one_row
         return expected(cells, algorithm, self.constraint, self.seed)
 
     def is_auto(self, algorithm: Algorithm) -> bool:

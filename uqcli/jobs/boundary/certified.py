@@ -18,8 +18,10 @@ from uqcli.defaults import SCORE_BINS
 from uqcli.draws import Purpose, check_seed, hashes, text_keys
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
+from uqcli.jobs.boundary.dependence import counts_by_cluster
 from uqcli.jobs.boundary.keyed import copies, split_by_hash
 from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.jobs.evaluate.clusters import ClusterTally
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.methods.bin.reference import Reference, reference_of
@@ -81,12 +83,19 @@ class CertifiedRule:
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedBoundary:
-    """A certified boundary of all rows; without a reference if nothing was certified."""
+    """A certified boundary of all rows; without a reference if nothing was certified.
+
+    Attributes
+    ----------
+    counts
+        Counts of each cluster; None if nothing was certified, or rows are independent.
+    """
 
     source: Source
     parameters: BoundaryParameters
     rule: CertifiedRule
     reference: Reference | None
+    counts: ClusterTally | None = None
 
 
 def certified(request: BoundaryRequest) -> CertifiedBoundary:
@@ -111,6 +120,9 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         parameters=request.parameters(rule.spec),
         rule=rule,
         reference=None if rule.found is None else _reference(rows, rule.found.uncertainty_edges),
+        counts=None
+        if rule.found is None or cluster is None
+        else counts_by_cluster(rule.found, rows, rows.groups[cluster]),
     )
 
 
@@ -235,7 +247,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
         or request.constraint.recall is not None
         or (request.review is not None and request.review.kind is ReviewKind.MISS)
     ):
-        raise UsageError("--certify with --cluster", expected="--precision alone")
+        raise UsageError(f"--certify with {request.dependence_option}", expected="--precision alone")
     if request.by is not None and request.bound is not GroupBound.EACH:
         raise UsageError("--certify with --bound overall", expected="one of them", remedy="add --bound each")
     return delta

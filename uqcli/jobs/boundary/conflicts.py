@@ -58,16 +58,17 @@ def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool], group
     UsageError
         There is such an option.
     """
-    _refuse("--cluster", given, ("--grid", groups) if groups else ("--grid",))
+    option = request.dependence_option
+    _refuse(option, given, ("--grid", groups) if groups else ("--grid",))
     if request.constraint.margin:
-        raise UsageError("--cluster with --margin", expected="one of them")
+        raise UsageError(f"{option} with --margin", expected="one of them")
     if request.searched in (AlgorithmChoice.ALL, AlgorithmChoice(Algorithm.HR)):
         raise UsageError(
-            f"--cluster with --algorithm {request.searched}",
+            f"{option} with --algorithm {request.searched}",
             expected="another algorithm, as its ranking or interval is of independent rows",
         )
     if request.constraint.amounts:
-        raise UsageError("--cluster with columns of amounts", expected="--gain G --cost C")
+        raise UsageError(f"{option} with columns of amounts", expected="--gain G --cost C")
 
 
 def _refuse(option: str, given: dict[str, bool], others: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ from uqcli import defaults
 from uqcli.artifacts.boundary import BoundaryParameters, SavedConstraint, SavedReview
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GroupBound
 from uqcli.engines.protocol import Destination
-from uqcli.engines.request import PREDICTED, DataRequest
+from uqcli.engines.request import PREDICTED, DataRequest, dependence
 from uqcli.jobs.target_weights import SavedShift
 from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import Constraint
@@ -117,8 +117,19 @@ class BoundaryRequest:
         bins = self.saved_grid is None and (self.grid.auto or self.grid.uncertainty_bins is not None)
         return self.algorithm is None and self.certify is None and not bins
 
+    @property
+    def dependence_option(self) -> str:
+        """Option that names the column of dependent rows."""
+        return f"--{dependence(days=self.data.roles.days)}"
+
+    @property
+    def units(self) -> str:
+        """What dependent rows are within."""
+        return "days" if self.data.roles.days else "clusters"
+
     def parameters(self, grid: GridSpec) -> BoundaryParameters:
         """Return the options to save with the result, found on the given grid."""
+        roles = self.data.roles
         return BoundaryParameters(
             algorithm=self.searched,
             binning=grid.binning,
@@ -137,6 +148,8 @@ class BoundaryRequest:
             by=msgspec.UNSET if self.by in (None, PREDICTED) else self.by,
             bound=msgspec.UNSET if self.by is None else self.bound,
             min_group=msgspec.UNSET if self.by is None else self.min_group,
+            cluster=msgspec.UNSET if roles.cluster is None or roles.days else roles.cluster,
+            day=msgspec.UNSET if roles.cluster is None or not roles.days else roles.cluster,
         )
 
     def with_uncertainty(self, uncertainty: str) -> Self:

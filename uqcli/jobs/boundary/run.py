@@ -17,6 +17,7 @@ from uqcli.artifacts.boundary import (
     BoundaryParameters,
     Fit,
     GroupFit,
+    SavedDependence,
     SavedEnds,
     SavedExpected,
     SavedGroup,
@@ -47,9 +48,11 @@ from uqcli.jobs.boundary.candidates import (
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta, with_one_threshold
 from uqcli.jobs.boundary.comparison import compare_uncertainties, other_direction
 from uqcli.jobs.boundary.conflicts import refuse_conflicts
+from uqcli.jobs.boundary.dependence import counts_by_cluster, expected_over_clusters, saved_dependence
 from uqcli.jobs.boundary.frontier import write_frontier
 from uqcli.jobs.boundary.groups import find_by_group
 from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.jobs.evaluate.clusters import ClusterTally, numbers_of
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result, inherit_doubts, keeps_doubts
@@ -70,6 +73,7 @@ from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.expected import expected_metrics
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
+from uqcli.rows import Rows
 from uqcli.running.remarks import doubt
 
 
@@ -172,6 +176,9 @@ def _found(
         cells = calibration_set.cells_of_rule(best.algorithm, len(best.found.thresholds))
         found = with_review(best.found, cells, request.review, best.algorithm)
         best = replace(best, optimum=replace(best.optimum, found=found))
+    counts = _by_cluster(calibration_set, best)
+    if counts is not None:
+        best = _with_expected(best, calibration_set, counts, request.units)
     algorithm = (unsaved or best).algorithm
     cells = calibration_set.cells(algorithm)
     report = BoundaryReport(
@@ -193,9 +200,8 @@ def _found(
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
         review=request.review,
-        expected_share=_expected_share(
-            constraint, best, cells.total, clustered=request.data.roles.cluster is not None
-        ),
+        expected_share=_expected_share(constraint, best, cells.total, clustered=counts is not None),
+        clusters=None if counts is None else numbers_of(counts, 0),
         other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),
     )
     if request.frontier is not None:
@@ -209,8 +215,36 @@ def _found(
     if isinstance(calibration_set, CalibrationRows):
         uncertain = len(found.thresholds) > 1 or recalibration is not None
         reference = calibration_set.reference(found.uncertainty_edges, uncertain=uncertain)
-    artifact = _artifact(report, found, recalibration, _nested(calibration_set, best), reference)
+    artifact = _artifact(
+        report,
+        found,
+        recalibration,
+        _nested(calibration_set, best),
+        reference,
+        dependence=None if counts is None else saved_dependence(request, counts),
+    )
     return Result(report=report, artifact=artifact)
+
+
+def _by_cluster(calibration_set: CalibrationSet, best: Candidate) -> ClusterTally | None:
+    """Count the rows of each cluster that a boundary flags; None if rows are independent."""
+    if isinstance(calibration_set, CalibrationGrid) or calibration_set.clusters is None or best.found is None:
+        return None
+    single = calibration_set.clusters
+    rows = Rows(numbers={"score": single.score, "uncertainty": single.uncertainty}, positive=single.positive)
+    return counts_by_cluster(best.found, rows, single.cluster)
+
+
+def _with_expected(
+    best: Candidate, calibration_set: CalibrationSet, counts: ClusterTally, units: str
+) -> Candidate:
+    """Return a candidate with its expected results on new clusters."""
+    if isinstance(calibration_set, CalibrationGrid) or best.found is None:
+        return best
+    expected = calibration_set.expected_of_rule(best.algorithm, len(best.found.thresholds))
+    if expected is None:
+        return best
+    return replace(best, expected=expected_over_clusters(expected, counts, units))
 
 
 def _expected_share(
@@ -338,7 +372,8 @@ def _with_certificate(
     )
     if rule.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    artifact = _artifact(report, rule.found, None, rule.nested, certified.reference)
+    dependence = None if certified.counts is None else saved_dependence(request, certified.counts)
+    artifact = _artifact(report, rule.found, None, rule.nested, certified.reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 
 
@@ -411,6 +446,8 @@ def _artifact(
     recalibration: Recalibration | None,
     nested: Sequence[Thresholds] = (),
     reference: Reference | None = None,
+    *,
+    dependence: SavedDependence | None = None,
 ) -> BoundaryArtifact:
     fit = boundary.fit
     reviewed, caught = fit.zones or (msgspec.UNSET, msgspec.UNSET)
@@ -445,6 +482,7 @@ def _artifact(
         ),
         reference=msgspec.UNSET if reference is None else _saved_reference(reference),
         expected=_saved_expected(report),
+        dependence=msgspec.UNSET if dependence is None else dependence,
         margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,
         target=msgspec.UNSET
         if report.class_weights is None

@@ -89,14 +89,8 @@ def evaluate(
         Columns differ, the rows cannot be read, or every weight is 0.
     """
     _refuse_different_classes(rules)
-    by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
-    if by is not None and request.cluster is not None:
-        raise UsageError(
-            "--cluster with a rule that has a target in each group", expected="one with a single target"
-        )
-    # rows without a group have the rule of all rows, so that the rule's own groups are no key
-    data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
-    data, sampled = as_decided(data.clustered_by(request.cluster), rules[0]), None
+    by, data = _rows_to_read(request, rules)
+    sampled = None
     if request.sampling_weight is not None:
         data, sampled, by = with_sampling_weights(data, request.sampling_weight), SampledRows(), None
     target = None if shift is None else target_weights_of(shift, data.positive_value)
@@ -105,8 +99,9 @@ def evaluate(
     if utility is not None:
         data, values = data.with_amounts(utility.amounts), ValueTally(utility=utility, rules=len(rules))
     by_group = None if by is None else (by, GroupTally(6))
-    sums = None if request.cluster is None else ClusterSums(request.cluster, len(rules))
-    tally, summary, levels = _count(data, rules, by_group, values, clusters=sums, sampled=sampled)
+    tally, summary, levels, sums = _count(data, rules, by_group, values, sampled=sampled)
+    if sums is not None:
+        request = replace(request, cluster=sums.cluster, days="day" in summary.columns)
     if tally.rows == 0 or (sampled is not None and sampled.result().total().total == 0):
         raise refusals.no_weight()
     clusters = None if sums is None else sums.tally()
@@ -164,7 +159,7 @@ def evaluate(
             on_invalid=data.on_invalid,
             positive=data.positive_value,
             seed=None if shift is None else request.seed,
-            cluster=msgspec.UNSET if request.cluster is None else request.cluster,
+            **request.saved_dependence,
             sampling_weight=msgspec.UNSET if sampled is None else True,
         ),
         results=results,
@@ -173,6 +168,30 @@ def evaluate(
         difference=difference,
         by_group=groups,
     )
+
+
+def _rows_to_read(
+    request: EvaluateRequest, rules: Sequence[BoundaryArtifact]
+) -> tuple[str | None, DataRequest]:
+    """Return the key of groups that are measured, and the request for rows.
+
+    Raises
+    ------
+    UsageError
+        Rows within groups depend on each other.
+    """
+    by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
+    if by is not None and request.cluster is not None:
+        raise UsageError(
+            f"{request.option} with a rule that has a target in each group",
+            expected="one with a single target",
+        )
+    # rows without a group have the rule of all rows, so that the rule's own groups are no key
+    data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
+    data = data.clustered_by(request.cluster, days=request.days)
+    if by is None and request.takes_rows_alike:
+        data = replace(data, roles=replace(data.roles, adopts=True))
+    return by, as_decided(data, rules[0])
 
 
 def _by_weight(
@@ -319,10 +338,12 @@ def _count(
     by_group: tuple[str, GroupTally] | None,
     values: ValueTally | None,
     *,
-    clusters: ClusterSums | None,
     sampled: SampledRows | None,
-) -> tuple[_AllRows, SourceSummary, Mapping[str, Mapping[str, int]]]:
-    """Count all rows and, if requested, groups and values; also return the group indices by name."""
+) -> tuple[_AllRows, SourceSummary, Mapping[str, Mapping[str, int]], ClusterSums | None]:
+    """Count all rows and, if requested, groups and values; also return the group indices by name, and sums.
+
+    The sums are those of each cluster; None if rows are independent.
+    """
     none = ((0, 0),) * len(rules)
     tally = _AllRows(
         rows=0,
@@ -332,8 +353,10 @@ def _count(
         common_flagged=(0, 0),
         common_handled=(0, 0),
     )
-    batches = open_engine(data.engine).batches(data)
+    batches, clusters = open_engine(data.engine).batches(data), None
     for rows in batches:
+        if clusters is None and batches.roles.cluster is not None:
+            clusters = ClusterSums(batches.roles.cluster, len(rules))
         positive = rows.labels
         zones = [rule.zones(rows) for rule in rules]
         flagged = [zone == _FLAGGED for zone in zones]
@@ -357,7 +380,7 @@ def _count(
             masks = (positive, flagged[0], flagged[0] & positive, handled[0], handled[0] & positive)
             by, sums = by_group
             sums.add(groups_of(rows, by), weight, *(weight * mask for mask in masks))
-    return tally, batches.summary, batches.levels
+    return tally, batches.summary, batches.levels, clusters
 
 
 def _added(
@@ -390,7 +413,7 @@ def _measured(
     def reason(rule: BoundaryArtifact, taken: int) -> str:
         """Return why a rate of all rows is unknown, if too few others than the taken ones have a label."""
         if unlabelled and clusters is not None:
-            return f"{unlabelled:,} rows have no label, which --cluster cannot make up for"
+            return f"{unlabelled:,} rows have no label, which {request.option} cannot make up for"
         others = tally.rows - taken
         if unlabelled and others < MIN_UNFLAGGED:
             return too_few_labels(unlabelled, others)
@@ -400,7 +423,7 @@ def _measured(
     def rate(ratio: Callable[[Tally[Any]], tuple[Any, Any]]) -> Estimate:
         """Estimate a rate of rows, or of clusters of rows."""
         if clusters is not None:
-            return estimate_over_clusters(*ratio(clusters), confidence)
+            return estimate_over_clusters(*ratio(clusters), confidence, request.units)
         return proportion_estimate(*ratio(tally), confidence)
 
     def over_all_rows(

@@ -61,7 +61,8 @@ def evaluate(
     if shift is not None:
         raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
     requests = [
-        data.grouped_by(request.by).clustered_by(request.cluster) for data in _requests(request, rules)
+        data.grouped_by(request.by).clustered_by(request.cluster, days=request.days)
+        for data in _requests(request, rules)
     ]
     check_bootstrap(request.bootstrap)
     is_sampled = request.sampling_weight is not None
@@ -118,7 +119,7 @@ def evaluate(
             confidence=request.confidence,
             on_invalid=request.data.on_invalid,
             positive=read[0].positive_value,
-            cluster=msgspec.UNSET if request.cluster is None else request.cluster,
+            **request.saved_dependence,
             sampling_weight=True if is_sampled else msgspec.UNSET,
         ),
         resampling=(request.bootstrap, request.seed),

@@ -48,7 +48,7 @@ class ClusterSums:
     """Sums of rows by cluster, for a number of rules."""
 
     def __init__(self, cluster: str, rules: int) -> None:
-        self._cluster = cluster
+        self.cluster = cluster
         self._rules = rules
         self._sums = GroupTally(2 + 4 * rules + 4)
 
@@ -58,7 +58,7 @@ class ClusterSums:
         masks = [*flagged, *handled, np.all(flagged, axis=0), np.all(handled, axis=0)]
         columns = [weight, weight * positive]
         columns += [weight * part for mask in masks for part in (mask, mask & positive)]
-        self._sums.add(rows.groups[self._cluster], *columns)
+        self._sums.add(rows.groups[self.cluster], *columns)
 
     def tally(self) -> ClusterTally:
         """Return the counts of the clusters with rows of positive weight."""

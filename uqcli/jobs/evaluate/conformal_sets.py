@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import msgspec
 import numpy as np
 
 from uqcli.artifacts.conformal import ConformalArtifact
@@ -114,7 +113,9 @@ def evaluate(
     """
     _check_listed_columns(request, rules)
     requests = [
-        labelled_sets_request(artifact, request).grouped_by(request.by).clustered_by(request.cluster)
+        labelled_sets_request(artifact, request)
+        .grouped_by(request.by)
+        .clustered_by(request.cluster, days=request.days)
         for artifact in rules
     ]
     by_group = None if request.by is None else GroupTally(4)
@@ -135,7 +136,7 @@ def evaluate(
             on_invalid=request.data.on_invalid,
             positive=requests[-1].positive_value,
             seed=None if shift is None else request.seed,
-            cluster=msgspec.UNSET if request.cluster is None else request.cluster,
+            **request.saved_dependence,
         ),
         results=tuple(zip(request.artifacts, rules, measured, strict=True)),
         shifted=shift is not None,

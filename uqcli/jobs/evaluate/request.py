@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from uqcli import defaults
 from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import CONFIDENCE
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import DataRequest, dependence
 from uqcli.jobs.target_weights import SavedShift
 from uqcli.methods.boundary.constraint import Constraint
 
@@ -35,6 +36,8 @@ class EvaluateRequest:
         Column of groups to evaluate as well; for a single rule.
     cluster
         Column whose equal values mark dependent rows; None if rows are independent.
+    days
+        Whether that column is one of days.
     audit
         Columns whose values, and pairs of values, are tested as segments; for a single rule.
     utility
@@ -53,6 +56,27 @@ class EvaluateRequest:
     shift: SavedShift | None = None
     by: str | None = None
     cluster: str | None = None
+    days: bool = False
     audit: tuple[str, ...] = ()
     utility: Constraint | None = None
     sampling_weight: str | None = None
+
+    @property
+    def option(self) -> str:
+        """Option that names the column of dependent rows."""
+        return f"--{dependence(days=self.days)}"
+
+    @property
+    def units(self) -> str:
+        """What dependent rows are within."""
+        return "days" if self.days else "clusters"
+
+    @property
+    def takes_rows_alike(self) -> bool:
+        """Whether no option needs independent rows."""
+        return not (self.by or self.shift or self.audit or self.sampling_weight)
+
+    @property
+    def saved_dependence(self) -> dict[str, Any]:
+        """Parameter of the column of dependent rows; empty if they are independent."""
+        return {} if self.cluster is None else {dependence(days=self.days): self.cluster}

@@ -78,7 +78,7 @@ def _refuse_with_cluster(request: EvaluateRequest) -> None:
     Raises
     ------
     UsageError
-        One is given with ``--cluster``.
+        One is given with ``--cluster`` or ``--day``.
     """
     others = {
         "--by": request.by,
@@ -89,7 +89,7 @@ def _refuse_with_cluster(request: EvaluateRequest) -> None:
     for option, value in others.items():
         if request.cluster is not None and value:
             raise UsageError(
-                f"{option} with --cluster",
+                f"{option} with {request.option}",
                 expected="one of them, since the other one tests independent rows",
             )
 

@@ -7,8 +7,9 @@ exact optimum, rows outside the sample are used (the .632 estimate, Efron 1983).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -31,14 +32,15 @@ _MAX_CELLS: Final = 100_000
 _Z: Final = 1.645
 """Normal quantile of 90 % ranges."""
 
-_MIN_ALERTS: Final = 30
+MIN_ALERTS: Final = 30
 """Selected rows below which ranges covered less than 85 % in simulations with few positives."""
 
 _NOISE_OF_VARIANCE: Final = 1.3
 """A variance over 50 samples exceeds the true one by this factor in about one of ten cases."""
 
 _OUT_OF_BAG_WEIGHT: Final = 0.632
-_OPTIMISM_CORRECTED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
+OPTIMISM_CORRECTED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
+"""Algorithms whose expected recall has a range."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +110,7 @@ def expected_of(
     apparent = _selection_counts([selected_cells], count[None], positives[None])
     draws = [draw for draw, _ in feasible]
     indices = [sample_cells for _, sample_cells in feasible]
-    if algorithm in _OPTIMISM_CORRECTED:
+    if algorithm in OPTIMISM_CORRECTED:
         in_draws = _selection_counts(indices, *samples[:, draws])
         on_all = _selection_counts(
             indices, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
@@ -124,6 +126,32 @@ def expected_of(
         (1 - _OUT_OF_BAG_WEIGHT) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHT * out_of_bag,
     )
     return _expected(rates, apparent, has_recall_range=False)
+
+
+def moved(estimate: Estimate, centre: float, trials: int) -> Estimate:
+    """Move the range of a rate to another centre, on the logit scale.
+
+    Parameters
+    ----------
+    estimate
+        The rate of ``trials`` rows, with a range.
+    """
+    nearest = 0.5 / max(trials, 1)
+    rate = estimate.value
+    if rate is None or estimate.low is None or estimate.high is None:
+        return replace(estimate, value=centre)
+    shift = _logit(centre, nearest) - _logit(rate, nearest)
+    low, high = (
+        end if end in (0.0, 1.0) else 1 / (1 + math.exp(-_logit(end, 0.0) - shift))
+        for end in (estimate.low, estimate.high)
+    )
+    return replace(estimate, value=centre, low=min(low, centre), high=max(high, centre))
+
+
+def _logit(rate: float, nearest: float) -> float:
+    """Compute the logit of a rate that is at least ``nearest`` from 0 and 1."""
+    inside = min(max(rate, nearest), 1 - nearest)
+    return math.log(inside / (1 - inside))
 
 
 def _is_large(cells: Cells) -> bool:
@@ -187,7 +215,7 @@ def _expected(
     """Add ranges to the expected precision and recall if there are enough alerts."""
     trials = int(apparent.selected[0]), int(apparent.positives[0])
     clipped_rates = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
-    enough = trials[0] >= _MIN_ALERTS
+    enough = trials[0] >= MIN_ALERTS
     return Expected(
         precision=_estimate(clipped_rates[0], trials[0], ranged=enough),
         recall=_estimate(

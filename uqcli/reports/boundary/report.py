@@ -19,9 +19,9 @@ from uqcli.artifacts.boundary import (
     EXPECTED_ON_TARGET,
     FLAGGED_ROWS,
     LABELLED_ROWS,
-    RANGES,
     BoundaryParameters,
     boundary_card,
+    ranges_by,
     recalibration_in_words,
     rule,
     threshold_table,
@@ -56,7 +56,7 @@ from uqcli.document import (
 from uqcli.engines.request import PREDICTED
 from uqcli.methods.boundary.bins import BinsTried
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.expected import Expected
+from uqcli.methods.boundary.expected import MIN_ALERTS, OPTIMISM_CORRECTED, Expected
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
@@ -67,6 +67,7 @@ from uqcli.reports.boundary.comparison import VERDICTS, OtherDirection, Uncertai
 from uqcli.reports.boundary.expected import expected_cells, expected_metrics
 from uqcli.reports.boundary.groups import GroupRules
 from uqcli.reports.boundary.operating_points import frontier_figure, points_for_page, settings_of
+from uqcli.reports.evaluate.boundaries import ClusterNumbers, few_clusters, unreliable
 from uqcli.reports.positivity import REVIEW, Drawn, positive_rate_figure
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
@@ -147,6 +148,8 @@ class BoundaryReport(OneResult):
     groups
         Boundaries of groups, of which ``chosen`` is the one for other rows, with the counts of all; None
         without groups.
+    clusters
+        Numbers of clusters, or days; None if rows are independent, or with a certificate.
     other_direction
         What the uncertainty would gain with the other sign; None if not worthwhile, or not computed.
     """
@@ -174,6 +177,7 @@ class BoundaryReport(OneResult):
     flagged_of_all: tuple[int, int] | None = None
     groups: GroupRules | None = None
     other_direction: OtherDirection | None = None
+    clusters: ClusterNumbers | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -347,7 +351,7 @@ class BoundaryReport(OneResult):
     @property
     def _clustered(self) -> bool:
         """Whether rows depend on each other, so that ranges of independent rows are invalid."""
-        return "cluster" in self.source.columns
+        return self.source.dependence is not None
 
     def frontier(self, marked: Sequence[Constraint]) -> Figure:
         """Build the figure of precision and recall at other operating points, and mark some."""
@@ -489,7 +493,51 @@ class BoundaryReport(OneResult):
         alerts = self._alert_cautions() if self.constraint.kind is ConstraintKind.MAX_SELECTED else []
         groups = self.groups.cautions() if self.groups else []
         other = [] if self.other_direction is None else [self.other_direction.sentence()]
-        return [*groups, *alerts, *other, *self._better_single_threshold(), *empty, *self._often_missed()]
+        return [
+            *groups,
+            *alerts,
+            *other,
+            *self._better_single_threshold(),
+            *empty,
+            *self._few_clusters(),
+            *self._often_missed(),
+        ]
+
+    def _few_clusters(self) -> list[str]:
+        """Caution that expected ranges rest on few clusters, or that too few give none."""
+        expected, clusters = self.chosen.expected, self.clusters
+        if expected is None or clusters is None:
+            return []
+        cautions = []
+        for subject, estimate, number, whose in (
+            ("expected precision", expected.precision, clusters.clusters_flagged, "flagged rows"),
+            ("expected recall", expected.recall, clusters.clusters_positive, "positive rows"),
+        ):
+            few = few_clusters(subject, number, whose, self._units)
+            cautions += few or unreliable(subject, estimate)
+        return cautions
+
+    def _without_range(self) -> list[str]:
+        """State which results of dependent rows have no range, and why; few clusters are a caution."""
+        expected, found = self.chosen.expected, self.chosen.found
+        if self.clusters is None or found is None:
+            return []
+        if expected is None:
+            reason = "the grid has too many cells, or too few resamples have a boundary"
+            return [f"No range by {self._unit}: {reason}."]
+        if found.fit.selected < MIN_ALERTS:
+            return [f"No range by {self._unit}: {found.fit.selected} rows are flagged, {MIN_ALERTS} needed."]
+        if self.chosen.algorithm not in OPTIMISM_CORRECTED:
+            return [f"Recall has no range: that of {self.chosen.algorithm} is too optimistic; use smooth."]
+        return []
+
+    @property
+    def _unit(self) -> str:
+        return self.source.dependence or "cluster"
+
+    @property
+    def _units(self) -> str:
+        return f"{self._unit}s"
 
     def _without_label(self) -> list[str]:
         """State the share of all rows that is flagged, if results are those of labelled ones."""
@@ -554,9 +602,15 @@ class BoundaryReport(OneResult):
         selected = self.chosen.found.fit.selected
         daily = " For N alerts a day: apply --top N --per DAY." if self._orders_rows else ""
         if self.expected_share is None:
-            return [f"The limit is for a file of {rows_of(self.rows)}, like this one.{daily}"]
+            range_ = f" The share of new {self._units} has no range." if self._has_share_of_clusters else ""
+            return [f"The limit is for a file of {rows_of(self.rows)}, like this one.{range_}{daily}"]
         here = f"{count(selected)} of {rows_of(self.rows)} are flagged here"
         return [f"{here}; in new files expect {self._share_range()} (90 % range).{daily}"]
+
+    @property
+    def _has_share_of_clusters(self) -> bool:
+        """Whether the limit is a share of rows that depend on each other, which has no range."""
+        return self.clusters is not None and self.constraint.relative
 
     @property
     def _orders_rows(self) -> bool:
@@ -605,7 +659,7 @@ class BoundaryReport(OneResult):
         where = "calibration set" if self.flagged_of_all is None else LABELLED_ROWS
         rows: list[tuple[str, ...]] = [(where, *_cells(self.chosen))]
         if self.chosen.expected is not None:
-            header[0] = RANGES
+            header[0] = ranges_by(self.source)
             expected = expected_metrics(self.chosen.expected, self.class_weights)
             estimates = (expected["recall"], expected["precision"])
             cells = (
@@ -665,8 +719,9 @@ class BoundaryReport(OneResult):
     def _notes(self) -> list[str]:
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         by_weight = "" if self.rows == self.source.rows else f" ({count(self.rows)} by weight)"
+        within = "" if self.clusters is None else f" in {count(self.clusters.clusters)} {self._units}"
         notes = [
-            f"Calibration set: {count(self.source.rows)} rows{by_weight}, "
+            f"Calibration set: {count(self.source.rows)} rows{by_weight}{within}, "
             f"{count(self.source.positives)} positive{dropped}.",
             f"Goal: {self.constraint.aim()}.",
         ]
@@ -706,6 +761,7 @@ class BoundaryReport(OneResult):
         notes = [JOINT_TARGET] if self.has_several_thresholds and self.certification is None else []
         if self.chosen.expected is None and self.certification is None:
             notes.append("Recall and precision are those of the calibration set; expect less on new data.")
+        notes += self._without_range()
         notes += [_CROSS_VALIDATED, VERDICTS] if self.compared else []
         notes += self._margin_notes()
         random_parts = [

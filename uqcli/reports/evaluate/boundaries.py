@@ -50,7 +50,13 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     positive: str | None
     seed: int | None = None
     cluster: str | msgspec.UnsetType = msgspec.UNSET
+    day: str | msgspec.UnsetType = msgspec.UNSET
     sampling_weight: bool | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def units(self) -> str:
+        """What dependent rows are within."""
+        return "clusters" if isinstance(self.day, msgspec.UnsetType) else "days"
 
 
 MIN_UNFLAGGED: Final = 100
@@ -241,11 +247,11 @@ def uncorrected_tests(results: Results) -> list[str]:
     return [f"each of {len(results)} rules is tested at its own level; the best looks better than it is."]
 
 
-def few_clusters(subject: str, clusters: int, whose: str) -> list[str]:
-    """Caution that an interval rests on few clusters, or that too few give none."""
+def few_clusters(subject: str, clusters: int, whose: str, unit: str = "clusters") -> list[str]:
+    """Caution that an interval rests on few clusters, or that too few give none; ``unit`` is their name."""
     if clusters >= FEW_CLUSTERS:
         return []
-    having = f"{count(clusters)} clusters have {whose}"
+    having = f"{count(clusters)} {unit} have {whose}"
     if clusters < MIN_CLUSTERS:
         return [f"{subject} has no interval: {having}, {MIN_CLUSTERS} needed."]
     return [f"{subject} has an unreliable interval: {having}, {FEW_CLUSTERS} or more are reliable."]
@@ -393,7 +399,7 @@ class EvaluateReport(Evaluated):
         ]
         size = f"{rows_of(first.rows)} ({count(first.positives)} positive{dropped})"
         if first.clusters is not None:
-            size = f"{size} in {count(first.clusters.clusters)} clusters"
+            size = f"{size} in {count(first.clusters.clusters)} {self.parameters.units}"
         document = Document(
             title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
             tables=[table, self._rules_table()],
@@ -607,8 +613,9 @@ class EvaluateReport(Evaluated):
             cautions += unreliable(f"{name}: recall", measured.recall)
             if measured.clusters is not None:
                 flagged, positive = measured.clusters.clusters_flagged, measured.clusters.clusters_positive
-                cautions += few_clusters(f"{name}: precision", flagged, "flagged rows")
-                cautions += few_clusters(f"{name}: recall", positive, "positive rows")
+                units = self.parameters.units
+                cautions += few_clusters(f"{name}: precision", flagged, "flagged rows", units)
+                cautions += few_clusters(f"{name}: recall", positive, "positive rows", units)
         return cautions
 
     def _heavy_tails(self) -> list[str]:

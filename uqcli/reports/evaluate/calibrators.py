@@ -104,7 +104,7 @@ class EvaluateCalibratorReport(Evaluated):
         positives = "" if self.source.positives is None else f" ({count(self.source.positives)} positive)"
         size = f"{rows_of(self.source.rows)}{positives}"
         if (clusters := self.results[0][2].clusters) is not None:
-            size = f"{size} in {count(clusters)} clusters"
+            size = f"{size} in {count(clusters)} {self.parameters.units}"
         headline = self._verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
         document = Document(
             title=f"{headline} {size}",

@@ -206,7 +206,7 @@ class EvaluateConformalReport(Evaluated):
     def _size(self) -> str:
         """Format the number of rows, and of clusters."""
         rows, clusters = rows_of(self.source.rows), self.results[0][2].clusters
-        return rows if clusters is None else f"{rows} in {count(clusters)} clusters"
+        return rows if clusters is None else f"{rows} in {count(clusters)} {self.parameters.units}"
 
     def _card(self, sentences: Sequence[str]) -> HeadCard:
         """Build the head of the page, with the numbers of the first rule."""
@@ -289,7 +289,9 @@ class EvaluateConformalReport(Evaluated):
     def _cautions(self) -> list[str]:
         """Caution that few clusters determine the interval, or that tests are not corrected."""
         clusters = self.results[0][2].clusters
-        few = [] if clusters is None else few_clusters("the coverage", clusters, "rows")
+        few = (
+            [] if clusters is None else few_clusters("the coverage", clusters, "rows", self.parameters.units)
+        )
         unequal = unreliable("the coverage", self.results[0][2].coverage)
         return [*few, *unequal, *uncorrected_tests(self.results)]
 

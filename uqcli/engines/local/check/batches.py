@@ -268,6 +268,7 @@ def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Role
             labels = Labels(request.joined, request.roles.label, request.read)
             sources = tuple(LabelledInput(source, labels) for source in sources)
         roles = request.roles.expanded(sources[0].columns, sources[0].origin.display_name)
+        roles = roles.adopted(source.columns for source in sources)
         for source in sources:
             require_columns(source.columns, source.origin.display_name, roles)
         yield sources, roles

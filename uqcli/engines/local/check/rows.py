@@ -225,6 +225,9 @@ class RowChecker:
         if column == INPUT:
             return np.full(len(valid), levels.setdefault(batch.origin.name, len(levels)), dtype=np.int64)
         text = key_texts(batch.column(column), column, self.key_types.get(column))
+        if self.roles.days and column == self.roles.cluster:
+            text = text.str.slice(0, len("2026-03-31"))
+            refusals.require_days(text.unique(maintain_order=True).drop_nulls().to_list(), column)
         null = text.is_null().to_numpy()
         if null.any():
             self._note(batch, column, "without a text", null)

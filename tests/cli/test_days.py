@@ -1,0 +1,185 @@
+"""Tests of ``--day``: rows of one day depend on each other, and rules keep how much."""
+
+import datetime
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import expit
+
+from uqcli.artifacts.codec import load
+from uqcli.document import Estimate
+from uqcli.jobs.watch.promises import promises_of
+from uqcli.methods.boundary.expected import moved
+from uqcli.methods.dependence import unit_sums
+from uqcli.methods.survey import proportion_interval
+
+DAYS = 40
+BOUNDARY = ("boundary", "rows.parquet", "--precision", "0.6", "--uncertainty-bins", "1")
+
+
+def draw_days(days=DAYS, rows=100, effect=0.7):
+    """Draw rows whose log-odds move together on each day."""
+    random = np.random.default_rng(days)
+    day = np.repeat(np.arange(days), rows)
+    value = random.normal(-1, 1.5, len(day))
+    label = random.random(len(day)) < expit(value + random.normal(0, effect, days)[day])
+    dates = [datetime.date(2026, 1, 1) + datetime.timedelta(int(index)) for index in day]
+    return pl.DataFrame(
+        {
+            "score": expit(value),
+            "uncertainty": random.random(len(day)),
+            "label": label.astype(int),
+            "day": dates,
+            "when": [
+                datetime.datetime.combine(date, datetime.time(number % 24))
+                for number, date in enumerate(dates)
+            ],
+        }
+    )
+
+
+@pytest.fixture
+def rows(tmp_path):
+    frame = draw_days()
+    frame.write_parquet(tmp_path / "rows.parquet")
+    return frame
+
+
+def by_day(rows, rule):
+    """Return the flagged rows, those of them that are positive, and all positive rows of each day."""
+    flagged = pl.col("score") >= rule["thresholds"][0]
+    sums = [flagged, flagged & (pl.col("label") == 1), pl.col("label")]
+    counts = rows.group_by("day").agg(
+        *(column.cast(pl.Int64).sum().alias(str(i)) for i, column in enumerate(sums))
+    )
+    return [counts[name].to_numpy() for name in "012"]
+
+
+def test_expected_ranges_are_those_of_days_around_the_centre_of_rows(uqcli, rows, tmp_path):
+    alone = uqcli(*BOUNDARY, "--json", "-o", "alone.json").json["metrics"]["expected"]
+    report = uqcli(*BOUNDARY, "--day", "day", "--json", "-o", "rule.json").json
+    rule = json.loads((tmp_path / "rule.json").read_text())
+    flagged, hits, positives = by_day(rows, rule)
+    for name, trials in (("precision", flagged), ("recall", positives)):
+        found, centre = report["metrics"]["expected"][name], alone[name]["value"]
+        own = proportion_interval(hits, trials, 0.9)
+        range_ = moved(Estimate(value=own.value, low=own.low, high=own.high), centre, int(trials.sum()))
+        assert found == {"value": centre, "low": range_.low, "high": range_.high} == rule["expected"][name]
+        assert found["high"] - found["low"] > 1.5 * (alone[name]["high"] - alone[name]["low"])
+    assert (
+        rule["parameters"]["day"] == report["parameters"]["day"] == rule["source"]["columns"]["day"] == "day"
+    )
+    assert "in 40 days" in " ".join(report["notes"])
+    shown = uqcli(*BOUNDARY, "--day", "day").out.decode()
+    assert "90 % ranges by day" in shown
+    assert "90 % ranges by day" in uqcli("show", "rule.json").out.decode()
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        ("--precision", "0.6"),
+        ("--recall", "0.5"),
+        ("--precision", "0.55", "--recall", "0.3"),
+        ("--max-fpr", "0.1"),
+        ("--precision", "0.6", "--miss", "0.1"),
+        ("--precision", "0.5", "--certify", "0.2"),
+        ("--max-selected", "10%"),
+    ],
+)
+def test_a_rule_keeps_the_dependence_of_what_is_watched(uqcli, rows, tmp_path, bound):
+    command = (
+        "boundary",
+        "rows.parquet",
+        *bound,
+        "--uncertainty-bins",
+        "1",
+        "--day",
+        "when",
+        "-q",
+        "-o",
+        "rule.json",
+    )
+    assert uqcli(*command).code == 0
+    rule = load(str(tmp_path / "rule.json"))
+    watched = promises_of(rule, "0.5" if bound[0] == "--max-selected" else None, 0)
+    assert list(rule.dependence.promises) == [promise.name for promise in watched]
+    assert rule.dependence.column == "when"
+    flagged, hits, positives = by_day(rows, json.loads((tmp_path / "rule.json").read_text()))
+    negatives = rows.group_by("day").agg(pl.len())["len"].to_numpy().sum() - positives.sum()
+    expected = {"precision": (hits, flagged), "recall": (hits, positives)}
+    for name, sums in rule.dependence.promises.items():
+        if name in expected:
+            known = unit_sums(*expected[name])
+            assert (sums.units, sums.n, sums.n2, sums.q) == pytest.approx(
+                (known.units, known.n, known.n2, known.q)
+            )
+        trials = {"fpr": negatives, "miss": positives.sum()}.get(name, sums.n)
+        assert sums.n == trials
+
+
+def test_sums_over_days_are_free_of_format_order_and_engine(uqcli, rows, tmp_path):
+    rows.sample(fraction=1, shuffle=True, seed=1).write_csv(tmp_path / "rows.csv")
+    command = ("--precision", "0.6", "--day", "when", "-q", "-o")
+    assert uqcli("boundary", "rows.parquet", *command, "a.json").code == 0
+    assert uqcli("boundary", "rows.csv", *command, "b.json").code == 0
+    assert uqcli("boundary", "rows.parquet", *command, "c.json", "--engine", "spark").code == 0
+    first = (tmp_path / "a.json").read_bytes()
+    assert (tmp_path / "b.json").read_bytes() == (tmp_path / "c.json").read_bytes() == first
+
+
+def test_days_of_times_are_their_dates(uqcli, rows):
+    reports = [
+        uqcli(*BOUNDARY, option, column, "--json").json["metrics"]
+        for option, column in (("--day", "when"), ("--day", "day"), ("--cluster", "day"))
+    ]
+    assert reports[0] == reports[1] == reports[2]
+    assert uqcli(*BOUNDARY, "--cluster", "when", "--json").json["metrics"] != reports[0]
+    refused = uqcli(*BOUNDARY, "--day", "label")
+    assert (refused.code, "dates such as 2026-03-31" in refused.err) == (3, True)
+    both = uqcli(*BOUNDARY, "--day", "day", "--cluster", "day")
+    assert (both.code, "--cluster with --day" in both.err) == (2, True)
+
+
+def test_a_rule_is_evaluated_by_its_own_days(uqcli, rows):
+    assert uqcli(*BOUNDARY, "--day", "when", "-q", "-o", "rule.json").code == 0
+    command = ("evaluate", "rule.json", "rows.parquet", "--json")
+    report = uqcli(*command).json
+    assert uqcli(*command, "--day", "when").json == report
+    assert report["parameters"]["day"] == "when"
+    assert report["metrics"]["clusters"] == DAYS
+    assert "in 40 days" in uqcli(*command[:-1]).out.decode()
+    assert uqcli(*command, "--day", "when", "--by", "day").code == 2
+
+
+@pytest.mark.parametrize(("days", "sentence"), [(8, "has no interval: 8 days"), (15, "15 or more")])
+def test_few_days_have_no_range_or_a_caution(uqcli, tmp_path, days, sentence):
+    draw_days(days).write_parquet(tmp_path / "rows.parquet")
+    report = uqcli(*BOUNDARY, "--day", "day", "--json").json
+    sentence = sentence.replace("15 or more", "15 days have flagged rows, 20 or more are reliable")
+    assert any(sentence in note for note in report["notes"])
+    expected = report["metrics"]["expected"]
+    assert (expected["precision"]["low"] is None, expected["recall"]["low"] is None) == (days == 8,) * 2
+    assert expected["precision"]["value"] is not None
+
+
+def test_a_range_is_never_dropped_without_a_word(uqcli, rows):
+    notes = " ".join(uqcli(*BOUNDARY[:4], "--algorithm", "mist", "--day", "day", "--json").json["notes"])
+    assert "Recall has no range" in notes
+    notes = " ".join(
+        uqcli("boundary", "rows.parquet", "--precision", "0.97", "--day", "day", "--json").json["notes"]
+    )
+    assert "No range by day" in notes
+    share = uqcli("boundary", "rows.parquet", "--max-selected", "10%", "--day", "day", "--json").json
+    assert "The share of new days has no range." in " ".join(share["notes"])
+    for option, value in (
+        ("--by", "label"),
+        ("--margin", "1"),
+        ("--grid", "grid.json"),
+        ("--algorithm", "hr"),
+    ):
+        inputs = () if option == "--grid" else ("rows.parquet",)
+        refused = uqcli("boundary", *inputs, "--precision", "0.6", "--day", "day", option, value)
+        assert (refused.code, "--day with" in refused.err) == (2, True)
