@@ -183,3 +183,67 @@ def test_a_range_is_never_dropped_without_a_word(uqcli, rows):
         inputs = () if option == "--grid" else ("rows.parquet",)
         refused = uqcli("boundary", *inputs, "--precision", "0.6", "--day", "day", option, value)
         assert (refused.code, "--day with" in refused.err) == (2, True)
+
+
+def advice_of(uqcli, *command):
+    """Return the sentence on flagged rows that are alike; None if there is none."""
+    notes = uqcli(*command, "--json").json["notes"]
+    return next((note for note in notes if "are alike: their precision varies" in note), None)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_rows_of_a_day_that_are_alike_need_a_caution(uqcli, rows, tmp_path, ending):
+    writer = {"parquet": "write_parquet", "csv": "write_csv"}[ending]
+    getattr(rows.with_columns(seen=pl.col("day"), amount_date=pl.lit(None)), writer)(tmp_path / f"a.{ending}")
+    command = ("boundary", f"a.{ending}", "--precision", "0.6")
+    sums = by_day(rows, uqcli(*command, "--json").json)
+    known = unit_sums(sums[1], sums[0])
+    advice = advice_of(uqcli, *command)
+    assert advice.startswith("flagged rows of one day (day) are alike")
+    assert f"varies {known.q / known.n:.2g} times" in advice
+    assert advice.endswith(" Add --day day.")
+    assert uqcli(*command, "-q", "-o", "rule.json").code == 0
+    assert advice_of(uqcli, "evaluate", "rule.json", f"a.{ending}").endswith(" Add --day day.")
+    for more in (("--margin", "1"), ("--algorithm", "hr")):
+        assert advice_of(uqcli, *command, *more).endswith("too narrow.")
+    assert advice_of(uqcli, "evaluate", "rule.json", f"a.{ending}", "--audit", "uncertainty").endswith(
+        "narrow."
+    )
+    assert advice_of(uqcli, *command, "--day", "day") is None
+    assert advice_of(uqcli, *command, "--engine", "spark") is None
+    rule = load(str(tmp_path / "rule.json"))
+    assert not rule.known_doubts
+
+
+def test_only_customers_that_are_alike_need_a_caution(uqcli, tmp_path):
+    random, frame = np.random.default_rng(0), draw_days(60, 30, 1.5)
+    frame = frame.select(
+        "score",
+        "uncertainty",
+        "label",
+        account=pl.Series(random.integers(0, 60, len(frame))),
+        visit=pl.Series([f"2026-01-{day:02}" for day in random.integers(1, 29, len(frame))]),
+        tag=pl.format("k{}", "day"),
+    )
+    frame.write_parquet(tmp_path / "rows.parquet")
+    assert advice_of(uqcli, *BOUNDARY) is None
+    frame = frame.rename({"account": "tag", "tag": "customer no"})
+    frame.write_parquet(tmp_path / "rows.parquet")
+    assert advice_of(uqcli, *BOUNDARY).endswith(" Add --cluster 'customer no'.")
+
+
+def test_advice_is_about_the_first_rows_of_all_inputs(uqcli, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr("uqcli.jobs.dependent_columns._FIRST_ROWS", len(rows))
+    first = advice_of(uqcli, *BOUNDARY)
+    noise = rows.with_columns(label=(pl.col("score") > 0.5).cast(pl.Int64))
+    pl.concat([rows, noise]).write_csv(tmp_path / "both.csv")
+    uqcli(*BOUNDARY, "-q", "-o", "rule.json")
+    seen = [
+        advice_of(uqcli, "evaluate", "rule.json", *inputs)
+        for inputs in (("rows.parquet",), ("both.csv",), ("rows.parquet", "both.csv"))
+    ]
+    assert seen == [first] * 3
+    half = len(rows) // 2
+    rows[:half].write_csv(tmp_path / "1.csv")
+    rows[half:].write_parquet(tmp_path / "2.parquet")
+    assert advice_of(uqcli, "evaluate", "rule.json", "1.csv", "2.parquet", "both.csv") == first

@@ -378,8 +378,11 @@ class Engine(Protocol):
     def keys(self, request: DataRequest) -> Keys:
         """Find columns that can be keys; none where the inputs can be read only once, or on a cluster."""
 
-    def first_rows(self, request: DataRequest, limit: int) -> Rows:
-        """Read the usable ones among the first rows, in order; of inputs for which ``keys`` finds columns."""
+    def first_rows(self, request: DataRequest, limit: int, keys: Keys) -> Rows:
+        """Read the usable ones among the first rows, with groups by some of the columns that ``keys`` finds.
+
+        Dates and times are grouped by day. Group -1 is that of rows without a value.
+        """
 
     def digest(self, request: DataRequest) -> str:
         """Compute the SHA-256 of all bytes of the inputs in order; streams must be kept."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
-from uqcli.engines.local.check.keys import keys_of
+from uqcli.engines.local.check.keys import grouped_rows, keys_of
 from uqcli.engines.local.check.labelled import all_rows
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
@@ -49,9 +49,9 @@ class LocalEngine:
         """Find columns that can be keys by the first rows; none if the inputs can be read only once."""
         return keys_of(request)
 
-    def first_rows(self, request: DataRequest, limit: int) -> Rows:
-        """Read the usable ones among the first rows, in order, without cautions on them."""
-        return Rows.joined(list(self.batches(request).first(limit)))
+    def first_rows(self, request: DataRequest, limit: int, keys: Keys) -> Rows:
+        """Read the usable ones among the first rows, with groups by key, without cautions on them."""
+        return grouped_rows(self.batches(request).first(limit, (*keys.dates, *keys.others)), keys)
 
     def digest(self, request: DataRequest) -> str:
         """Compute the SHA-256 of all bytes of the inputs in order; streams must be kept."""

@@ -43,9 +43,9 @@ class SparkEngine:
         del request
         return Keys()
 
-    def first_rows(self, request: DataRequest, limit: int) -> Rows:
-        """Refuse: see ``keys``."""
-        raise NotImplementedError(f"the first {limit} of {request.inputs} on a cluster")
+    def first_rows(self, request: DataRequest, limit: int, keys: Keys) -> Rows:
+        """Refuse: see ``keys``, which finds none."""
+        raise NotImplementedError(f"first {limit} rows of {request.inputs} by {keys}")
 
     def digest(self, request: DataRequest) -> str:
         """Compute the digest of the files, which this machine must also see."""

@@ -28,7 +28,9 @@ from uqcli.artifacts.boundary import (
 )
 from uqcli.artifacts.certificate import SavedCertificate
 from uqcli.artifacts.codec import load_kind
+from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.artifacts.grid import GridArtifact
+from uqcli.artifacts.saved import roles_of
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKind, OnInvalid
 from uqcli.counts import Cells
 from uqcli.defaults import FORMAT_VERSION
@@ -52,10 +54,12 @@ from uqcli.jobs.boundary.dependence import counts_by_cluster, expected_over_clus
 from uqcli.jobs.boundary.frontier import write_frontier
 from uqcli.jobs.boundary.groups import find_by_group
 from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.jobs.dependent_columns import dependence_caution
 from uqcli.jobs.evaluate.clusters import ClusterTally, numbers_of
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result, inherit_doubts, keeps_doubts
+from uqcli.jobs.rule_groups import as_decided
 from uqcli.jobs.target_weights import load_shift, target_weights_of
 from uqcli.methods.bin.reference import Reference
 from uqcli.methods.boundary.algorithms.hr import Recalibration
@@ -100,17 +104,39 @@ def _with_all_rows(
     result: Result[BoundaryReport, BoundaryArtifact | None], request: BoundaryRequest
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     """Count rows without a label, if there are any."""
-    if result.artifact is None:
+    fitted = result.artifact
+    if fitted is None:
         return result
     if few := result.report.few_alerts():
         doubt(few)
-    rule = with_all_rows(result.artifact, request.data)
-    if rule is result.artifact:
+    if request.data.roles.cluster is None and request.saved_grid is None:
+        result = replace(result, report=replace(result.report, alike=_alike(fitted, request)))
+    rule = with_all_rows(fitted, request.data)
+    if rule is fitted:
         return result
     report = replace(result.report, flagged_of_all=rule.fit.flagged)
     if report.expected_share is not None:
         report = replace(report, expected_share=proportion_estimate(*rule.fit.flagged, EXPECTED_RANGE))
     return replace(result, report=report, artifact=rule)
+
+
+def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> str:
+    """Caution if flagged rows of one day or customer are alike; empty for all bounds but the first."""
+    if request.bounds and request.constraint != request.bounds[0]:
+        return ""
+
+    def takes_option(column: str) -> bool:
+        clustered = replace(request, data=request.data.clustered_by(column))
+        try:
+            refuse_conflicts(clustered)
+            if request.certify is not None:
+                checked_delta(clustered)
+        except UsageError:
+            return False
+        return True
+
+    data = replace(request.data, roles=roles_of([rule], ColumnOverrides(), labelled=True))
+    return dependence_caution(as_decided(data, rule), rule, takes_option)
 
 
 def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:

@@ -22,6 +22,7 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest
 from uqcli.errors import UsageError
+from uqcli.jobs.dependent_columns import dependence_caution
 from uqcli.jobs.evaluate.clusters import (
     ClusterSums,
     ClusterTally,
@@ -134,6 +135,7 @@ def evaluate(
             unlabelled=summary.unlabelled,
             weighted=parts,
         )
+    alike = "" if clusters is not None else dependence_caution(data, rules[0], lambda _: request.takes_option)
     claims = tuple(_claim(*result) for result in found)
     if groups is not None and by == own_key(rules[0]):
         claims = tuple(_in_each(claim, groups) for claim in claims)
@@ -167,6 +169,7 @@ def evaluate(
         review_claims=tuple(review for review in reviews if review is not None),
         difference=difference,
         by_group=groups,
+        alike=alike,
     )
 
 
@@ -189,7 +192,7 @@ def _rows_to_read(
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
     data = data.clustered_by(request.cluster, days=request.days)
-    if by is None and request.takes_rows_alike:
+    if by is None and request.takes_option:
         data = replace(data, roles=replace(data.roles, adopts=True))
     return by, as_decided(data, rules[0])
 

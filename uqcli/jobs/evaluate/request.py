@@ -72,8 +72,8 @@ class EvaluateRequest:
         return "days" if self.days else "clusters"
 
     @property
-    def takes_rows_alike(self) -> bool:
-        """Whether no option needs independent rows."""
+    def takes_option(self) -> bool:
+        """Whether a column of dependent rows may be given: no other option needs independent rows."""
         return not (self.by or self.shift or self.audit or self.sampling_weight)
 
     @property

@@ -150,6 +150,8 @@ class BoundaryReport(OneResult):
         without groups.
     clusters
         Numbers of clusters, or days; None if rows are independent, or with a certificate.
+    alike
+        Caution that rows of one day or customer are alike, though taken as independent; empty for none.
     other_direction
         What the uncertainty would gain with the other sign; None if not worthwhile, or not computed.
     """
@@ -178,6 +180,7 @@ class BoundaryReport(OneResult):
     groups: GroupRules | None = None
     other_direction: OtherDirection | None = None
     clusters: ClusterNumbers | None = None
+    alike: str = ""
 
     @property
     def metrics(self) -> Metrics:
@@ -494,6 +497,7 @@ class BoundaryReport(OneResult):
         groups = self.groups.cautions() if self.groups else []
         other = [] if self.other_direction is None else [self.other_direction.sentence()]
         return [
+            *([self.alike] if self.alike else []),
             *groups,
             *alerts,
             *other,

@@ -374,12 +374,15 @@ class EvaluateReport(Evaluated):
         Whether each rule misses its target on the test set.
     review_claims
         Whether each rule with a review misses its limit.
+    alike
+        Caution that rows of one day or customer are alike, though taken as independent; empty for none.
     """
 
     results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
     claims: tuple[Claim, ...]
     review_claims: tuple[Claim, ...] = ()
     difference: BoundaryDifference | None = None
+    alike: str = ""
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form (see Evaluated)."""
@@ -598,6 +601,7 @@ class EvaluateReport(Evaluated):
     def _cautions(self) -> list[str]:
         """Collect the cautions of these results."""
         return [
+            *([self.alike] if self.alike else []),
             *self._same_counts(),
             *self._label_cautions(),
             *self._few_clusters(),

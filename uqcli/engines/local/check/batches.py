@@ -182,18 +182,26 @@ class LocalBatches:
                         yield checked, begin + checker.rows
                 start = max(0, start - rows)
 
-    def first(self, limit: int) -> Iterator[Rows]:
-        """Iterate over the usable ones among the first rows, without cautions on them."""
+    def first(self, limit: int, more: Sequence[str]) -> Iterator[tuple[Rows, pl.DataFrame]]:
+        """Iterate over the usable ones among the first rows, without cautions on them.
+
+        Parameters
+        ----------
+        more
+            Columns that are returned as they are.
+        """
         with opened(self._request) as (sources, roles):
             self.roles = roles
             self._key_types = key_types(sources, roles)
-            checker, columns = self._checker(OnInvalid.DROP), roles.columns()
+            checker, columns = self._checker(OnInvalid.DROP), list(dict.fromkeys([*roles.columns(), *more]))
             for source in sources:
                 begin = checker.rows
                 for batch in source.batches(columns, max_rows=limit):
+                    first = batch.before(limit - begin)
                     with reading(source.origin):
-                        checked = checker.check(batch.before(limit - begin)).usable()
-                    yield self._requested(checked).with_positions()
+                        usable = checker.check(first).usable()
+                    kept, others = usable.kept_indices, first.frame[list(more)]
+                    yield self._requested(usable).rows, others if kept is None else others[kept]
                     if checker.rows >= limit:
                         return
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
+import numpy as np
 import polars as pl
 
+from uqcli.counts import Ints
 from uqcli.engines.local.check.batches import opened, origins_of
+from uqcli.engines.local.check.features import texts_of
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.local.read.streams import are_streams_reusable
 from uqcli.engines.protocol import Keys
 from uqcli.engines.request import DataRequest
+from uqcli.rows import Rows
 
 _FIRST: Final = 1000
 """Rows by which texts are told from dates."""
@@ -36,6 +42,38 @@ def keys_of(request: DataRequest) -> Keys:
     dates = [name for name in first.columns if _holds_dates(first.get_column(name).alias(""))]
     others = [name for name in first.columns if _holds_keys(first.get_column(name).alias(""))]
     return Keys(dates=tuple(dates), others=tuple(name for name in others if name not in dates))
+
+
+def grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows:
+    """Join rows, and group them by key columns; dates and times by day, and rows without a value in -1.
+
+    Parameters
+    ----------
+    parts
+        Rows, and their keys.
+    """
+    rows, frames = zip(*parts, strict=True)
+    groups = {}
+    for name in (*keys.dates, *keys.others):
+        parts_of_key = [frame.get_column(name).alias("") for frame in frames]
+        groups[name] = _codes(parts_of_key, name, is_day=name in keys.dates)
+    return replace(Rows.joined(rows), groups=groups)
+
+
+def _codes(parts: Sequence[pl.Series], name: str, *, is_day: bool) -> Ints:
+    """Number the values of a key, or their days; -1 for none.
+
+    Numbers and dates of one type are compared as such, which is faster than their texts.
+    """
+    kinds = {part.dtype for part in parts}
+    if len(kinds) == 1 and (is_day or parts[0].dtype.is_integer()) and parts[0].dtype != pl.String:
+        column = pl.concat(parts)
+        value = (column.dt.date() if is_day else column).hash()
+    else:
+        column = pl.concat([texts_of(part, name) for part in parts])
+        value = (column.str.slice(0, 10) if is_day else column).hash()
+    _, codes = np.unique(value.to_numpy(), return_inverse=True)
+    return np.where(column.is_null().to_numpy(), -1, codes)
 
 
 def _may_be_key(source: OpenedInput, name: str) -> bool:
