@@ -122,7 +122,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         reference=None if rule.found is None else _reference(rows, rule.found.uncertainty_edges),
         counts=None
         if rule.found is None or cluster is None
-        else counts_by_cluster(rule.found, rows, rows.groups[cluster]),
+        else counts_by_cluster(rule.found, rows, np.unique(rows.groups[cluster], return_inverse=True)[1]),
     )
 
 

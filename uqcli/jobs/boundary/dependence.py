@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -12,7 +12,7 @@ from uqcli.choices import ConstraintKind, ReviewKind
 from uqcli.counts import Bools, Ints
 from uqcli.document import Estimate
 from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.jobs.evaluate.clusters import ClusterSums, ClusterTally
+from uqcli.jobs.evaluate.clusters import ClusterTally
 from uqcli.jobs.intervals import estimate_over_clusters
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.expected import Expected, moved
@@ -20,7 +20,6 @@ from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.dependence import unit_sums
 from uqcli.rows import Rows
 
-_CLUSTER: Final = "cluster"
 _RATES: Final = {ConstraintKind.RECALL: "recall", ConstraintKind.MAX_FPR: "fpr"}
 """Rates that rules promise; those for other bounds are watched by their precision."""
 
@@ -31,24 +30,37 @@ def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Cl
     Parameters
     ----------
     cluster : int64, shape (n,)
-        Any number of each row's cluster.
+        Index of each row's cluster.
     """
+    clusters, weight, positive = int(cluster.max(initial=-1)) + 1, rows.weight, rows.labels
 
-    def taken(thresholds: tuple[float | None, ...]) -> Bools:
-        return decide(
+    def counted(mask: Bools) -> Ints:
+        weights = None if weight is None else weight[mask]
+        counts: Ints = np.bincount(cluster[mask], weights, clusters).astype(np.int64)
+        return counts
+
+    def taken(thresholds: Sequence[float | None] | None) -> tuple[Ints, Ints] | None:
+        if thresholds is None:
+            return None
+        mask = decide(
             rows.score,
             rows.uncertainty,
             uncertainty_edges=boundary.uncertainty_edges,
             thresholds=thresholds,
         )
+        return counted(mask), counted(mask & positive)
 
-    flagged = taken(tuple(boundary.thresholds))
-    review = boundary.review_thresholds
-    handled = flagged if review is None else taken(tuple(review))
-    _, index = np.unique(cluster, return_inverse=True)
-    sums = ClusterSums(_CLUSTER, 1)
-    sums.add(replace(rows, groups={_CLUSTER: index}), [flagged], [handled])
-    return sums.tally()
+    flagged = taken(boundary.thresholds)
+    assert flagged is not None  # there are thresholds
+    handled = taken(boundary.review_thresholds) or flagged
+    return ClusterTally(
+        rows=counted(np.ones(len(rows), dtype=np.bool_)),
+        positives=counted(positive),
+        flagged=(flagged,),
+        handled=(handled,),
+        common_flagged=flagged,
+        common_handled=handled,
+    )
 
 
 def expected_over_clusters(expected: Expected, counts: ClusterTally, units: str) -> Expected:
