@@ -7,11 +7,12 @@ import polars as pl
 import pytest
 
 from uqcli.choices import EngineName
+from uqcli.engines.protocol import Keys
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.jobs.dependent_columns import dates_and_customers
+from uqcli.jobs.dependent_columns import dependent_columns
 
 ROWS = 2000
-FOUND = ("day", "when", "bought", "customerId", "Merchant")
+FOUND = Keys(dates=("day", "when", "bought"), others=("customerId", "Merchant"))
 ROLES = Roles(numbers={"score": "score", "uncertainty": "user"}, label="label")
 
 
@@ -43,21 +44,23 @@ def test_dates_come_first_then_customers(frame, tmp_path, ending):
     path = str(tmp_path / f"a.{ending}")
     writers = {"parquet": "write_parquet", "csv": "write_csv", "jsonl": "write_ndjson", "arrow": "write_ipc"}
     getattr(frame, writers[ending])(path)
-    assert dates_and_customers(DataRequest(inputs=(path,), roles=ROLES)) == FOUND
+    assert dependent_columns(DataRequest(inputs=(path,), roles=ROLES)) == FOUND
 
 
 def test_a_frame_may_have_columns_that_are_no_keys(frame):
     frame = frame.with_columns(account=pl.Series([[1]] * ROWS), client=pl.Series([None] * ROWS))
-    assert dates_and_customers(DataRequest(inputs=(), frame=frame, roles=ROLES)) == FOUND
+    assert dependent_columns(DataRequest(inputs=(), frame=frame, roles=ROLES)) == FOUND
 
 
 def test_a_column_must_be_in_every_input(frame, tmp_path):
     frame.write_parquet(tmp_path / "a.parquet")
     frame.drop("day", "Merchant").write_csv(tmp_path / "b.csv")
     inputs = tuple(str(tmp_path / name) for name in ("a.parquet", "b.csv"))
-    assert dates_and_customers(DataRequest(inputs=inputs, roles=ROLES)) == ("when", "bought", "customerId")
+    assert dependent_columns(DataRequest(inputs=inputs, roles=ROLES)) == Keys(
+        dates=("when", "bought"), others=("customerId",)
+    )
 
 
 def test_pipes_are_not_read_for_it_and_clusters_have_no_first_rows():
     for name, engine in (("-", EngineName.POLARS), ("a.parquet", EngineName.SPARK)):
-        assert dates_and_customers(DataRequest(inputs=(name,), roles=ROLES, engine=engine)) == ()
+        assert dependent_columns(DataRequest(inputs=(name,), roles=ROLES, engine=engine)) == Keys()

@@ -41,8 +41,8 @@ _CUSTOMERS: Final = frozenset(
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
 
 
-def dates_and_customers(data: DataRequest) -> tuple[str, ...]:
-    """Return columns whose equal values may mark dependent rows: those of dates, then those of customers.
+def dependent_columns(data: DataRequest) -> Keys:
+    """Return columns whose equal values may mark dependent rows: those of dates, and those of customers.
 
     Columns that the request reads as numbers, label, weight or key are left out. Inputs that can be read only
     once, or are on a cluster, have none.
@@ -52,8 +52,17 @@ def dates_and_customers(data: DataRequest) -> tuple[str, ...]:
     data
         Request with the roles of the columns.
     """
-    keys = _keys(data)
-    return (*keys.dates, *keys.others)
+    roles, keys = data.roles, open_engine(data.engine).keys(data)
+    used = {*roles.all_numbers().values(), roles.label, roles.weight, *roles.keys}
+    used |= {feature.name for feature in roles.features}
+    if data.joined is not None:
+        used.add(data.joined.on)
+    return Keys(
+        dates=tuple(name for name in keys.dates if name not in used),
+        others=tuple(
+            name for name in keys.others if name not in used and _CUSTOMERS.intersection(_words(name))
+        ),
+    )
 
 
 def dependence_caution(data: DataRequest, rule: BoundaryArtifact, takes_option: Callable[[str], bool]) -> str:
@@ -66,7 +75,7 @@ def dependence_caution(data: DataRequest, rule: BoundaryArtifact, takes_option: 
     takes_option
         Whether the option that names a column can be added to those of the run.
     """
-    keys = _keys(data)
+    keys = dependent_columns(data)
     columns = (*keys.dates, *keys.others)[:_MAX_COLUMNS]
     if not columns:
         return ""
@@ -90,21 +99,6 @@ def dependence_caution(data: DataRequest, rule: BoundaryArtifact, takes_option: 
     return (
         f"flagged rows of {same} are alike: their precision varies {times} times as much as that of "
         f"independent rows, so ranges are too narrow.{remedy}"
-    )
-
-
-def _keys(data: DataRequest) -> Keys:
-    """Find days and customers among the columns that have no role."""
-    roles, keys = data.roles, open_engine(data.engine).keys(data)
-    used = {*roles.all_numbers().values(), roles.label, roles.weight, *roles.keys}
-    used |= {feature.name for feature in roles.features}
-    if data.joined is not None:
-        used.add(data.joined.on)
-    return Keys(
-        dates=tuple(name for name in keys.dates if name not in used),
-        others=tuple(
-            name for name in keys.others if name not in used and _CUSTOMERS.intersection(_words(name))
-        ),
     )
 
 

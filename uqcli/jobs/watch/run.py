@@ -30,7 +30,7 @@ from uqcli.engines.open import open_engine, reusable_streams
 from uqcli.engines.request import DataRequest
 from uqcli.errors import ArtifactError, DataError, GateError, UsageError
 from uqcli.exact import decimal
-from uqcli.jobs.dependent_columns import column_of_dates
+from uqcli.jobs.dependent_columns import dependent_columns
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.conformal_sets import labelled_sets_request
 from uqcli.jobs.evaluate.request import EvaluateRequest
@@ -327,7 +327,7 @@ def _with_rows(
     )
     customers = dates = None
     if not has_days and len(changed.counted) == 1:  # one batch alone does not show how its rows go together
-        dates = column_of_dates(data)
+        dates = next(iter(dependent_columns(data).dates), None)
         if data.roles.cluster is not None:
             customers = None if is_kept else _of_units(counted.clusters[None])
         elif is_kept and dates is not None:
