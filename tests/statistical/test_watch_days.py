@@ -188,14 +188,22 @@ def test_a_fall_after_five_months_is_found_in_days(correlation, expected):
         assert days_until(path, CHANGE) <= max(1.1 * days, days + 1) + 3 * days / runs**0.5
 
 
-def test_calibration_days_of_the_training_are_left_out():
-    """Rows of days that the model was trained on go together less than rows of other days."""
-    bound, random = Fraction(1, 2), np.random.default_rng(6)
-    rings = []
+@pytest.mark.parametrize(
+    ("known", "correlation", "calibration_days", "highest"), [(0.025, 0.2, 60, 0.05), (0.03, 0.25, 180, 0.08)]
+)
+def test_calibration_days_that_understate_the_correlation_are_left_out(
+    known, correlation, calibration_days, highest
+):
+    """Rows of days that the model was trained on go together less than rows of other days.
+
+    Until there are 20 days to contradict them, they raise false alarms, which were .10 and .18 if the days
+    watched could not do so alone.
+    """
+    bound, random, rings = Fraction(1, 2), np.random.default_rng(6), []
     for _ in range(STREAMS // 10):
-        sums = unit_sums(*(row[0] for row in days_of(random, (1, 180), 0.5, 0.01)))
-        successes, trials = days_of(random, (10, YEAR), 0.5, 0.2)
+        sums = unit_sums(*(row[0] for row in days_of(random, (1, calibration_days), 0.5, known)))
+        successes, trials = days_of(random, (10, YEAR), 0.5, correlation)
         path = dependence_path(successes, trials, sums)
         assert path.left_out[:, 60].mean() > 0.5
         rings += (log_e_paths(successes, trials, path.used, bound).max(axis=1) >= ALARM).tolist()
-    assert np.mean(rings) <= allowed(0.04, len(rings))
+    assert np.mean(rings) <= allowed(highest, len(rings))

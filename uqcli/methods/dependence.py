@@ -60,8 +60,8 @@ class Dependence(NamedTuple):
     effect : float64, shape (..., t)
         Design effect.
     used : float64, shape (..., t)
-        Number by which counts are divided: its upper limit, raised if days go in spells. Infinite where the
-        days say nothing yet.
+        Number by which counts are divided: its upper limit, at least the design effect of the days watched
+        alone, raised if days go in spells. Infinite where the days say nothing yet.
     lag : float64, shape (..., t)
         Correlation of consecutive days; NaN before there are ``MIN_PAIRS`` pairs.
     pairs : int64, shape (..., t)
@@ -137,6 +137,8 @@ def dependence_path(
     rho = _correlation(watched + known)
     effect = 1 + rho * larger
     used = effect * _excess(_freedom(watched, rho) + _freedom(known, rho))
+    # calibration days that understate the correlation must not outvote the days watched
+    used = np.maximum(used, 1 + _correlation(watched) * larger)
     lag, pairs = _lag_correlation(successes, trials, n)
     if not in_order:
         lag = np.full(lag.shape, np.nan)

@@ -1,0 +1,59 @@
+"""Design effect of days of dependent trials, one sum at a time (algorithm: docs/explanation/watching.md)."""
+
+import itertools
+import math
+
+from scipy.stats import chi2
+
+
+def sums(days):
+    units, n = len(days), sum(trials for _, trials in days)
+    rate = min(max(sum(hits for hits, _ in days) / n, 0.001), 0.999)
+    square = sum((hits - rate * trials) ** 2 for hits, trials in days)
+    q = units / (units - 1) * square / (rate * (1 - rate)) if units > 1 else 0.0
+    return units, [sum(trials**power for _, trials in days) for power in (1, 2, 3, 4)], q
+
+
+def correlation(sources):
+    excess = sum(q - powers[0] for _, powers, q in sources)
+    room = sum(powers[1] - powers[0] for _, powers, _ in sources)
+    return min(max(excess / room, 0.0), 1.0) if room > 0 else 0.0
+
+
+def freedom(powers, rho):
+    n, n2, n3, n4 = powers
+    mean = (1 - rho) * n + rho * n2
+    return mean**2 / ((1 - rho) ** 2 * n2 + 2 * rho * (1 - rho) * n3 + rho**2 * n4) - 1
+
+
+def lag_correlation(days):
+    n = sum(trials for _, trials in days)
+    rate = min(max(sum(hits for hits, _ in days) / n, 0.001), 0.999)
+    residuals = [(hits - rate * trials) / math.sqrt(trials) for hits, trials in days]
+    total = sum(residual**2 for residual in residuals)
+    pairs = list(itertools.pairwise(residuals))
+    if len(pairs) < 10 or total <= 0:
+        return math.nan
+    return min(max(sum(first * second for first, second in pairs) / total, -1.0), 0.999)
+
+
+def dependence(days, calibration):
+    """Return the design effect, the number by which counts are divided, and the correlation of days."""
+    own = sums(days)
+    larger = own[1][1] / own[1][0] - 1
+    sources = [own] if own[0] > 1 else []
+    alone = 1 + correlation(sources) * larger
+    if calibration is not None and len(calibration) > 1:
+        known = sums(calibration)
+        limit = 3 * (1 + correlation([known]) * (known[1][1] / known[1][0] - 1))
+        if not (len(days) >= 20 and alone > limit):
+            sources.append(known)
+    rho = correlation(sources)
+    effect = 1 + rho * larger
+    degrees = sum(freedom(powers, rho) for _, powers, _ in sources)
+    used = math.inf
+    if degrees >= 0.5:
+        used = max(effect * degrees / chi2.ppf(min(0.05, degrees / 400), degrees), alone)
+    lag = lag_correlation(days)
+    spells = 0.0 if math.isnan(lag) else max(lag, 0.0)
+    return effect, used * (1 + spells) / (1 - spells), lag
