@@ -274,10 +274,10 @@ class SavedGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SavedTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """Class weights (negative, positive) of the target data, and the precision there."""
+    """Class weights (negative, positive) of the target data, and the precision there; null if refuted."""
 
     weights: Annotated[list[Annotated[float, Meta(gt=0)]], Meta(min_length=2, max_length=2)]
-    precision: float
+    precision: float | None
 
 
 class SavedRange(msgspec.Struct, frozen=True, kw_only=True):

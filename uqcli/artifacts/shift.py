@@ -14,11 +14,12 @@ from uqcli.artifacts.classes import are_weights, columns_of_classes
 from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Count, Saved
 from uqcli.choices import Confusion, OnInvalid, ShiftEstimator
-from uqcli.document import Document, Estimate, Metric, Metrics, Table, interval, printable
+from uqcli.document import Document, Estimate, Metric, Metrics, Table, interval, p_text, printable
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.kernels.nonconformity import Matrix
+from uqcli.methods.shift.mixture import MIXTURE_LEVEL
 
 _MAX_ROWS = 60
 
@@ -34,13 +35,16 @@ class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
     seed: Count | None
     on_invalid: OnInvalid
     positive: str | None
+    day: str | msgspec.UnsetType = msgspec.UNSET
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ShiftArtifact(Saved, frozen=True, kw_only=True):
     """Class weights under label shift: w = q/p, target prior over source prior.
 
     Each row of ``draws`` has the weights of one draw of source and target, neither clipped nor normalised.
-    Intervals on the target data use these draws.
+    Intervals on the target data use these draws. ``mixture_p`` is of the test whether the target is a mixture
+    of the classes at all; null if it has no answer, and absent from older files.
     """
 
     parameters: ShiftParameters
@@ -51,8 +55,18 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
     target_prior: list[float]
     interval: list[list[float]] | None
     shift_p: Annotated[float, Meta(ge=0, le=1)] | None
+    mixture_p: Annotated[float, Meta(ge=0, le=1)] | msgspec.UnsetType | None = msgspec.UNSET
     draws: list[list[float]] | None = None
     target_interval: list[list[float]] | None = None
+
+    @property
+    def refuted(self) -> str:
+        """Why nothing about the target data is promised with these weights; empty if it is."""
+        p_value = None if isinstance(self.mixture_p, msgspec.UnsetType) else self.mixture_p
+        if p_value is None or p_value >= MIXTURE_LEVEL:
+            return ""
+        tested = f"the new rows are no mixture of the labelled classes ({p_text(p_value)})"
+        return f"{tested}, so more than class priors changed"
 
     def contradiction(self) -> str | None:
         """See Saved."""
@@ -132,7 +146,8 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
 
     def metrics(self) -> Metrics:
         """See Saved: the weights."""
-        return {"shift_p": self.shift_p, "weights": self.estimates()}
+        tested = {} if isinstance(self.mixture_p, msgspec.UnsetType) else {"mixture_p": self.mixture_p}
+        return {"shift_p": self.shift_p, **tested, "weights": self.estimates()}
 
     def document(self) -> Document:
         """See Saved."""

@@ -68,7 +68,9 @@ def target_weights_of(shift: ShiftArtifact, positive: str | None) -> TargetWeigh
         )
     positive_index = shift.classes.index(positive_class)
     class_weights = BinaryWeights(
-        positive=shift.weights[positive_index], negative=shift.weights[1 - positive_index]
+        positive=shift.weights[positive_index],
+        negative=shift.weights[1 - positive_index],
+        refuted=shift.refuted,
     )
     return TargetWeights(
         class_weights=class_weights,

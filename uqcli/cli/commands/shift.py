@@ -16,6 +16,7 @@ from uqcli.cli.inputs import labelled_data, parse_numbers
 from uqcli.cli.options import (
     ArtifactOutput,
     ClassProbabilities,
+    ClusterColumn,
     FitColumns,
     InputOptions,
     OptionalResampling,
@@ -44,6 +45,7 @@ class EstimateOptions:
         "bbse: count predicted classes (hard) or add up probabilities (soft).", defaults.CONFUSION
     )
     prior: str | None = option("Q,...", "known: class priors of the new data, in class order.")
+    day: str | None = option("COL", "Days, in both: rows of a day depend on each other.")
 
 
 def shift(
@@ -55,6 +57,7 @@ def shift(
     estimation: EstimateOptions,
     probabilities: ClassProbabilities,
     columns: FitColumns,
+    clusters: ClusterColumn,
     written: ArtifactOutput,
     plotting: PlotOutput,
     reporting: ReportOptions,
@@ -78,5 +81,7 @@ def shift(
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
         seed=resampling.seed,
+        day=estimation.day,
+        cluster=clusters.cluster,
     )
     deliver(run(request), reporting, provenance=provenance, output=written.output, plot=plotting.plot)

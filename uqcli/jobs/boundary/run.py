@@ -574,6 +574,5 @@ def _saved(estimate: Estimate) -> SavedRange:
 
 
 def _target(class_weights: BinaryWeights, precision: float | None) -> SavedTarget:
-    in_target = class_weights.precision(precision)
-    assert in_target is not None  # some rows are flagged, and both classes have weight
-    return SavedTarget(weights=[class_weights.negative, class_weights.positive], precision=in_target)
+    weights = [class_weights.negative, class_weights.positive]
+    return SavedTarget(weights=weights, precision=class_weights.precision(precision))

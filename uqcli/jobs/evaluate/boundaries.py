@@ -588,8 +588,8 @@ def _in_target(
 ) -> Estimate:
     """Estimate the precision under target class priors; its interval includes the error of the weights."""
     value = target.class_weights.precision(true_positives / selected if selected else None)
-    if target.draws is None:
-        return Estimate(value=value, low=None, high=None)
+    if target.draws is None or target.class_weights.refuted:
+        return Estimate(value=value, low=None, high=None, reason=target.class_weights.refuted)
     random = generator(request.seed, Purpose.TARGET)
     counts = true_positives, selected - true_positives
     low, high = precision_interval(target.draws, *counts, request.confidence, random)
@@ -734,7 +734,7 @@ def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction)
     """Test the bound under the class priors of the target data, which are estimates themselves."""
     subject = f"{constraint.text()} on target data"
     if estimate.value is None:
-        return None, f"{subject} not tested: no row is flagged."
+        return None, f"{subject} not tested: {estimate.reason or 'no row is flagged'}."
     met = Fraction(estimate.value) >= bound
     if estimate.low is None or estimate.high is None:
         return (

@@ -334,7 +334,13 @@ def _metrics(
         rows=rows,
         clusters=None if clusters is None else int(np.count_nonzero(clusters.by_class.of_all()[1])),
         test=judge(
-            artifact, counts, draws, shifted=shift is not None, level=1 - confidence, seed=request.seed
+            artifact,
+            counts,
+            draws,
+            shifted=shift is not None,
+            level=1 - confidence,
+            seed=request.seed,
+            refuted="" if shift is None else shift.refuted,
         ),
     )
 
@@ -345,7 +351,7 @@ def _coverage_in_target(
     """Draw the coverage in the target data from draws of the class weights; None without draws."""
     shift.weights_for(artifact.classes)
     draws = shift.draws_for(artifact.classes)
-    if draws is None:
+    if draws is None or shift.refuted:
         return None
     return coverage_draws(draws, tally.by_class[0], tally.by_class[1], generator(seed, Purpose.TARGET, 0))
 
@@ -356,8 +362,10 @@ def _in_target(
     shift: ShiftArtifact,
     draws: Floats | None,
     confidence: float,
-) -> tuple[Estimate, float]:
-    """Compute the coverage and mean set size under the target data's class priors."""
+) -> tuple[Estimate, float | None]:
+    """Compute the coverage and mean set size under the target data's class priors; None if refuted."""
+    if shift.refuted:
+        return Estimate(value=None, low=None, high=None, reason=shift.refuted), None
     weights = np.array(shift.weights_for(artifact.classes))
     mass = weights * tally.by_class[0]
     if mass.sum() == 0:

@@ -49,6 +49,7 @@ def judge(
     shifted: bool,
     level: float,
     seed: int,
+    refuted: str = "",
 ) -> CoverageTest:
     """Test the guarantee on these rows.
 
@@ -61,6 +62,8 @@ def judge(
         rows.
     level
         Level of the test: the probability of rejecting a valid guarantee.
+    refuted
+        Why the class weights say nothing about target data; empty if nothing is against them.
     """
     if artifact.unsealed:
         return replace(_tested("", {}, level), untested_reason=artifact.unsealed)
@@ -72,6 +75,8 @@ def judge(
         return _over_rows(artifact, counts, calibration, alpha, level)
     missed = (counts.rows_of_class - counts.covered_of_class, counts.rows_of_class)
     rows = effective_rows(calibration, artifact.weights or [], *missed, alpha)
+    if refuted:
+        return replace(_tested("target", {}, level), untested_reason=refuted)
     if not shifted:
         return _on_rows_of_target(artifact, counts, rows, alpha, level)
     p_values = {}

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from uqcli import defaults
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
 from uqcli.choices import ArtifactKind, Confusion, ShiftEstimator
-from uqcli.class_counts import ClassCounts
+from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.counts import Floats, Ints, pool
 from uqcli.draws import Purpose, generator
+from uqcli.engines.columns import key_named_by
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import PROBA, DataRequest, Inputs
 from uqcli.errors import InfeasibleError, UsageError
@@ -29,9 +31,11 @@ from uqcli.jobs.shift.evidence import (
     MeanProbabilities,
     PredictedClasses,
 )
+from uqcli.jobs.shift.mixture import UnitRows, days_of, mixture_of
 from uqcli.methods.bin.edges import even_edges
 from uqcli.methods.calibrate.linear_scaling import LinearScaling
 from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, percentile_interval, tail_of
+from uqcli.methods.shift.mixture import MixtureTest
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
 from uqcli.reports.shift.report import ShiftReport
@@ -57,6 +61,8 @@ class ShiftRequest:
         Class priors of the target data in class order, for estimator known.
     bootstrap
         Bootstrap resamples for the intervals; None enables them for data of moderate size.
+    day, cluster
+        Column of days, or of clusters, whose rows depend on each other, in source and target; at most one.
     """
 
     data: DataRequest
@@ -67,6 +73,8 @@ class ShiftRequest:
     bootstrap: int | None = None
     confidence: float = defaults.CONFIDENCE
     seed: int = defaults.SEED
+    day: str | None = None
+    cluster: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +87,13 @@ class _Side:
         With class probabilities, and class indices as labels; all 0 for the target, which has none.
     predicted : int64, shape (n,)
         Most probable class, the first of ties.
+    unit : int64, shape (n,)
+        Day or cluster; 0 if rows are independent.
     """
 
     rows: Rows
     predicted: Ints
+    unit: Ints
     classes: tuple[str, ...]
     input_summary: Source
 
@@ -100,10 +111,23 @@ class _Side:
         """Sum the weight of rows by an index below ``size``; exact, since weights sum to less than 2**53."""
         return np.bincount(index, weights=self.rows.weight, minlength=size).astype(np.int64)
 
+    @property
+    def probability(self) -> Matrix:
+        """Class probabilities, shape (n, C)."""
+        return np.stack([self.rows.numbers[PROBA + name] for name in self.classes], axis=1)
+
     def distinct(self) -> ClassCounts:
         """Pool equal rows, in sorted order."""
-        probability = np.stack([self.rows.numbers[PROBA + name] for name in self.classes], axis=1)
-        return ClassCounts.from_rows(probability, label_indices(self.rows), self.rows.weight)
+        return ClassCounts.from_rows(self.probability, label_indices(self.rows), self.rows.weight)
+
+    def by_unit(self) -> UnitRows:
+        """Return the rows with the day or cluster of each."""
+        return UnitRows(
+            probability=self.probability,
+            label=label_indices(self.rows),
+            unit=self.unit,
+            weight=self.rows.weights(),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,8 +154,10 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     """
     _check(request)
     _require_memory(request)
-    target = None if request.target is None else _read(_unlabelled(request.data, request.target))
-    sides = _Sides(source=_read(request.data), target=target)
+    data = request.data.grouped_by(request.day).clustered_by(request.cluster)
+    with key_named_by(request.day, "--day"):
+        target = None if request.target is None else _read(_unlabelled(data, request.target), request.day)
+        sides = _Sides(source=_read(data, request.day), target=target)
     _require_same_classes(sides, request)
     evidence = _evidence(sides, request)
     try:
@@ -154,6 +180,8 @@ def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
 
 def _check(request: ShiftRequest) -> None:
     check_confidence(request.confidence)
+    if request.day is not None and request.cluster is not None:
+        raise UsageError("--day with --cluster", expected="one of them")
     has_prior = request.prior is not None
     if has_prior != (request.estimator is ShiftEstimator.KNOWN):
         raise UsageError(
@@ -177,9 +205,9 @@ def _require_memory(request: ShiftRequest) -> None:
         require_memory(_unlabelled(request.data, request.target), need)
 
 
-def _read(data: DataRequest) -> _Side:
-    reader = ClassReader(data.without("uncertainty"))
-    batches, predicted = [], []
+def _read(data: DataRequest, day: str | None) -> _Side:
+    reader, key = ClassReader(data.without("uncertainty")), day or data.roles.cluster
+    batches, predicted, codes = [], [], []
     for rows in reader:
         probability = reader.probabilities(rows)
         columns = dict(zip((PROBA + name for name in reader.classes), probability.T, strict=True))
@@ -187,9 +215,12 @@ def _read(data: DataRequest) -> _Side:
         label = np.zeros(len(rows), dtype=np.int64) if unlabelled else label_indices(rows)
         batches.append(Rows(numbers=columns, label_class=label, weight=rows.weight))
         predicted.append(probability.argmax(axis=1))
+        codes.append(np.zeros(len(rows), dtype=np.int64) if key is None else rows.groups[key])
+    unit = np.concatenate(codes)
     return _Side(
         rows=Rows.joined(batches),
         predicted=np.concatenate(predicted),
+        unit=unit if day is None else days_of(unit, reader.levels[day], day),
         classes=reader.classes,
         input_summary=reader.source,
     )
@@ -292,6 +323,7 @@ def _report(
         artifact=None,
         found=weights,
         shift_p=_p_value(sides),
+        mixture=_mixture(sides, by_unit=(request.day or request.cluster) is not None),
         confidence=request.confidence,
         calibration=_calibration_error(source, request.estimator),
         failure=None,
@@ -309,6 +341,8 @@ def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
         seed=request.seed if replicates else None,
         on_invalid=request.data.on_invalid,
         positive=request.data.positive_value,
+        day=msgspec.UNSET if request.day is None else request.day,
+        cluster=msgspec.UNSET if request.cluster is None else request.cluster,
     )
 
 
@@ -317,6 +351,13 @@ def _p_value(sides: _Sides) -> float | None:
         return None
     source, target = sides.source.predicted_counts, sides.target.predicted_counts
     return no_shift_p_value(source.astype(np.float64), target.astype(np.float64))
+
+
+def _mixture(sides: _Sides, *, by_unit: bool) -> MixtureTest:
+    """Test whether the target is a mixture of the classes at all."""
+    if sides.target is None:
+        return MixtureTest(p_value=None, reason="there are no new rows")
+    return mixture_of(sides.source.by_unit(), sides.target.by_unit(), by_unit=by_unit)
 
 
 def _artifact(
@@ -342,6 +383,7 @@ def _artifact(
         target_prior=(class_weights.weights * prior).tolist(),
         interval=interval,
         shift_p=report.shift_p,
+        mixture_p=report.mixture.p_value,
         draws=None
         if interval is None
         else [weight.tolist() for weight in weight_draws if weight is not None],

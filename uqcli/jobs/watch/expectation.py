@@ -79,6 +79,8 @@ class Expectation:
         if not self.has_one_threshold:
             return BeforeLabels(precision=None, recall=None, reason=SEVERAL_THRESHOLDS)
         weights = None if self.target is None else self.target.class_weights
+        if weights is not None and weights.refuted:
+            return BeforeLabels(precision=None, recall=None, reason=weights.refuted)
         return expected_before_labels(
             self.calibration,
             self.flagged.counts(),

@@ -12,14 +12,24 @@ from uqcli.methods.boundary.constraint import Constraint
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryWeights:
-    """Class weights of target data for two classes: w = q/p."""
+    """Class weights of target data for two classes: w = q/p.
+
+    Attributes
+    ----------
+    refuted
+        Why nothing about the target data can be stated with them; empty if nothing is against it.
+    """
 
     positive: float
     negative: float
+    refuted: str = ""
 
     def precision(self, source_precision: float | None) -> float | None:
-        """Convert the precision of a selection in the source data to that in the target data."""
-        if source_precision is None:
+        """Convert the precision of a selection in the source data to that in the target data.
+
+        None if there is none, or if the weights are refuted.
+        """
+        if source_precision is None or self.refuted:
             return None
         hits, misses = self.positive * source_precision, self.negative * (1 - source_precision)
         return hits / (hits + misses) if hits + misses else None

@@ -12,8 +12,11 @@ from uqcli.methods.boundary.target import BinaryWeights
 def expected_metrics(
     expected: Expected | None, class_weights: BinaryWeights | None = None
 ) -> Mapping[str, Estimate | None]:
-    """Return the expected precision and recall, under class weights if given; None if not estimated."""
-    if expected is None:
+    """Return the expected precision and recall, under class weights if given.
+
+    None if not estimated, or if the class weights are refuted.
+    """
+    if expected is None or (class_weights is not None and class_weights.refuted):
         return {"precision": None, "recall": None}
     precision = expected.precision
     if class_weights is not None:

@@ -360,9 +360,14 @@ class BoundaryReport(OneResult):
         """Build the figure of precision and recall at other operating points, and mark some."""
         return frontier_figure(self.operating_points, marked)
 
+    @property
+    def _refuted(self) -> str:
+        """Why no precision on the target data is stated; empty if it is."""
+        return "" if self.class_weights is None else self.class_weights.refuted
+
     @cached_property
     def _points(self) -> OperatingPoints | None:
-        if self.cells is None or self.certification is not None or self._clustered:
+        if self.cells is None or self.certification is not None or self._clustered or self._refuted:
             return None
         if self.constraint.recall is not None or self.constraint.amounts:
             return None
@@ -496,7 +501,9 @@ class BoundaryReport(OneResult):
         alerts = self._alert_cautions() if self.constraint.kind is ConstraintKind.MAX_SELECTED else []
         groups = self.groups.cautions() if self.groups else []
         other = [] if self.other_direction is None else [self.other_direction.sentence()]
+        refuted = [f"no precision on target data: {self._refuted}."] if self._refuted else []
         return [
+            *refuted,
             *([self.alike] if self.alike else []),
             *groups,
             *alerts,
@@ -662,7 +669,7 @@ class BoundaryReport(OneResult):
             return Table(title="", header=["calibration set", *header[1:], *more], rows=lines)
         where = "calibration set" if self.flagged_of_all is None else LABELLED_ROWS
         rows: list[tuple[str, ...]] = [(where, *_cells(self.chosen))]
-        if self.chosen.expected is not None:
+        if self.chosen.expected is not None and not self._refuted:
             header[0] = ranges_by(self.source)
             expected = expected_metrics(self.chosen.expected, self.class_weights)
             estimates = (expected["recall"], expected["precision"])
@@ -752,7 +759,7 @@ class BoundaryReport(OneResult):
             notes.append(UNTESTED)
         if self.score_only and self.score_only.found is None:
             notes.append("No single threshold meets the target on the calibration set.")
-        if self.class_weights is not None:
+        if self.class_weights is not None and not self._refuted:
             in_target = self.class_weights.precision(boundary.fit.precision)
             notes.append(
                 f"With the class priors of the target data, precision is {share(in_target)} (class weights "

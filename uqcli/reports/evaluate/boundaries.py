@@ -604,10 +604,17 @@ class EvaluateReport(Evaluated):
             *([self.alike] if self.alike else []),
             *self._same_counts(),
             *self._label_cautions(),
+            *self._refuted(),
             *self._few_clusters(),
             *self._heavy_tails(),
             *uncorrected_tests(self.results),
         ]
+
+    def _refuted(self) -> list[str]:
+        """Caution why no precision on target data is stated."""
+        targets = [measured.target_precision for _, _, measured in self.results]
+        reasons = dict.fromkeys(target.reason for target in targets if target is not None and target.reason)
+        return [f"no precision on target data: {reason}." for reason in reasons]
 
     def _few_clusters(self) -> list[str]:
         """Caution that intervals rest on few clusters, or on few rows of large weight."""

@@ -128,7 +128,7 @@ class SetMetrics:
     by_size: Mapping[str, Estimate]
     by_group: Mapping[str, Estimate]
     sizes: Mapping[str, int]
-    target: tuple[Estimate, float] | None
+    target: tuple[Estimate, float | None] | None
     rows: int
     test: CoverageTest
     clusters: int | None = None
@@ -259,7 +259,12 @@ class EvaluateConformalReport(Evaluated):
         if self.shifted:
             targets = [measured.target for _, _, measured in self.results if measured.target is not None]
             lines.append(("coverage, target data", *(interval(covered) for covered, _ in targets)))
-            lines.append(("mean set size, target data", *(f"{size:.3f}" for _, size in targets)))
+            lines.append(
+                (
+                    "mean set size, target data",
+                    *("-" if size is None else f"{size:.3f}" for _, size in targets),
+                )
+            )
         return Table(title="", header=header, rows=lines)
 
     def _rules_table(self) -> Table:
@@ -293,7 +298,14 @@ class EvaluateConformalReport(Evaluated):
             [] if clusters is None else few_clusters("the coverage", clusters, "rows", self.parameters.units)
         )
         unequal = unreliable("the coverage", self.results[0][2].coverage)
-        return [*few, *unequal, *uncorrected_tests(self.results)]
+        return [*self._refuted(), *few, *unequal, *uncorrected_tests(self.results)]
+
+    def _refuted(self) -> list[str]:
+        """Caution why nothing is stated about the target data, unless a verdict says it."""
+        for _, _, measured in self.results:
+            if measured.target is not None and measured.target[0].reason and measured.test.unit != "target":
+                return [f"no coverage of target data: {measured.target[0].reason}."]
+        return []
 
     def _notes(self) -> list[str]:
         untested = [] if self.difference is None else self.difference.notes()
@@ -368,7 +380,8 @@ def _classes_below(measured: SetMetrics) -> str:
 def _verdict_in_target(percent: str, measured: SetMetrics) -> str:
     guarantee = f"{percent} coverage of target data"
     if measured.test.untested_reason:
-        return f"{guarantee} not tested: {measured.test.untested_reason}; give class weights with --shift."
+        remedy = "; give class weights with --shift" if measured.target is None else ""
+        return f"{guarantee} not tested: {measured.test.untested_reason}{remedy}."
     value = measured.coverage if measured.target is None else measured.target[0]
     covered = f"{100 * (value.value or 0):.1f} % covered"
     if measured.test.verdict is None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
 from uqcli.choices import ShiftEstimator
@@ -28,6 +30,7 @@ from uqcli.document import (
     printable,
 )
 from uqcli.methods.resampling import MIN_CLASS_ROWS
+from uqcli.methods.shift.mixture import MixtureTest
 from uqcli.methods.shift.weights import ClassWeights
 from uqcli.reports.in_words import ESTIMATORS, describe
 from uqcli.reports.shift.figure import ClassShare, shares_figure
@@ -47,6 +50,8 @@ class ShiftReport(OneResult):
     ----------
     shift_p
         P-value of a test that source and target data have the same predicted classes; None without target.
+    mixture
+        Test whether the target data are a mixture of the classes of the source data.
     confidence
         Confidence of all intervals.
     calibration
@@ -66,6 +71,7 @@ class ShiftReport(OneResult):
     artifact: ShiftArtifact | None
     found: ClassWeights | None
     shift_p: float | None
+    mixture: MixtureTest
     confidence: float
     calibration: float
     failed_draws: int
@@ -73,9 +79,10 @@ class ShiftReport(OneResult):
 
     @property
     def metrics(self) -> Metrics:
-        """P-value, condition, calibration error, and the weight and priors of each class."""
+        """P-values, condition, calibration error, and the weight and priors of each class."""
         metrics: dict[str, Metric] = {
             "shift_p": self.shift_p,
+            "mixture_p": self.mixture.p_value,
             "smallest_singular": None if self.found is None else self.found.smallest_singular,
             "condition": None if self.found is None else self.found.condition,
             "calibration_error": self.calibration,
@@ -124,13 +131,23 @@ class ShiftReport(OneResult):
             tables=tables,
             cautions=self.cautions(),
             notes=self._notes(),
-            next="evaluate RULE.json TEST.csv --shift {rule}" if self.artifact else "",
+            next="evaluate RULE.json TEST.csv --shift {rule}"
+            if self.artifact and not self.mixture.rejects
+            else "",
             figures=figures,
             card=self._card(),
         )
 
     def _card(self) -> HeadCard:
         """Build the head of the page, with the classes whose weights are farthest from 1."""
+        if self.mixture.rejects:
+            return HeadCard(
+                title="The new rows are no mixture of the labelled classes",
+                subject=f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
+                f"{count(self.target_rows)} unlabelled target rows.",
+                verdict=Verdict(text="not a label shift", tone="bad"),
+                action="Label some of the new rows: more than class priors changed.",
+            )
         verdict = None
         if self.shift_p is not None:
             verdict = Verdict(
@@ -179,15 +196,31 @@ class ShiftReport(OneResult):
         return self.artifact is not None and self.artifact.interval is not None
 
     def _lead(self) -> list[str]:
-        """State whether predicted classes differ significantly."""
+        """State whether more than class priors changed, else whether predicted classes differ."""
+        if self.mixture.rejects:
+            return [
+                f"More than class priors changed ({p_text(self.mixture.p_value)}, goodness of fit): do not "
+                "rely on the weights."
+            ]
         if self.shift_p is None:
             return []
         differ = "differ" if self.shift_p < _LEVEL else "do not differ significantly"
-        return [f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test)."]
+        return [f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test).", *self._untested()]
+
+    def _untested(self) -> list[str]:
+        """State why it was not tested whether this is a label shift; empty if it was."""
+        if self.mixture.p_value is not None:
+            return []
+        return [f"Whether only class priors changed was not tested: {self.mixture.reason}."]
 
     def cautions(self) -> list[str]:
         """Collect the cautions of this result."""
         sentences = []
+        if self.mixture.rejects:
+            sentences.append(
+                f"the new rows are no mixture of the labelled classes ({p_text(self.mixture.p_value)}), so "
+                "that the weights promise nothing; label some of the new rows."
+            )
         if 0 < self.target_rows < MIN_CLASS_ROWS * len(self.classes):
             sentences.append(f"fewer than {MIN_CLASS_ROWS} unlabelled rows for each class: no intervals.")
         weights = self.found
@@ -220,11 +253,31 @@ class ShiftReport(OneResult):
                 "Above 1: the class is more frequent in the target data.",
                 "The weights assume that only class priors changed; label some target rows to check.",
             ]
+        notes += self._about_mixture()
+        if self.artifact is not None:
             notes += self._significant(self.artifact)
         weights = self.found
         if weights is not None and weights.condition is not None:
             notes.append(f"The confusion matrix has condition number {weights.condition:.3g} (1 is best).")
         return notes
+
+    def _about_mixture(self) -> list[str]:
+        """State the test of label shift, what it takes for granted, and what it cannot see."""
+        test = self.mixture
+        if test.p_value is None:
+            return [] if self.shift_p is not None else self._untested()
+        taken = "It takes rows as independent; name their days or customers with --day or --cluster."
+        if test.units is not None:
+            unit = "clusters" if isinstance(self.parameters.day, msgspec.UnsetType) else "days"
+            taken = (
+                f"It takes the rows of {unit} as dependent ({count(test.units)} {unit} or more in each file)."
+            )
+        return [
+            f"Test whether the new rows are a mixture of the labelled classes, as in a label shift: "
+            f"{p_text(test.p_value)}. {taken}",
+            "It cannot see a change of P(score | class) that is itself a mixture of the old ones, such as "
+            "positives that score lower.",
+        ]
 
     def _significant(self, artifact: ShiftArtifact) -> list[str]:
         """List the classes whose interval of the weight excludes 1."""
