@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
+import msgspec
 import numpy as np
 
 from uqcli import defaults
-from uqcli.api.columns import Classes, Column, class_rows
+from uqcli.api.columns import CLUSTER, Classes, Column, class_rows
 from uqcli.api.fitted import Fitted
 from uqcli.api.options import choice
 from uqcli.artifacts.codec import load_kind
@@ -17,7 +18,11 @@ from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import Confusion, ShiftEstimator
 from uqcli.counts import Floats
 from uqcli.document import Estimate
+from uqcli.errors import UsageError
 from uqcli.jobs.shift.run import ShiftRequest, run
+
+DAY: Final = "day"
+"""Column of days in the table of arrays."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -47,10 +52,21 @@ class ShiftWeights(Fitted[ShiftArtifact]):
         return self.artifact.shift_p
 
     @property
+    def mixture_p_value(self) -> float | None:
+        """p-value of "the target is a mixture of the classes" (label shift); None without an answer."""
+        p_value = self.artifact.mixture_p
+        return None if isinstance(p_value, msgspec.UnsetType) else p_value
+
+    @property
     def intervals(self) -> dict[str, Estimate]:
         """Weight and interval by class; empty if no valid interval exists."""
         estimates = self.artifact.estimates()
         return {name: estimate for name, estimate in estimates.items() if isinstance(estimate, Estimate)}
+
+
+def _units(day: Column | None, cluster: Column | None) -> dict[str, Column]:
+    """Return the columns of days and clusters that are given, by name."""
+    return {name: values for name, values in ((DAY, day), (CLUSTER, cluster)) if values is not None}
 
 
 Shift = ShiftWeights | str
@@ -81,6 +97,10 @@ def shift_weights(
     bootstrap: int | None = None,
     confidence: float = defaults.CONFIDENCE,
     seed: int = defaults.SEED,
+    day: Column | None = None,
+    target_day: Column | None = None,
+    cluster: Column | None = None,
+    target_cluster: Column | None = None,
 ) -> ShiftWeights:
     """Estimate class weights q/p from unlabelled target data [LS sec. 4].
 
@@ -100,6 +120,11 @@ def shift_weights(
         Class priors in the target data, for estimator known.
     bootstrap
         Bootstrap resamples for the intervals; None enables them for data of moderate size.
+    day, cluster : shape (n,)
+        Day, or cluster such as a customer, of each labelled row, if rows of one depend on each other; they
+        matter to the test whether the target is a mixture of the classes.
+    target_day, target_cluster : shape (m,)
+        The same of the target rows.
 
     Raises
     ------
@@ -114,16 +139,25 @@ def shift_weights(
     >>> found.weights.tolist()
     [0.5, 1.5]
     """
+    more, target_more = _units(day, cluster), _units(target_day, target_cluster)
+    if target is not None and set(more) != set(target_more):
+        raise UsageError(
+            f"{' and '.join(more) or 'no day'} for the labelled rows, {' and '.join(target_more) or 'none'} "
+            "for the target",
+            expected="days, or clusters, of both or of neither",
+        )
     result = run(
         ShiftRequest(
-            data=class_rows(probability, label, classes=classes, weight=weight),
-            target=None if target is None else class_rows(target, classes=classes).frame,
+            data=class_rows(probability, label, classes=classes, weight=weight, more=more),
+            target=None if target is None else class_rows(target, classes=classes, more=target_more).frame,
             estimator=choice("estimator", ShiftEstimator, estimator),
             confusion=choice("confusion", Confusion, confusion),
             prior=None if prior is None else tuple(float(value) for value in prior),
             bootstrap=bootstrap,
             confidence=confidence,
             seed=seed,
+            day=None if day is None else DAY,
+            cluster=None if cluster is None else CLUSTER,
         )
     )
     if result.artifact is None:

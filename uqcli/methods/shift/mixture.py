@@ -33,6 +33,9 @@ MIN_CLASS: Final = 20
 MAX_CLASSES: Final = 30
 """Classes up to which mixtures are tested."""
 
+MIN_FREEDOM: Final = 4
+"""Degrees of freedom of the covariance between units, beyond those of the distance."""
+
 _EXACT: Final = 2**53
 """Products of counts are exact in float64 below this."""
 
@@ -208,7 +211,7 @@ class _Distance:
         """Return the least distance over all mixtures.
 
         Gauss-Newton steps on the simplex, from each class and from equal shares: the covariance depends on
-        the mixture, so that there may be several minima.
+        the mixture, so that there may be several minima. Infinite if the covariance is singular.
         """
         size = len(self.classes)
         starts = [np.full(size, 1 / size), *(0.9 * np.eye(size) + 0.1 / size)]
@@ -216,6 +219,8 @@ class _Distance:
 
     def _least_from(self, mixture: Floats) -> float:
         value = float(self.line(mixture, np.zeros(len(mixture)), np.zeros(1))[0])
+        if value == np.inf:
+            return value
         for _ in range(_MAX_STEPS):
             gradient, hessian = self.model(mixture)
             hessian = hessian + np.eye(len(mixture)) * (_RIDGE * max(float(np.trace(hessian)), _RIDGE))
@@ -241,38 +246,37 @@ def mixture_test(source: UnitCounts, target: UnitCounts, *, by_unit: bool) -> Mi
         Whether the rows of a unit depend on each other; otherwise all rows are taken as independent.
     """
     classes, rows = source.by_class(), target.by_class()[0]
-    size = len(classes)
+    size, fewest = len(classes), int(classes.sum(axis=1).min())
     if size > MAX_CLASSES:
         return MixtureTest(p_value=None, reason=f"there are more than {MAX_CLASSES} classes")
-    fewest = int(classes.sum(axis=1).min())
     if fewest < (MIN_CLASS if size > 2 else 1):
         return MixtureTest(p_value=None, reason=f"a class has {fewest} labelled rows")
-    needed = [*classes, rows] if size == 2 else [classes.sum(axis=0), rows]
-    cell_of = merged_cells(needed)
+    cell_of = merged_cells([*classes, rows] if size == 2 else [classes.sum(axis=0), rows])
     cells = int(cell_of.max()) + 1
     if cells <= size:
         return MixtureTest(p_value=None, reason=_few_rows(cells, size))
     source, target = source.merged(cell_of), target.merged(cell_of)
-    degrees = cells - size
-    if not by_unit:
-        statistic = _independent(source.by_class(), target.by_class()[0]).least()
-        from scipy.special import chdtrc
+    if by_unit:
+        return _by_unit(source, target)
+    from scipy.special import chdtrc
 
-        p_value = float(chdtrc(degrees, statistic))
-        return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees)
+    statistic = _independent(source.by_class(), target.by_class()[0]).least()
+    p_value = float(chdtrc(cells - size, statistic))
+    return MixtureTest(p_value=p_value, statistic=statistic, degrees=cells - size)
+
+
+def _by_unit(source: UnitCounts, target: UnitCounts) -> MixtureTest:
+    """Test the target by the covariance between days or clusters."""
+    degrees = source.shape[2] - source.shape[1]
     units = min(source.present, target.present)
-    freedom = units - 1
-    if freedom < degrees + 4:
-        return MixtureTest(
-            p_value=None, reason=f"{units} days or clusters of {degrees + 5} needed", units=units
-        )
+    if units - 1 < degrees + MIN_FREEDOM:
+        reason = f"{units} days or clusters of {degrees + MIN_FREEDOM + 1} needed"
+        return MixtureTest(p_value=None, reason=reason, units=units)
     statistic = _between_units(source, target).least()
-    return MixtureTest(
-        p_value=hotelling_p_value(statistic, degrees, freedom),
-        statistic=statistic,
-        degrees=degrees,
-        units=units,
-    )
+    if statistic == np.inf:
+        return MixtureTest(p_value=None, reason="the days or clusters are too much alike", units=units)
+    p_value = hotelling_p_value(statistic, degrees, units - 1)
+    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees, units=units)
 
 
 def _few_rows(cells: int, size: int) -> str:

@@ -1,0 +1,251 @@
+"""Tests of ``shift`` on new rows that are no label shift: nothing is promised from its weights."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import expit
+
+import uqcli as library
+
+
+def rows(seed, size, prior, move=0.0, days=40):
+    random = np.random.default_rng(seed)
+    label = (random.random(size) < prior).astype(int)
+    score = expit(1.2 * (random.normal(size=size) * (1 + move) + 1.5 * label + move) - 1.5)
+    day = np.datetime64("2026-01-01") + random.integers(0, days, size)
+    return pl.DataFrame(
+        {"score": score, "label": label, "day": day.astype(str), "customer": np.arange(size) // 5}
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    rows(1, 3000, 0.3).write_csv(tmp_path / "source.csv")
+    rows(2, 3000, 0.6).write_csv(tmp_path / "new.csv")
+    rows(3, 3000, 0.3, 0.7).write_csv(tmp_path / "moved.csv")
+    rows(3, 3000, 0.3, 0.7).drop("label").write_csv(tmp_path / "unlabelled.csv")
+    return tmp_path
+
+
+def weights(uqcli, target, *options, output="shift.json"):
+    found = uqcli("shift", "source.csv", "--target", target, *options, "-o", output, "--json")
+    assert found.code == 0, found.err
+    return found.json
+
+
+ESTIMATORS = {
+    "bbse": (),
+    "soft": ("--confusion", "soft"),
+    "known": ("--estimator", "known", "--prior", "0.5,0.5"),
+    "em": ("--estimator", "em"),
+}
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_new_rows_that_are_no_mixture_are_a_caution_and_a_doubt(uqcli, files, estimator, few_draws):
+    options = ESTIMATORS[estimator]
+    fine = weights(uqcli, "new.csv", *options)
+    assert fine["metrics"]["mixture_p"] > 0.01
+    assert "doubts" not in json.loads((files / "shift.json").read_text())
+    found = uqcli("shift", "source.csv", "--target", "moved.csv", *options, "-o", "shift.json", "--json")
+    assert found.json["metrics"]["mixture_p"] < 1e-6
+    assert any("no mixture of the labelled classes" in note for note in found.json["notes"])
+    if found.code == 0:  # EM may find a contradiction of its own
+        saved = json.loads((files / "shift.json").read_text())
+        assert saved["mixture_p"] == found.json["metrics"]["mixture_p"]
+        assert any("no mixture" in doubt for doubt in saved["doubts"])
+        assert uqcli("show", "shift.json", "--json").json["mixture_p"] < 1e-6
+    assert uqcli(
+        "shift", "source.csv", "--target", "moved.csv", *options, "--fail-if", "mixture_p < 0.01"
+    ).code in (4, 6)
+
+
+def test_nothing_is_promised_from_weights_that_are_refuted(uqcli, files, few_draws):
+    weights(uqcli, "moved.csv")
+    fit = ("boundary", "source.csv", "--precision", "0.6", "--algorithm", "st", "-q")
+    assert uqcli(*fit, "-o", "rule.json").code == 0
+    assert uqcli("calibrate", "source.csv", "--method", "platt", "-q", "-o", "map.json").code == 0
+    assert uqcli("conformal", "source.csv", "-q", "-o", "sets.json").code == 0
+    shifted = ("--shift", "shift.json")
+
+    made = uqcli(*fit[:-1], *shifted, "-o", "target.json", "--json")
+    assert made.code == 0
+    assert made.json["metrics"]["target_precision"] is None
+    assert made.json["metrics"]["expected"] == {"precision": None, "recall": None}
+    assert any(
+        "no precision on target data: the new rows are no mixture" in note for note in made.json["notes"]
+    )
+    saved = json.loads((files / "target.json").read_text())
+    assert saved["target"]["precision"] is None
+    assert saved["expected"] is None
+    assert any("no mixture" in doubt for doubt in saved["doubts"])
+
+    tested = uqcli("evaluate", "rule.json", "new.csv", *shifted, "--json")
+    assert tested.json["metrics"]["target_precision"] == {"value": None, "low": None, "high": None}
+    assert any(
+        "on target data not tested: the new rows are no mixture" in note for note in tested.json["notes"]
+    )
+
+    sets = uqcli("evaluate", "sets.json", "new.csv", *shifted, "--json").json
+    assert sets["metrics"]["target"]["coverage"]["value"] is None
+    assert sets["metrics"]["target"]["mean_set_size"] is None
+    assert any("no coverage of target data" in note for note in sets["notes"])
+
+    watched = ("watch", "rule.json", "unlabelled.csv", "--calibrator", "map.json", *shifted)
+    found = uqcli(*watched, "--json").json
+    assert found["metrics"]["expected_precision"] is None
+    assert found["metrics"]["expected_recall"] is None
+    assert any("no precision can be expected: the new rows are no mixture" in note for note in found["notes"])
+
+    gates = {
+        (*fit, *shifted, "-o", "other.json"): ("target_precision < 0.1", "expected.precision.low < 0.1"),
+        ("evaluate", "rule.json", "new.csv", *shifted): (
+            "target_precision < 0.1",
+            "target_precision.low < 0.1",
+        ),
+        ("evaluate", "sets.json", "new.csv", *shifted): ("target.coverage < 0.1",),
+        watched: ("expected_precision < 0.1",),
+    }
+    for line, checks in gates.items():
+        for check in checks:
+            assert uqcli(*line, "--fail-if", check).code == 6, (line, check)
+
+
+def test_sets_for_label_shift_are_not_tested_with_weights_that_are_refuted(uqcli, files, few_draws):
+    weights(uqcli, "moved.csv")
+    fit = (
+        "conformal",
+        "source.csv",
+        "--mode",
+        "label-shift",
+        "--shift",
+        "shift.json",
+        "-q",
+        "-o",
+        "sets.json",
+    )
+    assert uqcli(*fit).code == 0
+    found = uqcli("evaluate", "sets.json", "new.csv", "--shift", "shift.json", "--json").json
+    assert found["verdict"] is None
+    assert any(
+        "coverage of target data not tested: the new rows are no mixture" in note for note in found["notes"]
+    )
+
+
+def test_weights_of_a_label_shift_promise_as_before(uqcli, files, few_draws):
+    weights(uqcli, "new.csv")
+    fit = ("boundary", "source.csv", "--precision", "0.6", "--algorithm", "st")
+    made = uqcli(*fit, "--shift", "shift.json", "-o", "target.json", "--json").json
+    assert made["metrics"]["target_precision"] >= 0.6
+    assert made["metrics"]["expected"]["precision"]["value"] > 0.5
+    tested = uqcli("evaluate", "target.json", "source.csv", "--shift", "shift.json", "--json").json
+    assert tested["metrics"]["target_precision"]["low"] is not None
+
+
+def test_the_report_says_why_there_is_no_answer(uqcli, files, few_draws):
+    rows(5, 3000, 0.3, days=6).write_csv(files / "week.csv")
+    reasons = {
+        ("--target", "week.csv", "--day", "day"): "6 days or clusters of 8 needed",
+        ("--estimator", "known", "--prior", "0.5,0.5"): "there are no new rows",
+    }
+    rows(5, 12, 0.5).write_csv(files / "few.csv")
+    reasons["--target", "few.csv"] = "cells of the score hold 5 new rows and 5 of each class, 3 are needed"
+    for options, reason in reasons.items():
+        found = uqcli("shift", "source.csv", *options, "-o", "shift.json", "--json").json
+        assert found["metrics"]["mixture_p"] is None
+        assert any(
+            "Whether only class priors changed was not tested: " in note and reason in note
+            for note in found["notes"]
+        )
+        assert json.loads((files / "shift.json").read_text())["mixture_p"] is None
+    assert reason in " ".join(uqcli("shift", "source.csv", *options).out.decode().split())
+
+
+def test_without_days_the_report_says_that_rows_are_independent(uqcli, files, few_draws):
+    notes = " ".join(weights(uqcli, "new.csv")["notes"])
+    assert "takes rows as independent; name their days or customers with --day or --cluster" in notes
+    assert "cannot see a change of P(score | class) that is itself a mixture" in notes
+    by_day = weights(uqcli, "new.csv", "--day", "day")
+    assert "takes the rows of days as dependent (40 days or more in each file)" in " ".join(by_day["notes"])
+    assert by_day["parameters"]["day"] == "day"
+    by_customer = weights(uqcli, "new.csv", "--cluster", "customer")
+    assert "rows of clusters as dependent (600 clusters or more" in " ".join(by_customer["notes"])
+    assert json.loads((files / "shift.json").read_text())["parameters"]["cluster"] == "customer"
+    plain = weights(uqcli, "new.csv")
+    for found in (by_day, by_customer):
+        assert found["metrics"]["weights"] == plain["metrics"]["weights"]
+
+
+def test_times_of_a_day_are_one_day(uqcli, files, few_draws):
+    expected = weights(uqcli, "new.csv", "--day", "day")["metrics"]
+    for name in ("source.csv", "new.csv"):
+        frame = pl.read_csv(files / name)
+        hours = [f"{day} {index % 24:02d}:00:00" for index, day in enumerate(frame["day"])]
+        frame.with_columns(day=pl.Series(hours)).write_csv(files / name)
+    assert weights(uqcli, "new.csv", "--day", "day")["metrics"] == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--day", "day", "--cluster", "customer"), 2, "--day with --cluster"),
+        (("--day", "customer"), 3, "expected dates such as 2026-03-31"),
+        (("--day", "date"), 3, "--day"),
+        (("--cluster", "client"), 3, "client"),
+    ],
+)
+def test_columns_that_are_no_days_are_refused(uqcli, files, options, code, message):
+    found = uqcli("shift", "source.csv", "--target", "new.csv", *options)
+    assert found.code == code
+    assert message in found.err
+
+
+def test_orders_splits_and_engines_give_the_same_bytes(uqcli, files, few_draws):
+    line = ("--target", "new.csv", "--day", "day", "--json")
+    expected = uqcli("shift", "source.csv", *line).out
+    frame = pl.read_csv(files / "source.csv")
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=4)
+    shuffled.head(700).write_csv(files / "a.csv")
+    shuffled.tail(-700).write_parquet(files / "b.parquet")
+    assert uqcli("shift", "b.parquet", *line).code == 0
+    assert uqcli("shift", "a.csv", "b.parquet", *line, "--threads", "1").out == expected
+
+
+def test_the_library_gives_the_same_p_value(uqcli, files, few_draws):
+    source, moved = (pl.read_csv(files / name) for name in ("source.csv", "moved.csv"))
+    found = library.shift_weights(
+        source["score"],
+        source["label"],
+        moved["score"],
+        day=source["day"],
+        target_day=moved["day"],
+        bootstrap=0,
+    )
+    expected = weights(uqcli, "moved.csv", "--day", "day", "--bootstrap", "0")["metrics"]["mixture_p"]
+    assert found.mixture_p_value == expected
+    assert found.artifact.refuted
+    with pytest.raises(library.UsageError, match="of both or of neither"):
+        library.shift_weights(source["score"], source["label"], moved["score"], cluster=source["customer"])
+
+
+def test_rule_files_of_earlier_versions_promise_as_they_did(uqcli, files, few_draws):
+    weights(uqcli, "moved.csv")
+    old = json.loads((files / "shift.json").read_text())
+    for key in ("mixture_p", "doubts", "digest"):
+        del old[key]
+    (files / "old.json").write_text(json.dumps({**old, "uqcli_version": "0.2.0"}))
+    fit = (
+        "boundary",
+        "source.csv",
+        "--precision",
+        "0.6",
+        "--algorithm",
+        "st",
+        "--shift",
+        "old.json",
+        "--json",
+    )
+    assert uqcli(*fit).json["metrics"]["target_precision"] is not None
+    assert "mixture_p" not in uqcli("show", "old.json", "--json").json
