@@ -315,6 +315,37 @@ class SavedEnds(msgspec.Struct, frozen=True, kw_only=True):
         return {"score": self.score, **present}
 
 
+class SavedBetween(msgspec.Struct, frozen=True, kw_only=True):
+    """Covariance between clusters (such as days) of the shares of calibration rows in a few cells.
+
+    The cells are those of ``drift_cells``.
+    """
+
+    units: Annotated[int, Meta(ge=2)]
+    covariance: Annotated[list[list[float]], Meta(min_length=2)]
+
+
+def drift_cells(bins: int) -> Ints:
+    """Return the few cells of a test of drift over dependent rows, by uncertainty bin and score bin.
+
+    Five of two score bins each, or six of both halves of the uncertainty bins and three parts of the scores.
+
+    Returns
+    -------
+    int64, shape (bins, 10)
+
+    Examples
+    --------
+    >>> drift_cells(1).tolist()
+    [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4]]
+    """
+    if bins == 1:
+        return np.arange(SCORE_BINS)[None, :] // 2
+    half, part = 2 * np.arange(bins) // bins, 3 * np.arange(SCORE_BINS) // SCORE_BINS
+    cells: Ints = 3 * half[:, None] + part
+    return cells
+
+
 class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
     """Calibration rows, by weight, in score bins of each uncertainty bin, and the ends of their numbers."""
 
@@ -327,6 +358,7 @@ class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
     ]
     lowest: SavedEnds
     highest: SavedEnds
+    between: SavedBetween | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
@@ -358,6 +390,11 @@ class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
             return True
         if not bins == len(self.score_edges) == len(self.count) or sum(map(sum, self.count)) != rows:
             return True
+        if not isinstance(self.between, msgspec.UnsetType):
+            size, covariance = int(drift_cells(bins).max()) + 1, self.between.covariance
+            lengths = {len(covariance), *map(len, covariance)}
+            if lengths != {size} or not all(math.isfinite(each) for row in covariance for each in row):
+                return True
         low, high = self.ranges["score"]
         ascending = [[low, *edges, high] for edges in self.score_edges] + [
             list(self.ranges.get("uncertainty", ()))

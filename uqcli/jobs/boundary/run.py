@@ -40,6 +40,7 @@ from uqcli.engines.open import reusable_streams
 from uqcli.engines.request import PROBA
 from uqcli.errors import DataError, InfeasibleError, UsageError
 from uqcli.jobs.boundary.all_rows import with_all_rows
+from uqcli.jobs.boundary.between import with_between
 from uqcli.jobs.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
 from uqcli.jobs.boundary.candidates import (
     best_of,
@@ -91,7 +92,8 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
         An option is invalid, or the rows, grid or class weights cannot be read.
     """
     try:
-        with reusable_streams() if request.data.on_invalid is OnInvalid.DROP else nullcontext():
+        is_read_again = request.data.on_invalid is OnInvalid.DROP or request.data.roles.cluster is not None
+        with reusable_streams() if is_read_again else nullcontext():
             return _with_all_rows(_run(request), request)
     except MissingColumnError as error:
         if error.role != "uncertainty":
@@ -103,7 +105,7 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
 def _with_all_rows(
     result: Result[BoundaryReport, BoundaryArtifact | None], request: BoundaryRequest
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    """Count rows without a label, if there are any."""
+    """Count rows without a label, if there are any, and how much clusters of rows vary."""
     fitted = result.artifact
     if fitted is None:
         return result
@@ -112,12 +114,13 @@ def _with_all_rows(
     if request.data.roles.cluster is None and request.saved_grid is None:
         result = replace(result, report=replace(result.report, alike=_alike(fitted, request)))
     rule = with_all_rows(fitted, request.data)
+    with_units = with_between(rule, request.data)
     if rule is fitted:
-        return result
+        return replace(result, artifact=with_units)
     report = replace(result.report, flagged_of_all=rule.fit.flagged)
     if report.expected_share is not None:
         report = replace(report, expected_share=proportion_estimate(*rule.fit.flagged, EXPECTED_RANGE))
-    return replace(result, report=report, artifact=rule)
+    return replace(result, report=report, artifact=with_units)
 
 
 def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Final
 
 import numpy as np
@@ -12,7 +10,6 @@ import numpy as np
 from uqcli.class_counts import Matrix
 from uqcli.counts import Floats, Ints, bin_of
 from uqcli.engines.predictions import most_probable
-from uqcli.errors import DataError
 from uqcli.methods.bin.edges import equal_ranks
 from uqcli.methods.shift.mixture import MixtureTest, UnitCounts, mixture_test
 
@@ -120,30 +117,3 @@ def mixture_of(source: UnitRows, target: UnitRows, *, by_unit: bool) -> MixtureT
     return mixture_test(
         source.counts(cell[:first], cells, classes), target.counts(cell[first:], cells, 1), by_unit=by_unit
     )
-
-
-def days_of(codes: Ints, levels: Mapping[str, int], column: str) -> Ints:
-    """Return the day of each row, as a number; the time of a date is ignored.
-
-    Parameters
-    ----------
-    codes : int64, shape (n,)
-    levels
-        Code of each text.
-
-    Raises
-    ------
-    DataError
-        A text is no date.
-    """
-    day_of = np.zeros(max(levels.values(), default=-1) + 1, dtype=np.int64)
-    for text, code in levels.items():
-        try:
-            day_of[code] = date.fromisoformat(text[:10]).toordinal()
-        except ValueError as error:
-            raise DataError(
-                f"column '{column}' has '{text}'",
-                expected="dates such as 2026-03-31",
-                remedy="convert the column, or name it with --cluster",
-            ) from error
-    return day_of[codes]

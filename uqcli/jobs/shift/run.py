@@ -20,6 +20,7 @@ from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import PROBA, DataRequest, Inputs
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader
+from uqcli.jobs.drift_cells import days_of
 from uqcli.jobs.intervals import check_bootstrap, check_confidence, proportion_estimate
 from uqcli.jobs.memory import CLASS_ROWS, LIKELIHOOD, require_memory
 from uqcli.jobs.result import Result, keeps_doubts
@@ -31,7 +32,7 @@ from uqcli.jobs.shift.evidence import (
     MeanProbabilities,
     PredictedClasses,
 )
-from uqcli.jobs.shift.mixture import UnitRows, days_of, mixture_of
+from uqcli.jobs.shift.mixture import UnitRows, mixture_of
 from uqcli.methods.bin.edges import even_edges
 from uqcli.methods.calibrate.linear_scaling import LinearScaling
 from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, percentile_interval, tail_of
@@ -220,7 +221,7 @@ def _read(data: DataRequest, day: str | None) -> _Side:
     return _Side(
         rows=Rows.joined(batches),
         predicted=np.concatenate(predicted),
-        unit=unit if day is None else days_of(unit, reader.levels[day], day),
+        unit=unit if day is None else days_of(reader.levels[day], day)[unit],
         classes=reader.classes,
         input_summary=reader.source,
     )

@@ -11,7 +11,7 @@ from uqcli import defaults
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.codec import load_kind
-from uqcli.counts import Bools, Floats, ValueCounts
+from uqcli.counts import Bools, Floats, Ints, ValueCounts
 from uqcli.errors import UsageError
 from uqcli.jobs.pooled_scores import PooledScores
 from uqcli.jobs.target_weights import TargetWeights, load_shift, target_weights_of
@@ -63,10 +63,10 @@ class Expectation:
             target=None if request.shift is None else target_weights_of(load_shift(request.shift), positive),
         )
 
-    def add(self, score: Floats, flagged: Bools) -> None:
-        """Count new rows."""
-        self.flagged.add(score[flagged])
-        self.everything.add(score)
+    def add(self, score: Floats, flagged: Bools, weight: Ints) -> None:
+        """Count new rows, each as often as its weight."""
+        self.flagged.add(score[flagged], weight[flagged])
+        self.everything.add(score, weight)
 
     def result(self, confidence: float) -> BeforeLabels:
         """Return what to expect of the rows so far.

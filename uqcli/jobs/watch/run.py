@@ -66,7 +66,7 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
             result = _watched(request, rule)
         except MissingColumnError as error:
             is_meant = "label" in request.columns.typed or error.is_misspelt
-            counts = request.state is not None or request.day is not None
+            counts = request.state is not None or request.matured is not None
             if request.cluster is not None:
                 counts = True
             if error.role != "label" or is_meant or counts or not isinstance(rule, BoundaryArtifact):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import msgspec
 import numpy as np
 
-from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
+from uqcli.artifacts.boundary import ZONES, BoundaryArtifact, drift_cells
 from uqcli.artifacts.saved import Saved
+from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine
 from uqcli.engines.predictions import outside as outside_of
 from uqcli.errors import UsageError
+from uqcli.jobs.drift_cells import DriftCells, days_of
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided
 from uqcli.jobs.watch.expectation import Expectation
@@ -19,6 +22,7 @@ from uqcli.jobs.watch.request import WatchRequest
 from uqcli.methods.drift.homogeneity import homogeneity
 from uqcli.methods.drift.prediction import flagged_interval
 from uqcli.methods.drift.stability import population_stability
+from uqcli.methods.shift.mixture import MixtureTest, UnitCounts, same_shares
 from uqcli.reports.watch.unlabelled import UnlabelledParameters, UnlabelledReport
 from uqcli.rows import Rows
 
@@ -38,40 +42,85 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
             remedy="name the label with --label, or fit the rule again",
         )
     data = as_decided(replace(request.data, roles=rule.reads(request.columns)), rule)
+    if request.day is not None:
+        data = replace(data, roles=replace(data.roles, keys=(*data.roles.keys, request.day)))
     expectation = Expectation.of(request, rule)
+    by_day = DriftCells(len(rule.thresholds))
     batches = open_engine(data.engine).batches(data)
     count = np.zeros_like(np.array(rule.reference.count, dtype=np.int64))
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
     selected = outside = 0
-    for rows in batches:
-        scored = _as_scores(rows)
-        np.add.at(count, rule.reference.places(edges, scored.score, scored.uncertainty), 1)
+    for rows in _naming_days(batches, request.day):
+        scored = rows.usable()
+        weight = scored.weights()  # an engine may pool equal rows
+        places = rule.reference.places(edges, scored.score, scored.uncertainty)
+        np.add.at(count, places, weight)
+        if request.day is not None:
+            by_day.add(scored.groups[request.day], places, weight)
         flagged = rule.zones(scored) == ZONES.index("flag")
-        selected += int(flagged.sum())
+        selected += int(weight[flagged].sum())
         if expectation is not None:
-            expectation.add(scored.score, flagged)
-        outside += int(outside_of(scored, batches.roles, rule.ranges).sum())
+            expectation.add(scored.score, flagged, weight)
+        outside += int(weight[outside_of(scored, batches.roles, rule.ranges)].sum())
     total = int(count.sum())
     old = np.array(rule.reference.count, dtype=np.int64)
-    test = homogeneity(old.ravel(), count.ravel())
+    if request.day is None:
+        drift_p, untested = homogeneity(old.ravel(), count.ravel()).p_value, ""
+    else:
+        levels = batches.levels[request.day]
+        test = drift_between_days(rule, by_day.counts(days_of(levels, request.day)), len(levels), request.day)
+        drift_p, untested = test.p_value, test.reason
     stability = population_stability(old.ravel(), count.ravel())
-    low, high = flagged_interval(*rule.fit.flagged, total, request.confidence)
+    explained = None  # its rows would be independent
+    if request.day is None:
+        explained = flagged_interval(*rule.fit.flagged, total, request.confidence)
     return UnlabelledReport(
         source=source_of(batches.summary),
-        parameters=UnlabelledParameters(confidence=request.confidence, on_invalid=data.on_invalid),
+        parameters=UnlabelledParameters(
+            confidence=request.confidence,
+            on_invalid=data.on_invalid,
+            day=msgspec.UNSET if request.day is None else request.day,
+        ),
         rows=total,
         selected=selected,
-        explained=(low, high),
+        explained=explained,
         usual=rule.alert_rate,
         outside=outside,
         psi=stability.value,
         psi_without_drift=stability.without_drift,
-        drift_p=test.p_value,
+        drift_p=drift_p,
+        drift_untested=untested,
+        day=request.day,
         expected=None if expectation is None else expectation.result(request.confidence),
         confidence=request.confidence,
     )
 
 
-def _as_scores(rows: Rows) -> Rows:
-    """Return rows as they are; labels and weights play no part."""
-    return replace(rows.usable(), weight=None)
+def _naming_days(batches: Iterable[Rows], day: str | None) -> Iterator[Rows]:
+    """Iterate over rows; the error of a missing column of days names its option."""
+    with key_named_by(day, "--day"):
+        yield from batches
+
+
+def drift_between_days(rule: BoundaryArtifact, new: UnitCounts, texts: int, day: str) -> MixtureTest:
+    """Test whether new rows have the cell shares of the calibration rows, by the covariance between days.
+
+    Without the days of the calibration rows nothing is known about the error of their shares.
+
+    Parameters
+    ----------
+    texts
+        Distinct texts of the column of days.
+    """
+    reference = rule.reference
+    assert not isinstance(reference, msgspec.UnsetType)  # its caller refuses such rules
+    if rule.columns.get("cluster") != day or isinstance(reference.between, msgspec.UnsetType):
+        reason = f"how much its calibration rows vary between days is unknown; fit it with --cluster {day}"
+        return MixtureTest(p_value=None, reason=reason)
+    if texts != new.present:
+        reason = f"column '{day}' has {texts:,} texts on {new.present:,} days, while its clusters are texts"
+        return MixtureTest(p_value=None, reason=reason)
+    cells, old = drift_cells(len(rule.thresholds)), np.zeros(new.shape[2], dtype=np.int64)
+    np.add.at(old, cells, np.array(reference.count, dtype=np.int64))
+    covariance = np.array(reference.between.covariance)
+    return same_shares(old, covariance, reference.between.units, new)

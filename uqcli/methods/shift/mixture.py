@@ -116,13 +116,13 @@ class UnitCounts:
         return len(np.unique(self.unit[self.count > 0]))
 
     def covariance(self) -> Tensor:
-        """Compute the covariance between units of the cell shares of the classes, without the last cell.
+        """Compute the covariance between units of the cell shares of the classes.
 
         Sums over units are of integers, so that their order has no effect.
 
         Returns
         -------
-        float64, shape (C, C, M-1, M-1)
+        float64, shape (C, C, M, M)
             Element (c, k) is the covariance of the shares of class c with those of class k.
         """
         (_, classes, cells), by_class = self.shape, self.by_class()
@@ -136,7 +136,7 @@ class UnitCounts:
         residuals += of_rows[..., None, None] * shares[:, None, :, None] * shares[None, :, None, :]
         scale = self.present / (self.present - 1)
         covariance: Tensor = scale * residuals / (rows[:, None] * rows)[..., None, None]
-        return covariance[..., :-1, :-1]
+        return covariance
 
     def _products(self) -> Matrix:
         """Sum over units the products of the counts of two classes and cells; shape (C M, C M)."""
@@ -279,6 +279,39 @@ def _by_unit(source: UnitCounts, target: UnitCounts) -> MixtureTest:
     return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees, units=units)
 
 
+def same_shares(old: Ints, covariance: Matrix, units: int, new: UnitCounts) -> MixtureTest:
+    """Test whether new rows have the cell shares of old rows, by the covariance between units.
+
+    Parameters
+    ----------
+    old : int64, shape (M,)
+        Old rows by cell.
+    covariance : float64, shape (M, M)
+        Of the shares of the old rows, between their ``units`` units.
+    new
+        New rows, of a single class.
+    """
+    cell_of = merged_cells([old, new.by_class()[0]])
+    degrees, units = int(cell_of.max()), min(units, new.present)
+    if not degrees:
+        return MixtureTest(p_value=None, reason=f"no two cells of the score hold {MIN_CELL} rows each")
+    if units - 1 < degrees + MIN_FREEDOM:
+        reason = f"{units} days or clusters of {degrees + MIN_FREEDOM + 1} needed"
+        return MixtureTest(p_value=None, reason=reason, units=units)
+    new = new.merged(cell_of)
+    old_counts, joined = np.zeros(degrees + 1, dtype=np.int64), np.zeros((degrees + 1, degrees + 1))
+    np.add.at(old_counts, cell_of, old)
+    np.add.at(joined, (cell_of[:, None], cell_of), covariance)
+    rows = new.by_class()[0]
+    change = rows / rows.sum() - old_counts / old_counts.sum()
+    total = (joined + new.covariance()[0, 0])[:-1, :-1]
+    statistic = float(quadratic_forms(total[None], change[None, :-1])[0])
+    if statistic == np.inf:
+        return MixtureTest(p_value=None, reason="the days or clusters are too much alike", units=units)
+    p_value = hotelling_p_value(statistic, degrees, units - 1)
+    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees, units=units)
+
+
 def _few_rows(cells: int, size: int) -> str:
     kind = "each class" if size == 2 else "the labelled ones"
     return (
@@ -351,13 +384,13 @@ def _independent(classes: Ints, rows: Ints) -> _Distance:
 def _between_units(source: UnitCounts, target: UnitCounts) -> _Distance:
     """Return the distance whose covariance is that between units."""
     classes, rows = source.by_class(), target.by_class()[0]
-    constant = target.covariance()[0, 0]
+    constant = target.covariance()[0, 0, :-1, :-1]
     return _Distance(
         classes=(classes / classes.sum(axis=1, keepdims=True))[:, :-1],
         target=(rows / rows.sum())[:-1],
         constant=constant,
         linear=np.zeros((len(classes), *constant.shape)),
-        square=source.covariance(),
+        square=source.covariance()[..., :-1, :-1],
     )
 
 

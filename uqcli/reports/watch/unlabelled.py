@@ -29,7 +29,7 @@ from uqcli.methods.watch.before_labels import BeforeLabels
 EXPECTED: Final = {"precision": "expected_precision", "recall": "expected_recall"}
 """Names of the metrics to expect."""
 
-UNSEEN: Final = "A change of what a score means cannot be seen without labels."
+UNSEEN: Final = "This says what changed, not whether the rule is still right: only labels show the precision."
 
 
 class UnlabelledParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +37,7 @@ class UnlabelledParameters(msgspec.Struct, frozen=True, kw_only=True):
 
     confidence: float
     on_invalid: str
+    day: str | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,8 @@ class UnlabelledReport(OneResult):
     Attributes
     ----------
     explained
-        Fewest and most flagged rows that the rate on the calibration rows explains.
+        Fewest and most flagged rows that the rate on the calibration rows explains, if rows are independent;
+        None by days.
     usual
         Flagged share of the calibration rows.
     outside
@@ -54,7 +56,11 @@ class UnlabelledReport(OneResult):
     psi, psi_without_drift
         Population stability index, and its mean at this size without drift.
     drift_p
-        P-value of the test that both have the same distribution; for one look.
+        P-value of the test that both have the same distribution; for one look. None if it has no answer.
+    drift_untested
+        Why it has none; empty if it has one.
+    day
+        Column of days, whose rows may depend on each other; None if rows are taken as independent.
     expected
         Precision and recall to expect, or why they cannot be stated; None without a calibrator.
     """
@@ -63,19 +69,21 @@ class UnlabelledReport(OneResult):
     parameters: UnlabelledParameters
     rows: int
     selected: int
-    explained: tuple[int, int]
+    explained: tuple[int, int] | None
     usual: float
     outside: int
     psi: float
     psi_without_drift: float
     drift_p: float | None
+    drift_untested: str
+    day: str | None
     expected: BeforeLabels | None
     confidence: float
 
     @property
     def metrics(self) -> Metrics:
         """By their contract names."""
-        low, high = self.explained
+        low, high = [end / self.rows for end in self.explained] if self.explained else (None, None)
         found = self.expected
         expected = {} if found is None else {EXPECTED[name]: getattr(found, name) for name in EXPECTED}
         return {
@@ -83,7 +91,7 @@ class UnlabelledReport(OneResult):
             "psi": self.psi,
             "psi_without_drift": self.psi_without_drift,
             "drift_p": self.drift_p,
-            "flagged": Estimate(value=self.selected / self.rows, low=low / self.rows, high=high / self.rows),
+            "flagged": Estimate(value=self.selected / self.rows, low=low, high=high),
             "outside_range": self.outside / self.rows,
             **expected,
         }
@@ -132,16 +140,20 @@ class UnlabelledReport(OneResult):
 
     @property
     def _is_usual(self) -> bool:
-        return self.explained[0] <= self.selected <= self.explained[1]
+        return self.explained is None or self.explained[0] <= self.selected <= self.explained[1]
 
     def _verdict(self) -> str:
+        if self.drift_untested:
+            return "Drift of the scores is not tested."
         drifts = self.drift_p is not None and self.drift_p <= 1 - self.confidence
         return "The scores are distributed differently (significant)." if drifts else "No significant drift."
 
     def _table(self) -> Table:
-        low, high = (percent(end / self.rows) for end in self.explained)
+        usual = f"{percent(self.usual)}, without a range"
+        if self.explained is not None:
+            usual = " to ".join(percent(end / self.rows) for end in self.explained)
         rows = [
-            ("flagged", percent(self.selected / self.rows), f"{low} to {high}"),
+            ("flagged", percent(self.selected / self.rows), usual),
             ("stability index", f"{self.psi:.4f}", f"about {self.psi_without_drift:.4f}"),
             ("test of drift", p_text(self.drift_p), ""),
             ("outside the range", percent(self.outside / self.rows), ""),
@@ -155,6 +167,8 @@ class UnlabelledReport(OneResult):
 
     def _cautions(self) -> list[str]:
         cautions = []
+        if self.drift_untested:
+            cautions.append(f"no test of drift: {self.drift_untested}.")
         if self.outside > 0.01 * self.rows:
             cautions.append(
                 f"{percent(self.outside / self.rows)} of rows are outside the range of the calibration set."
@@ -169,4 +183,19 @@ class UnlabelledReport(OneResult):
         return [
             f"{percent(self.usual)} of the calibration set are flagged.",
             "The test of drift is for one look: repeated every night, it is significant by chance.",
+            *self._about_rows(),
+        ]
+
+    def _about_rows(self) -> list[str]:
+        """State whether rows are taken as independent."""
+        if self.day is None:
+            return [
+                "The test of drift and the range of flagged rows take rows as independent. Rows of one day "
+                "seldom are: name the days with --day."
+            ]
+        tested = [] if self.drift_untested else ["The test of drift takes the rows of a day as dependent."]
+        return [
+            *tested,
+            "The share of flagged rows has no range, which would take rows as independent, as the index "
+            "without drift does.",
         ]

@@ -1,0 +1,84 @@
+"""Count rows by day or cluster in the few cells of a test of drift over dependent rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+
+import numpy as np
+
+from uqcli.artifacts.boundary import drift_cells
+from uqcli.counts import Ints
+from uqcli.errors import DataError
+from uqcli.methods.shift.mixture import UnitCounts
+
+
+class DriftCells:
+    """Rows by unit (a day or a cluster) and cell.
+
+    Parameters
+    ----------
+    bins
+        Uncertainty bins of the rule.
+    """
+
+    def __init__(self, bins: int) -> None:
+        self._cells = drift_cells(bins)
+        self._count = np.zeros((0, int(self._cells.max()) + 1), dtype=np.int64)
+
+    def add(self, unit: Ints, places: tuple[Ints, Ints], weight: Ints) -> None:
+        """Count rows.
+
+        Parameters
+        ----------
+        unit, weight : int64, shape (n,)
+        places
+            Uncertainty bin and score bin of each row.
+        """
+        missing = int(unit.max(initial=-1)) + 1 - len(self._count)
+        if missing > 0:
+            self._count = np.pad(self._count, ((0, max(missing, len(self._count))), (0, 0)))
+        np.add.at(self._count, (unit, self._cells[places]), weight)
+
+    def counts(self, unit_of: Ints | None = None) -> UnitCounts:
+        """Return the rows by unit and cell, of a single class.
+
+        Parameters
+        ----------
+        unit_of : int64, shape (units,), optional
+            Another number for each unit, such as its day.
+        """
+        unit, cell = np.nonzero(self._count)
+        return UnitCounts(
+            unit=unit if unit_of is None else unit_of[unit],
+            class_index=np.zeros(len(unit), dtype=np.int64),
+            cell=cell,
+            count=self._count[unit, cell],
+            shape=(len(self._count), 1, self._count.shape[1]),
+        )
+
+
+def days_of(levels: Mapping[str, int], column: str) -> Ints:
+    """Return the day of each code of a column, as a number; the time of a date is ignored.
+
+    Parameters
+    ----------
+    levels
+        Code of each text.
+
+    Raises
+    ------
+    DataError
+        A text is no date.
+    """
+    day_of = np.zeros(max(levels.values(), default=-1) + 1, dtype=np.int64)
+    for text, code in levels.items():
+        try:
+            day_of[code] = date.fromisoformat(text[:10]).toordinal()
+        except ValueError as error:
+            raise DataError(
+                f"column '{column}' has '{text}'",
+                expected="dates such as 2026-03-31",
+                remedy="convert the column",
+            ) from error
+    return day_of
