@@ -234,7 +234,7 @@ def test_rows_since_a_change_have_their_own_rate(uqcli, files, tmp_path):
 
 def test_rows_without_labels_are_not_counted_and_say_so(uqcli, files, tmp_path):
     days(3).rename({"label": "outcome"}).write_csv(tmp_path / "days.csv")
-    for options in (STATE, ("--day", "day")):
+    for options in (STATE, ("--day", "day", "--matured", "1")):
         outcome = uqcli(*WATCH, "days.csv", *options)
         assert (outcome.code, "no column 'label'" in outcome.err) == (3, True)
     assert not (tmp_path / "state.json").exists()

@@ -12,6 +12,7 @@ from tests.statistical.populations import POPULATIONS
 from uqcli.methods.drift.homogeneity import homogeneity
 from uqcli.methods.drift.prediction import flagged_interval
 from uqcli.methods.drift.stability import population_stability
+from uqcli.methods.shift.mixture import UnitCounts, same_shares
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 
@@ -114,3 +115,42 @@ def test_the_limit_on_rows_outside_the_range_keeps_its_level(fit_rows, new_rows)
                 alarms[level] += outside > flagged_interval(3, fit_rows, new_rows, level)[1]
         for level, number in alarms.items():
             assert not is_above(number, runs, (1 - level) / 2), (level, number / runs)
+
+
+DAY_EFFECTS = [
+    (0.0, 20, 20, 50),
+    (0.5, 20, 60, 50),
+    (0.5, 100, 30, 500),
+    (1.0, 40, 40, 200),
+    (1.0, 60, 20, 50),
+]
+
+
+@pytest.mark.parametrize(("effect", "days", "new_days", "rows"), DAY_EFFECTS)
+def test_the_p_value_between_days_keeps_its_level(effect, days, new_days, rows):
+    """By rows such days reject nearly always; sizes of days vary, and edges are those of the old rows."""
+
+    def scores(random, number):
+        sizes = np.maximum(5, (rows * random.lognormal(0, 0.5, number)).astype(int))
+        day = np.repeat(np.arange(number), sizes)
+        return day, random.normal(size=len(day)) + effect * random.normal(size=number)[day]
+
+    runs, rejected = 2 * REPETITIONS, 0
+    for seed in range(runs):
+        random = np.random.default_rng([6, seed, days, new_days, rows])
+        samples = scores(random, days), scores(random, new_days)
+        ranked = np.sort(samples[0][1])
+        edges = ranked[[rank * len(ranked) // 5 for rank in range(1, 5)]]
+        old, new = (
+            UnitCounts(
+                unit=day,
+                class_index=np.zeros(len(day), dtype=np.int64),
+                cell=np.searchsorted(edges, score, side="right"),
+                count=np.ones(len(day), dtype=np.int64),
+                shape=(int(day[-1]) + 1, 1, 5),
+            )
+            for day, score in samples
+        )
+        found = same_shares(old.by_class()[0], old.covariance()[0, 0], old.present, new)
+        rejected += found.rejects
+    assert stats.binomtest(rejected, runs, 0.02, alternative="greater").pvalue > 1e-3, rejected / runs

@@ -44,6 +44,7 @@ CLASSES = (
     "conformal --proba p_* --method lac --weight w",
     "conformal --proba p_* --method aps --no-randomize",
     "shift --proba p_* --target {folder}/1.parquet",
+    "shift --proba p_* --target {folder}/2.parquet --cluster region",
     "calibrate --proba p_* --weight w",
     "calibrate --proba p_* --method vector",
     "calibrate --proba p_* --method isotonic --weight w",
@@ -133,6 +134,28 @@ def test_values_of_rules_are_equal_on_both_engines(folder, tmp_path):
         reports.append(report.read_bytes())
     assert reports[0] == reports[1]
     assert b'"value_caught"' in reports[0]
+
+
+def test_rows_without_labels_are_compared_alike_on_both_engines(folder, tmp_path):
+    rule_file, rows = str(tmp_path / "rule.json"), pl.read_parquet(folder / "2.parquet")
+    days = pl.Series([f"2026-01-{1 + index % 20:02d}" for index in range(len(rows))])
+    rows = rows.with_columns(day=days, p=pl.col("p").round(1))  # a cluster pools equal rows
+    rows.write_parquet(tmp_path / "fit.parquet")
+    rows.drop("label").write_parquet(tmp_path / "new.parquet")
+    fit = ["boundary", "--score", "p", "--precision", "0.5", "--algorithm", "st", "--cluster", "day"]
+    for engine in ("polars", "spark"):
+        rule_file = str(tmp_path / f"{engine}.json")
+        assert run([*fit, str(tmp_path / "fit.parquet"), "-q", "-o", rule_file, "--engine", engine]) == 0
+    assert (tmp_path / "polars.json").read_bytes() == (tmp_path / "spark.json").read_bytes()
+    for options in ([], ["--day", "day"]):
+        reports = []
+        for engine in ("polars", "spark"):
+            report = tmp_path / f"{engine}_report.json"
+            words = [*options, "-q", "--report", str(report), "--engine", engine]
+            assert run(["watch", rule_file, str(tmp_path / "new.parquet"), *words]) == 0
+            reports.append(report.read_bytes())
+        assert reports[0] == reports[1]
+        assert json.loads(reports[0])["metrics"]["rows"] == len(rows)
 
 
 @pytest.mark.covering("spark", every=3)

@@ -6,12 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import mixture as oracle
+from tests.oracles.drift import drift_between_days
 from uqcli.methods.shift.mixture import (
     UnitCounts,
     hotelling_p_value,
     merged_cells,
     mixture_test,
     quadratic_forms,
+    same_shares,
     simplex_minimum,
 )
 
@@ -167,3 +169,28 @@ def test_the_tail_of_a_distance_between_few_days_is_that_of_hotelling():
 
     t = 2.1  # one dimension: the square of a t statistic
     assert hotelling_p_value(t**2, 1, 9) == pytest.approx(2 * stats.t.sf(t, 9))
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32), st.integers(9, 30), st.integers(9, 30))
+def test_equal_shares_are_tested_as_by_the_oracle(seed, days, new_days):
+    random = np.random.default_rng(seed)
+    shares = random.dirichlet(np.full(5, 5.0))
+    old, new = (
+        np.stack([random.multinomial(60, random.dirichlet(20 * shares + 0.5)) for _ in range(number)])
+        for number in (days, new_days)
+    )
+    counts = counted(old[:, None])
+    found = same_shares(counts.by_class()[0], counts.covariance()[0, 0], days, counted(new[:, None]))
+    assert found.p_value == pytest.approx(drift_between_days(old, new), rel=1e-9)
+    assert found.units == min(days, new_days)
+
+
+def test_reasons_why_equal_shares_are_not_tested():
+    old = counted(np.full((6, 1, 5), 9))
+    new = counted(np.full((40, 1, 5), 9))
+    rows, covariance = old.by_class()[0], old.covariance()[0, 0]
+    assert same_shares(rows, covariance, 6, new).reason == "6 days or clusters of 9 needed"
+    assert "too much alike" in same_shares(rows, covariance, 30, new).reason
+    one = counted(np.tile([[[90, 0, 0, 0, 0]]], (40, 1, 1)))
+    assert "no two cells" in same_shares(rows, covariance, 30, one).reason
