@@ -88,10 +88,8 @@ def p_value(source, target, by_day):
     source = np.stack([source[..., group].sum(axis=-1) for group in groups], axis=-1)
     target = np.stack([target[..., group].sum(axis=-1) for group in groups], axis=-1)
     m = len(groups) - classes
-    if not by_day:
-        return stats.chi2.sf(least_distance(source, target, by_day), m)
     days = min(sum(day.sum() > 0 for day in source), sum(day.sum() > 0 for day in target))
-    nu = days - 1
+    nu = (days if by_day else min(*by_class.sum(axis=1), rows.sum())) - 1
     if nu < m + 4:
         return None
     return stats.f.sf(least_distance(source, target, by_day) * (nu - m + 1) / (nu * m), m, nu - m + 1)

@@ -1,9 +1,11 @@
 """Test whether new rows are a mixture of the classes of labelled rows, which label shift says.
 
 Cells of the score hold the labelled rows by class, and the new rows. Under label shift the cell shares of
-the new rows are a mixture of those of the classes. The distance from the nearest mixture has a chi-squared
-distribution if rows are independent. If the rows of a day or a customer depend on each other, the covariance
-is that between these units, and the distance has Hotelling's distribution (1931).
+the new rows are a mixture of those of the classes. The distance from the nearest mixture has Hotelling's
+distribution (1931), since its covariance is estimated. If rows are independent, its degrees of freedom are
+those of the smallest class or file: a chi-squared distribution rejects 3 % at a level of 1 % with a few
+hundred rows. If the rows of a day or a customer depend on each other, the covariance is that between these
+units.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.counts import Floats, Ints
-from uqcli.kernels.linear import solved
+from uqcli.kernels.linear import inverse, solved
 
 Matrix = NDArray[np.float64]
 Tensor = NDArray[np.float64]
@@ -40,8 +42,9 @@ _EXACT: Final = 2**53
 """Products of counts are exact in float64 below this."""
 
 _UNITS_PER_BLOCK: Final = 1 << 12
+_FEW_CLASSES: Final = 6
 _MAX_STEPS: Final = 200
-_STEP_SIZES: Final[Floats] = 0.5 ** np.arange(24, dtype=np.float64)
+_STEP_SIZES: Final[Floats] = 0.5 ** np.arange(12, dtype=np.float64)
 _RIDGE: Final = 1e-12
 _NEGLIGIBLE: Final = 1e-12
 
@@ -201,20 +204,26 @@ class _Distance:
         by_class = np.einsum("k,ckij->cij", mixture, self.square)
         covariance = self.constant + np.einsum("c,cij->ij", mixture, self.linear + by_class)
         residual = self.target - np.einsum("c,ci->i", mixture, self.classes)
-        scaled = np.stack([solved(covariance, each) for each in (residual, *self.classes)])
+        precision = inverse(covariance)
+        scaled = np.einsum("ij,j->i", precision, residual)
         slopes = self.linear + by_class + by_class.transpose(0, 2, 1)
-        gradient = -2 * np.einsum("ci,i->c", self.classes, scaled[0])
-        gradient -= np.einsum("i,cij,j->c", scaled[0], slopes, scaled[0])
-        return gradient, 2 * np.einsum("ci,ki->ck", self.classes, scaled[1:])
+        gradient = -2 * np.einsum("ci,i->c", self.classes, scaled)
+        gradient -= np.einsum("ci,i->c", np.einsum("cij,j->ci", slopes, scaled), scaled)
+        return gradient, 2 * np.einsum(
+            "ci,ki->ck", self.classes, np.einsum("ij,cj->ci", precision, self.classes)
+        )
 
     def least(self) -> float:
         """Return the least distance over all mixtures.
 
-        Gauss-Newton steps on the simplex, from each class and from equal shares: the covariance depends on
-        the mixture, so that there may be several minima. Infinite if the covariance is singular.
+        Gauss-Newton steps on the simplex, from equal shares and, for few classes, from near each class: the
+        covariance depends on the mixture, so that there may be several minima. Infinite if the covariance is
+        singular.
         """
         size = len(self.classes)
-        starts = [np.full(size, 1 / size), *(0.9 * np.eye(size) + 0.1 / size)]
+        starts = [np.full(size, 1 / size)]
+        if size <= _FEW_CLASSES:
+            starts += [*(0.9 * np.eye(size) + 0.1 / size)]
         return min(self._least_from(start) for start in starts)
 
     def _least_from(self, mixture: Floats) -> float:
@@ -258,11 +267,13 @@ def mixture_test(source: UnitCounts, target: UnitCounts, *, by_unit: bool) -> Mi
     source, target = source.merged(cell_of), target.merged(cell_of)
     if by_unit:
         return _by_unit(source, target)
-    from scipy.special import chdtrc
-
+    degrees, freedom = cells - size, min(fewest, int(rows.sum())) - 1
+    if freedom < degrees + MIN_FREEDOM:
+        few = f"{freedom + 1} rows of a class or of the target, {degrees + MIN_FREEDOM + 1} are needed"
+        return MixtureTest(p_value=None, reason=few)
     statistic = _independent(source.by_class(), target.by_class()[0]).least()
-    p_value = float(chdtrc(cells - size, statistic))
-    return MixtureTest(p_value=p_value, statistic=statistic, degrees=cells - size)
+    p_value = hotelling_p_value(statistic, degrees, freedom)
+    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees)
 
 
 def _by_unit(source: UnitCounts, target: UnitCounts) -> MixtureTest:

@@ -270,7 +270,8 @@ class ShiftReport(OneResult):
         if test.units is not None:
             unit = "clusters" if isinstance(self.parameters.day, msgspec.UnsetType) else "days"
             taken = (
-                f"It takes the rows of {unit} as dependent ({count(test.units)} {unit} or more in each file)."
+                f"It takes the rows of {unit} as dependent ({count(test.units)} {unit} or more in each "
+                "file). Intervals and the test of predicted classes take rows as independent."
             )
         return [
             f"Test whether the new rows are a mixture of the labelled classes, as in a label shift: "
