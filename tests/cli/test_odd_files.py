@@ -1,8 +1,10 @@
 """Tests of files as other programs write them: they are read, or the error names what they are."""
 
+import csv
 import gzip
 import itertools
 import json
+from urllib.parse import quote
 
 import polars as pl
 import pyarrow as pa
@@ -219,3 +221,20 @@ def test_a_last_line_that_is_no_record_is_named(uqcli, folder, line, columns):
         assert f"data row 41 of 'x.csv' is no row, but the last line '{shown}'" in outcome.err
     if columns[0] == "id":
         assert uqcli("tce", "x.csv", "--on-invalid", "drop").code == 0
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "a\r", 'says "x"', "a,b", " ", ""])
+def test_csv_output_quotes_names_that_contain_line_ends(uqcli, folder, name):
+    odd = ROWS.with_columns(pl.lit("v").alias(name))
+    odd.write_parquet(folder / "odd.parquet")
+    assert uqcli("apply", "rule.json", "odd.parquet", "-q", "-o", "odd.csv").code == 0
+    with (folder / "odd.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == [*odd.columns, "decision"]
+    assert [row[4] for row in rows] == ["v"] * ROWS.height
+    key = folder / f"key={quote(name, safe='')}" if name.strip() else folder / "key=1"
+    key.mkdir()
+    ROWS.write_csv(key / "x.csv")
+    output = list(csv.reader(applied(uqcli, key, "--prefix", name).decode().splitlines(keepends=True)))
+    assert output[0] == [*ROWS.columns, "key", f"{name}decision"]
+    assert output[1][4] == (name if name.strip() else "1")

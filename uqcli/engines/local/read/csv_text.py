@@ -190,6 +190,13 @@ class CsvBlock:
         ]
 
 
+def csv_record(fields: Sequence[str], delimiter: str) -> bytes:
+    """Format a record without its line end; fields with delimiters, quotes or line ends are quoted."""
+    text, line_end = io.StringIO(newline=""), "\r\n"  # Python quotes line ends only if it writes them
+    csv.writer(text, delimiter=delimiter, lineterminator=line_end).writerow(fields)
+    return text.getvalue().removesuffix(line_end).encode()
+
+
 def unquoted(fields: pa.LargeBinaryArray, null_values: Sequence[str]) -> pl.Series:
     """Return the field texts without enclosing quotes; empty unquoted fields are null."""
     raw = cast(pl.Series, pl.from_arrow(fields.cast(pa.large_string())))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +13,7 @@ import pyarrow as pa
 
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.arrow import arrow_of, bytes_of
+from uqcli.engines.local.read.csv_text import csv_record
 from uqcli.errors import DataError
 
 if TYPE_CHECKING:
@@ -154,6 +153,4 @@ def block_with_keys(block: CsvBlock, dialect: CsvDialect, keys: Keys) -> CsvBloc
 
 def _fields(delimiter: str, values: Sequence[str]) -> bytes:
     """Format CSV fields with a leading delimiter, quoted if needed."""
-    text = io.StringIO(newline="")
-    csv.writer(text, delimiter=delimiter, lineterminator="").writerow(["", *values])
-    return text.getvalue().encode()
+    return csv_record(["", *values], delimiter)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,7 +22,7 @@ from uqcli.counts import Bools
 from uqcli.defaults import DECIMAL, ROWS_PER_BATCH
 from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
-from uqcli.engines.local.read.csv_text import CsvBlock
+from uqcli.engines.local.read.csv_text import CsvBlock, csv_record
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.errors import DataError
 from uqcli.files import OutputQueue
@@ -107,9 +105,7 @@ class CsvSink:
         _write_bytes(self._stream, records if kept_rows is None else records.filter(arrow_of(kept_rows)))
 
     def _record(self, names: Sequence[str]) -> bytes:
-        text = io.StringIO(newline="")
-        csv.writer(text, delimiter=self.delimiter, lineterminator="").writerow(names)
-        return text.getvalue().encode() + self._form.line_end
+        return csv_record(names, self.delimiter) + self._form.line_end
 
 
 def _as_bytes(column: pl.Series, form: CsvForm) -> pa.LargeBinaryArray:
