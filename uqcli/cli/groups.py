@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import Field, field, fields, is_dataclass
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -35,7 +35,10 @@ def option(
 
 
 def choice(text: str, default: Any = None, *, also: str = "", metavar: str | None = None) -> Any:
-    """Declare an option whose value is a member of an enum; with a metavar, the text must name them all."""
+    """Declare an option whose value is a member of an enum; with a metavar, the text must name them all.
+
+    With the default ``MISSING``, the option is required.
+    """
     return option(metavar, text, default, also=also)
 
 
@@ -98,7 +101,7 @@ def _parameters_of(group: Any, command: str) -> list[inspect.Parameter]:
         inspect.Parameter(
             declared.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=declared.default,
+            default=inspect.Parameter.empty if declared.default is MISSING else declared.default,
             annotation=Annotated[
                 hints[declared.name],
                 _typer_option(group.panel, declared.name, **_metadata(declared, command)),

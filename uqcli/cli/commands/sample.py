@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from typing import Annotated, ClassVar
 
 import typer
@@ -33,7 +33,7 @@ class SampleOptions:
 
     panel: ClassVar = "Sample"
 
-    for_: SampleGoal = choice("What the labels are for: precision or recall.", metavar="GOAL")
+    for_: SampleGoal = choice("What the labels are for: precision or recall.", MISSING, metavar="GOAL")
     budget: int | None = option("N", "Rows to label; for recall, on average.", min=1, max=defaults.MAX_ROWS)
     plan: float | None = option("WIDTH", "State how many labels give an interval of this width.")
     calibrator: str | None = option(
@@ -60,7 +60,7 @@ def sample(
     from uqcli.reports.stream.sample import metrics_of
 
     if drawing.plan is not None:
-        refuse_typed(("output", "budget"), "with --plan", "a plan writes no rows")
+        refuse_typed(("output", "budget"), "with --plan", "one of them: a plan writes no rows")
     provenance = check_outputs(
         reporting,
         None if drawing.plan is not None else rows.output or STDIO,
