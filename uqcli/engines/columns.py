@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from uqcli.engines.request import Roles, listing
-from uqcli.errors import DataError
+from uqcli.errors import DataError, UsageError
 
 _MAX_LENGTH_DIFFERENCE: Final = 1
 """Characters that a misspelt name may have more or fewer: two can negate it (certainty, uncertainty)."""
@@ -34,16 +34,40 @@ class MissingColumnError(DataError):
         self.is_misspelt = is_misspelt
 
 
+class LabelTwiceError(UsageError):
+    """The column of the labels also has another role.
+
+    Attributes
+    ----------
+    role
+        The other role.
+    """
+
+    def __init__(self, role: str, column: str) -> None:
+        super().__init__(
+            f"--label and {_option_of(role)} both name the column '{column}'",
+            expected="different columns: new rows have no label",
+            remedy=f"give {_option_of(role)} or --label another COLUMN",
+        )
+        self.role = role
+
+
 @contextmanager
 def key_named_by(column: str | None, option: str) -> Iterator[None]:
-    """Let the error of a missing key column name another option than ``--by``."""
+    """Let the error of a key column that is missing or the label name another option than ``--by``."""
     try:
         yield
-    except MissingColumnError as error:
+    except (MissingColumnError, LabelTwiceError) as error:
         if error.role != f"by.{column}":
             raise
-        remedy = error.remedy.replace("--by", option)
-        raise DataError(error.found, expected=error.expected, remedy=remedy) from error
+        kind = DataError if isinstance(error, MissingColumnError) else UsageError
+        found, remedy = (text.replace("--by", option) for text in (error.found, error.remedy))
+        raise kind(found, expected=error.expected, remedy=remedy) from error
+
+
+def _option_of(role: str) -> str:
+    """Return the option that names the column of a role."""
+    return f"--{role.removeprefix('-').partition('.')[0].replace('_', '-')}"
 
 
 def identifying_columns(inputs: Sequence[Sequence[str]], roles: Roles) -> tuple[str, ...]:
@@ -79,15 +103,27 @@ def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
     ------
     MissingColumnError, DataError
         A column is missing (the message suggests similar names), or appears twice.
+    LabelTwiceError
+        The column of the labels also has another role.
     """
+    _require_label_alone(roles)
     times = Counter(columns)
     for role, name in roles.column_by_role().items():
         if name not in times:
             raise _missing(columns, source, role.removeprefix("-"), name)
         if times[name] > 1:
             raise DataError(
-                f"column '{name}' appears {times[name]} times in {source}", expected="unique names"
+                f"column '{name}' appears {times[name]} times in {source}",
+                expected="unique names",
+                remedy="rename one of these columns, or leave it out of the file",
             )
+
+
+def _require_label_alone(roles: Roles) -> None:
+    """Refuse the label as score, group or the like: a rule that reads the answer is no rule for new rows."""
+    for role, name in roles.column_by_role().items():
+        if name == roles.label and role != "label":
+            raise LabelTwiceError(role, name)
 
 
 def require_id(columns: Sequence[str], source: str, name: str, option: str = "on") -> None:
@@ -122,7 +158,7 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
     names = _misspelt(name, columns)
     guess = f"did you mean {' or '.join(map(repr, names))}? " if names else ""
     option = "" if names else _usual_options(columns, role, name)
-    option = option or f"--{role.partition('.')[0]} COLUMN"
+    option = option or f"{_option_of(role)} COLUMN"
     if role == name == "score" and not names and (pattern := _class_pattern(columns)):
         option = f"{option}, or --proba '{pattern}' for class probabilities"
     return MissingColumnError(
