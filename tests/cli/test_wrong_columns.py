@@ -67,3 +67,44 @@ def test_the_error_of_a_repeated_name_says_what_to_do(uqcli, tmp_path):
     outcome = uqcli("tce", "twice.csv")
     assert outcome.code == 3
     assert "rename one of these columns" in outcome.err
+
+
+CLASSES = pl.DataFrame(
+    {
+        "p_ash": [0.7, 0.2, 0.1, 0.5] * 10,
+        "p_elm": [0.2, 0.7, 0.1, 0.25] * 10,
+        "p_oak": [0.1, 0.1, 0.8, 0.25] * 10,
+        "label": ["ash", "elm", "oak", "ash"] * 10,
+    }
+)
+
+
+def test_columns_of_classes_are_not_exchanged(uqcli):
+    CLASSES.write_parquet("classes.parquet")
+    fit("conformal classes.parquet --proba p_* -o sets.json")
+    right = ("apply", "sets.json", "classes.parquet")
+    for options in ("--proba p_elm,p_ash,p_oak", "--proba p_oak,p_elm,p_ash"):
+        outcome = uqcli(*right, *options.split())
+        assert outcome.code == 2
+        assert "lists the rule's columns in another order" in outcome.err
+        assert "p_ash,p_elm,p_oak" in outcome.err
+    named = ("--proba", "p_elm,p_ash,p_oak", "--classes", "elm,ash,oak")
+    assert uqcli(*right, *named).out == uqcli(*right).out == uqcli(*right, "--proba", "p_ash,p_elm,p_oak").out
+    CLASSES.rename({"p_ash": "q0", "p_elm": "q1", "p_oak": "q2"}).write_parquet("classes.parquet")
+    assert uqcli(*right, "--proba", "q1,q0,q2").code == 0
+
+
+def test_names_of_classes_do_not_contradict_those_of_the_columns(uqcli):
+    CLASSES.write_csv("classes.csv")
+    for command in ("tce", "conformal", "calibrate"):
+        wrong = uqcli(command, "classes.csv", "--proba", "p_*", "--classes", "elm,ash,oak")
+        assert wrong.code == 2
+        assert "gives the columns p_ash, p_elm, p_oak each other's names" in wrong.err
+        assert "leave out --classes" in wrong.err
+    assert uqcli("tce", "classes.csv", "--proba", "p_*", "--classes", "ash,elm,oak").code == 0
+
+
+def test_the_error_of_an_option_without_use_says_to_leave_it_out(uqcli):
+    outcome = uqcli("apply", "rule.json", "new.csv", "--uncertainty", "day")
+    assert outcome.code == 2
+    assert outcome.err.endswith("; leave out --uncertainty\n")

@@ -41,7 +41,8 @@ class ColumnOverrides:
         """
         for name in names:
             if name in self.typed:
-                raise UsageError(f"--{name.replace('_', '-')} {why}", expected="options that it can use")
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} {why}", remedy=f"leave out {option}")
 
 
 @dataclass(frozen=True, kw_only=True)

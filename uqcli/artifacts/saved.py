@@ -242,7 +242,7 @@ def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: 
     return Roles(
         numbers=numbers,
         turned=turned,
-        classes=classes if overrides.proba is None else overrides.proba.renaming(artifact.class_names),
+        classes=classes if overrides.proba is None else overrides.proba.renaming(classes),
         label=_column([artifact], "label", overrides.label) if labelled else None,
         weight=_column([artifact], "weight", overrides.weight) if labelled and overrides.weighted else None,
         **(_fitted_clusters([artifact]) if labelled else {}),

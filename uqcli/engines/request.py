@@ -108,7 +108,7 @@ class ClassColumns:
         DataError
             The pattern matches fewer than two columns.
         UsageError
-            Names repeat, or there is not one per column.
+            Names repeat, there is not one per column, or they are those of the columns in another order.
         """
         if "*" in self.columns:
             matched = _matched(self.columns, columns)
@@ -129,16 +129,30 @@ class ClassColumns:
                 f"--classes names {len(set(names))} classes for {len(matched)} columns",
                 expected="one name for each column",
             )
+        if "*" in self.columns and set(names) == set(matched) and names != tuple(matched):
+            raise UsageError(
+                f"--classes {','.join(names)} gives the columns {', '.join(matched.values())} "
+                "each other's names",
+                expected="names in the order of the columns",
+                remedy="leave out --classes: the columns name the classes already",
+            )
         return dict(zip(names, matched.values(), strict=True))
 
-    def renaming(self, classes: Sequence[str]) -> dict[str, str]:
+    def renaming(self, known: Mapping[str, str]) -> dict[str, str]:
         """Map known classes to columns.
+
+        Parameters
+        ----------
+        known
+            Columns of the rule, by class, in its order.
 
         Raises
         ------
         UsageError
-            There is not one column per class, or names are of other classes.
+            There is not one column per class, names are of other classes, or the columns are those of the
+            rule in another order, without names.
         """
+        classes = tuple(known)
         if "*" in self.columns:
             if self.columns.count("*") > 1 or self.names is not None:
                 raise UsageError(
@@ -152,6 +166,12 @@ class ClassColumns:
             raise UsageError(
                 f"--proba '{self.columns}' names {len(set(listed))} columns",
                 expected=f"one for each of the classes {', '.join(list(classes)[:12])}",
+            )
+        if self.names is None and set(listed) == set(known.values()) and listed != list(known.values()):
+            raise UsageError(
+                f"--proba '{self.columns}' lists the rule's columns in another order",
+                expected=f"the rule's order: {','.join(known.values())}",
+                remedy="leave out --proba, or name the classes with --classes",
             )
         column_of = dict(zip(names, listed, strict=True))
         return {name: column_of[name] for name in classes}
