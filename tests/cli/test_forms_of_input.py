@@ -160,7 +160,7 @@ def test_the_delimiter_of_a_csv_file_is_recognised_and_reported(
 def test_no_delimiter_is_guessed_if_one_is_given_or_columns_are_missing(uqcli, rows, tmp_path):
     rows.write_csv(tmp_path / "d.csv", separator=";")
     outcome = uqcli("tce", "d.csv", "--delimiter", ",")
-    assert (outcome.code, "no column 'score'" in outcome.err) == (3, True)
+    assert (outcome.code, "the semicolons between them; leave out --delimiter" in outcome.err) == (3, True)
     outcome = uqcli("tce", "d.csv", "--score", "other")
     assert (outcome.code, "no column 'other'" in outcome.err) == (3, True)
 

@@ -24,7 +24,22 @@ ROWS = pl.DataFrame(
     }
 )
 TEXT = ROWS.write_csv()
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 123\n"
 COMMAS = ROWS.write_csv(separator=";", decimal_comma=True)
+
+
+def packed(kind):
+    if kind == "gzip":
+        return gzip.compress(TEXT.encode())
+    if kind == "zstd":
+        return pa.compress(TEXT.encode(), codec="zstd", asbytes=True)
+    sink = pa.BufferOutputStream()
+    if kind == "Parquet":
+        pq.write_table(ROWS.to_arrow(), sink)
+    elif kind == "Arrow":
+        with pa.ipc.new_file(sink, ROWS.to_arrow().schema) as arrow:
+            arrow.write_table(ROWS.to_arrow())
+    return sink.getvalue().to_pybytes()
 
 
 def write_rules():
@@ -131,6 +146,20 @@ def test_a_number_has_one_decimal_mark(value, mark, form):
         ("1,585", "write 1585 for 1,585, or give --decimal , if it is 1.585", "0.5 for"),
         ("58.55%", "write 0.5 for 50%", "null"),
         ("n/a", "--null-value", "percent"),
+        ("#DIV/0!", "--null-value", "write"),
+        ("1.#QNAN", "--null-value", "write"),
+        ("$0.5", "write 0.5 for $0.5", "null"),
+        ("EUR 1,234.56", "write 1234.56 for EUR 1,234.56", "null"),
+        ("1,234.56", "write 1234.56 for 1,234.56", "null"),
+        ("5'118", "write 5118 for 5'118", "null"),
+        ("5\u202f118", "write 5118 for 5\u202f118", "null"),
+        ("\u22123.08", "write -3.08 for \u22123.08", "null"),
+        ("5.1180D-01", "write 5.1180E-01 for 5.1180D-01", "null"),
+        ("'0.5", "write 0.5 for '0.5", "null"),
+        ("1_000", "write 1000 for 1_000", "null"),
+        ("(0.5)", "write -0.5 for (0.5)", "null"),
+        ("\u0660.\u0665", "write 0.5 for \u0660.\u0665", "null"),
+        ("score", "remove the line, which repeats the column names", "null"),
     ],
 )
 def test_a_text_that_is_no_number_has_its_own_remedy(uqcli, folder, value, wanted, unwanted):
@@ -142,6 +171,20 @@ def test_a_text_that_is_no_number_has_its_own_remedy(uqcli, folder, value, wante
     assert "--decimal" not in uqcli("tce", "x.jsonl").err
 
 
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ("1.585", "write 1585 for 1.585, or leave out --decimal if it is 1.585"),
+        ("0.5", "leave out --decimal if the decimal mark is a point"),
+        ("1.234,5", "write 1234,5 for 1.234,5"),
+        ("€ 0,5", "write 0,5 for € 0,5"),
+    ],
+)
+def test_a_text_that_is_no_number_with_a_comma_has_its_own_remedy(uqcli, folder, value, wanted):
+    (folder / "x.csv").write_text(f"score;uncertainty;label\n{value};1;1\n")
+    assert wanted in uqcli("tce", "x.csv", "--decimal", ",").err
+
+
 def test_a_text_that_is_no_number_has_its_own_remedy_on_a_cluster(uqcli, folder):
     (folder / "x.csv").write_text("score,uncertainty,label\n58.55%,1,1\n")
     assert "write 0.5 for 50%" in uqcli("tce", "x.csv", "--engine", "spark").err
@@ -150,20 +193,6 @@ def test_a_text_that_is_no_number_has_its_own_remedy_on_a_cluster(uqcli, folder)
     (folder / "x.csv").write_bytes(gzip.compress(TEXT.encode()))
     assert "is gzip" in uqcli("tce", "x.csv", "--engine", "spark").err
     assert uqcli("tce", "rows.csv", "--engine", "spark", "--decimal", ",").code == 2
-
-
-def packed(kind):
-    if kind == "gzip":
-        return gzip.compress(TEXT.encode())
-    if kind == "zstd":
-        return pa.compress(TEXT.encode(), codec="zstd", asbytes=True)
-    sink = pa.BufferOutputStream()
-    if kind == "Parquet":
-        pq.write_table(ROWS.to_arrow(), sink)
-    elif kind == "Arrow":
-        with pa.ipc.new_file(sink, ROWS.to_arrow().schema) as arrow:
-            arrow.write_table(ROWS.to_arrow())
-    return sink.getvalue().to_pybytes()
 
 
 @pytest.mark.parametrize(
@@ -191,6 +220,24 @@ def test_content_of_another_format_is_named(uqcli, folder, kind, suffix):
         ("x.feather", b"FEA1\0\0\0\0FEA1", "Feather of version 1"),
         ("x.jsonl", json.dumps(ROWS.to_dicts()).encode(), "jq -c '.[]'"),
         ("x.jsonl", b"\xef\xbb\xbf" + json.dumps(ROWS.to_dicts(), indent=1).encode(), "jq -c '.[]'"),
+        (
+            "x.jsonl",
+            b"[0.5, 1]\n[0.4, 0]\n",
+            "lines of JSON arrays; expected one JSON object per line; write",
+        ),
+        ("x.jsonl", TEXT.encode(), "is 'id,score,uncertainty,label', not a JSON object"),
+        ("x.jsonl", ROWS.write_ndjson().encode()[:-5], "check that the file was written to its end"),
+        ("x.csv", ROWS.write_ndjson().encode(), "give --format jsonl"),
+        ("x.csv", json.dumps(ROWS.to_dicts()).encode(), "jq -c '.[]'"),
+        ("x.parquet", TEXT.encode(), "Parquet content, as its name or --format says; name it after"),
+        ("x.parquet", "score;größe\n".encode() * 100, "name it after its content"),
+        ("x.arrow", TEXT.encode(), "Arrow content, as its name or --format says; name it after"),
+        ("x.parquet", packed("Parquet")[:-100], "written to its end"),
+        ("x.parquet", POINTER, "git lfs pull"),
+        ("x.csv", POINTER, "is a pointer of Git LFS"),
+        ("x.jsonl", POINTER, "is a pointer of Git LFS"),
+        ("x.csv", b"<!DOCTYPE html><html>Sign in</html>\n", "is XML or HTML"),
+        ("x.csv", b"rows.csv".ljust(257, b"\0") + b"ustar\0", "is a tar archive; expected text; unpack it"),
     ],
 )
 def test_a_name_that_does_not_fit_is_said(uqcli, folder, name, content, words):
@@ -198,6 +245,79 @@ def test_a_name_that_does_not_fit_is_said(uqcli, folder, name, content, words):
     outcome = uqcli("tce", name)
     assert outcome.code == 3
     assert words in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("x.json", "uqcli does not read .json ('x.json'); expected .parquet"),
+        ("x.json", "give --format jsonl if it has one object per line"),
+        ("x.xlsx", "export the sheet as CSV"),
+        ("x.CSV.ZIP", "does not read .zip"),
+        ("x.tar.gz", "unpack it"),
+        ("x.sas7bdat", "export the rows as CSV or Parquet"),
+        ("x.txt", "does not show a format"),
+        ("x.txt", "rename it or give --format"),
+    ],
+)
+def test_an_ending_of_another_format_has_its_own_remedy(uqcli, folder, name, words):
+    (folder / name).write_text(TEXT)
+    outcome = uqcli("tce", name)
+    assert outcome.code == 3
+    assert words in outcome.err
+    assert uqcli("tce", name, "--format", "csv").code == (0 if name != "x.tar.gz" else 3)
+
+
+@pytest.mark.parametrize("line", ["tce rule.json", "apply rule.json map.json", "tce rows.csv map.json"])
+def test_a_rule_file_is_no_file_of_rows(uqcli, folder, line):
+    outcome = uqcli(*line.split())
+    assert outcome.code == 3
+    assert "is a rule file, not a file of rows" in outcome.err
+    assert "name a file of rows in its place" in outcome.err
+
+
+def test_a_typed_format_holds_whatever_the_name_says(uqcli, folder):
+    ROWS.write_ndjson(folder / "x.csv")
+    ROWS.write_parquet(folder / "y.csv")
+    (folder / "z.parquet").write_text(TEXT)
+    expected = uqcli("tce", "rows.csv", "--json").json
+    for name, format_ in (("x.csv", "jsonl"), ("y.csv", "parquet"), ("z.parquet", "csv")):
+        assert uqcli("tce", name, "--format", format_, "--json").json == expected
+    wrong = uqcli("tce", "y.csv", "--format", "csv").err
+    assert "name it .parquet" in wrong
+    ROWS.write_parquet(folder / "y.parquet")
+    assert "leave out --format" in uqcli("tce", "y.parquet", "--format", "csv").err
+    (folder / "uqcli.toml").write_text("[tce]\nformat = 'csv'\n")  # of streams
+    assert uqcli("tce", "y.parquet", "--json").json == expected
+    assert uqcli("tce", "-", "--json", stdin=TEXT.encode()).json == expected
+
+
+def test_errors_on_streams_name_the_option_of_their_format(uqcli, folder):
+    assert "give --format arrow" in uqcli("tce", "-", stdin=packed("Arrow")).err
+    assert "give --format jsonl" in uqcli("tce", "-", stdin=ROWS.write_ndjson().encode()).err
+    assert uqcli("tce", "-", stdin=packed("gzip")).err.endswith("; unpack it\n")
+
+
+LINES = TEXT.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "words"),
+    [
+        (["Scores of May", "", *LINES], (), "the column names come 2 lines further down"),
+        (["# made by hand", *LINES], (), "1 line further down; expected column names in the first line"),
+        (LINES[1:], (), "has values, not column names: '0,0.925,1.5,1'"),
+        (LINES, ("--delimiter", ";"), "expected the commas between them; leave out --delimiter"),
+        ([line.replace(",", " ") for line in LINES], (), "give --delimiter ' '"),
+        ([LINES[0], *(f"{i},{line}" for i, line in enumerate(LINES[1:]))], (), "row names"),
+    ],
+)
+def test_a_first_line_that_names_no_columns_is_explained(uqcli, folder, lines, options, words):
+    content = "\n".join([*lines, ""]).encode()
+    (folder / "x.csv").write_bytes(content)
+    for outcome in (uqcli("tce", "x.csv", *options), uqcli("tce", "-", *options, stdin=content)):
+        assert outcome.code == 3
+        assert words in outcome.err
 
 
 def test_a_column_may_have_the_name_of_a_format(uqcli, folder):

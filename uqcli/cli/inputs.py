@@ -18,7 +18,7 @@ from uqcli.cli.options import (
     RowOutput,
     RunOptions,
 )
-from uqcli.cli.priority import refuse_typed, typed
+from uqcli.cli.priority import is_typed, refuse_typed, typed
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, OutputQueue, is_stdin
 
@@ -44,6 +44,7 @@ def read_options(options: InputOptions) -> ReadOptions:
     return ReadOptions(
         format=options.format or FileFormat.CSV,
         format_given=options.format is not None,
+        format_wins=is_typed("format"),
         delimiter=None if options.delimiter is None else _delimiter(options.delimiter),
         decimal=options.decimal,
         null_values=tuple(options.null_value or ()),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from uqcli.choices import FileFormat
 from uqcli.engines.partitions import is_partition, partition_keys
 from uqcli.engines.request import ReadOptions
+from uqcli.engines.signatures import STREAM
 from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin
 from uqcli.stores.content import Content, LocalFile
@@ -179,7 +180,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
 def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
     if is_stdin(argument):
         yield InputFile(
-            name="standard input",
+            name=STREAM,
             content=None,
             format=options.format,
             compression=None,
@@ -302,23 +303,61 @@ def _refuse_table_above(tree: Tree, folder: Entry) -> None:
 def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
     content = tree.content(name)
     inferred = inferred_format(content.basename)
-    if inferred.format is None and content.regular and not options.format_given:
-        raise DataError(
-            f"the name '{content.name}' does not show a format",
-            expected=KNOWN_SUFFIXES,
-            remedy="rename it or give --format",
-        )
+    file_format = options.format_of(inferred.format)
+    if file_format is None and content.regular:
+        raise _unknown_format(content)
     return InputFile(
         name=content.name,
         content=content,
-        format=inferred.format or options.format,
+        format=file_format or options.format,
         compression=inferred.compression,
         delimiter=options.delimiter or inferred.delimiter,
         regular=content.regular,
-        stated=inferred.format is not None or options.format_given,
+        stated=file_format is not None,
         keys=partition_keys(content.folders),
     )
 
+
+def _unknown_format(content: Content) -> DataError:
+    """Create the error for a name that shows no format, or one that uqcli does not read."""
+    name = Path(content.basename.lower())
+    suffix = Path(name.stem).suffix if name.suffix in _COMPRESSIONS else name.suffix
+    if suffix == ".json" and _is_rule(content):
+        return DataError(
+            f"'{content.name}' is a rule file, not a file of rows",
+            expected=KNOWN_SUFFIXES,
+            remedy="name a file of rows in its place",
+        )
+    remedy = next((text for suffixes, text in _FOREIGN.items() if suffix in suffixes), None)
+    if remedy is None:
+        problem, remedy = f"the name '{content.name}' does not show a format", "rename it or give --format"
+    else:
+        problem = f"uqcli does not read {suffix} ('{content.name}')"
+    return DataError(problem, expected=KNOWN_SUFFIXES, remedy=remedy)
+
+
+def _is_rule(content: Content) -> bool:
+    """Whether JSON begins as rule files do."""
+    head = b""
+    with suppress(OSError, DataError), content.opened() as stream:
+        head = stream.read(_RULE_BYTES)
+    return b'"kind"' in head and b'"format_version"' in head
+
+
+_RULE_BYTES: Final = 200
+"""Bytes in which a rule file states its kind."""
+
+_FOREIGN: Final = {
+    (".json",): "give --format jsonl if it has one object per line, or convert an array with jq -c '.[]'",
+    (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods"): "export the sheet as CSV",
+    (".zip", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".txz", ".lz4"): "unpack it",
+    (
+        *(".sas7bdat", ".xpt", ".sav", ".dta", ".rds", ".rda", ".rdata", ".pkl", ".pickle", ".npy", ".npz"),
+        *(".h5", ".hdf5", ".orc", ".avro", ".db", ".sqlite", ".sqlite3", ".duckdb", ".mdb", ".accdb"),
+        *(".html", ".htm", ".xml", ".pdf"),
+    ): "export the rows as CSV or Parquet",
+}
+"""What to do with files of other formats, by ending."""
 
 _NON_CSV_SUFFIXES: Final = frozenset(
     {

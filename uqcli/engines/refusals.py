@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Final
@@ -35,16 +36,25 @@ _WITH_POINT: Final = re.compile(r"[+-]?\d*\.\d+")
 _PERCENT: Final = re.compile(r"[+-]?[\d.,]+ ?%")
 
 
-def number_advice(texts: Sequence[str], decimal: str | None) -> tuple[str, str]:
+def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tuple[str, str]:
     """Return what was expected in place of texts that are no numbers, and the remedy if the texts show one.
 
     Parameters
     ----------
+    column
+        Their column.
     decimal
         Decimal mark of the input; None if ``--decimal`` does not apply to it.
     """
+    if set(texts) == {column}:
+        return "rows only", "remove the line, which repeats the column names"
     if decimal == "," and all(map(_WITH_POINT.fullmatch, texts)):
-        return "a number with a decimal comma", "leave out --decimal if the decimal mark is a point"
+        text = texts[0]
+        if all(map(_IN_THOUSANDS.fullmatch, (text.replace(".", ",") for text in texts))):
+            remedy = f"write {text.replace('.', '')} for {text}, or leave out --decimal if it is {text}"
+        else:
+            remedy = "leave out --decimal if the decimal mark is a point"
+        return "a number with a decimal comma", remedy
     if all(map(_IN_THOUSANDS.fullmatch, texts)):
         return "a number without separators", f"write {texts[0].replace(',', '')} for {texts[0]}" + (
             f", or give --decimal , if it is {texts[0].replace(',', '.')}" if decimal else ""
@@ -54,7 +64,35 @@ def number_advice(texts: Sequence[str], decimal: str | None) -> tuple[str, str]:
         return "a number with a decimal point", f"give --decimal , or {remedy}" if decimal else remedy
     if all(map(_PERCENT.fullmatch, texts)):
         return "a number without a percent sign", "divide by 100: write 0.5 for 50%"
-    return "a number", ""
+    plain = [_plain(text, decimal or ".") for text in texts]
+    return "a number", f"write {plain[0]} for {texts[0]}" if all(plain) else ""
+
+
+def _plain(text: str, decimal: str) -> str:
+    """Return the number that a text with other signs in it shows; empty if it shows none."""
+    thousands = "," if decimal == "." else "."
+    number = "".join(str(unicodedata.digit(sign, sign)) for sign in text).replace("\u2212", "-")
+    number = _DECORATION.sub("", number)
+    if number.startswith("(") and number.endswith(")"):  # as accountants write
+        number = f"-{number[1:-1]}"
+    if _GROUPED[decimal].fullmatch(number):
+        number = number.replace(thousands, "")
+    number = _FORTRAN.sub("E", number)
+    return number if number.isascii() and _NUMBER[decimal].fullmatch(number) else ""
+
+
+_DECORATION: Final = re.compile(r"^[A-Z]{3}(?=[\s\d])|(?<=\d)\s*[A-Z]{3}$|[$€£¥₹'`’_\s]")
+"""Codes and signs of currencies, and signs between groups of digits."""
+
+_FORTRAN: Final = re.compile(r"(?<=\d|[.])[dD](?=[+-]?\d)")
+_GROUPED: Final = {
+    ".": re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?"),
+    ",": re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?"),
+}
+_NUMBER: Final = {
+    ".": re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"),
+    ",": re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?"),
+}
 
 
 def require_days(texts: Iterable[str], column: str) -> None:

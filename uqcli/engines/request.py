@@ -42,6 +42,10 @@ class ReadOptions:
     ----------
     format
         Format of inputs whose name does not imply it (standard input, FIFOs).
+    format_given
+        Whether it was given; otherwise it is assumed for streams only.
+    format_wins
+        Whether it also holds for inputs whose name implies another format.
     delimiter
         Field separator of CSV inputs; None for what the name implies, a comma by default.
     decimal
@@ -54,10 +58,15 @@ class ReadOptions:
 
     format: FileFormat = defaults.FILE_FORMAT
     format_given: bool = False
+    format_wins: bool = False
     delimiter: str | None = None
     decimal: str = defaults.DECIMAL
     null_values: tuple[str, ...] = ()
     required_columns: tuple[str, ...] = ()
+
+    def format_of(self, inferred: FileFormat | None) -> FileFormat | None:
+        """Return the format of an input whose name implies one, or None."""
+        return self.format if self.format_wins or (inferred is None and self.format_given) else inferred
 
 
 @dataclass(frozen=True, kw_only=True)

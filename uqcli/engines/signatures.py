@@ -6,7 +6,10 @@ from typing import Final
 
 from uqcli.errors import DataError
 
-SIGNATURE_BYTES: Final = 16
+STREAM: Final = "standard input"
+"""Name of standard input in messages."""
+
+SIGNATURE_BYTES: Final = 512
 """Number of first bytes that are enough."""
 
 _SIGNATURES: Final = {
@@ -21,8 +24,15 @@ _SIGNATURES: Final = {
     b"\xfd7zXZ\0": ("xz", "unpack it"),
     b"BZh91AY&SY": ("bzip2", "unpack it"),
     b"SQLite format 3\0": ("SQLite", "export the table as CSV"),
+    b"\xc2\xea\x81\x60": ("SAS", "export it as CSV"),
+    b"$FL2": ("SPSS", "export it as CSV"),
+    b"7z\xbc\xaf\x27\x1c": ("7z", "unpack it"),
+    b"version https://git-lfs.github.com/": ("a pointer of Git LFS", "fetch the file with git lfs pull"),
 }
 """Name of the content and remedy, by first bytes; a CSV header might begin with any text."""
+
+_TAR: Final = slice(257, 262)
+"""Where an archive of tar says so."""
 
 
 def content_of(head: bytes) -> tuple[str, str] | None:
@@ -33,6 +43,8 @@ def content_of(head: bytes) -> tuple[str, str] | None:
     >>> content_of(b"PAR1,score"), content_of(bytes([31, 139, 8]))
     (None, ('gzip', 'unpack it, or add .gz to its name'))
     """
+    if head[_TAR] == b"ustar":
+        return "a tar archive", "unpack it"
     return next((content for start, content in _SIGNATURES.items() if head.startswith(start)), None)
 
 
@@ -47,4 +59,9 @@ def require_text(head: bytes, name: str) -> None:
     content = content_of(head)
     if content is not None:
         kind, remedy = content
+        is_named_so = name.lower().endswith(remedy.rpartition(" ")[2])
+        if is_named_so:
+            remedy = "leave out --format"
+        elif name == STREAM:
+            remedy = f"give --format {kind.lower()}" if "name it" in remedy else remedy.partition(",")[0]
         raise DataError(f"the content of '{name}' is {kind}", expected="text", remedy=remedy)

@@ -459,7 +459,7 @@ class Check:
         columns = {**{key: name for key, name in numbers.items() if key != "w"}}
         for key, name in columns.items():
             self._refuse_unreadable(
-                answers, key, name, *refusals.number_advice([answers[f"said_{key}"] or ""], None)
+                answers, key, name, *refusals.number_advice(name, [answers[f"said_{key}"] or ""], None)
             )
         if self.roles.label is not None:
             expected, remedy = "0/1 or true/false", "name the positive label with --positive VALUE"
@@ -468,9 +468,8 @@ class Check:
                 remedy = "check --label, or name the classes with --classes"
             self._refuse_unreadable(answers, "y", self.roles.label, expected, remedy)
         if self.roles.weight is not None:
-            self._refuse_unreadable(
-                answers, "w", self.roles.weight, *refusals.number_advice([answers["said_w"] or ""], None)
-            )
+            advice = refusals.number_advice(self.roles.weight, [answers["said_w"] or ""], None)
+            self._refuse_unreadable(answers, "w", self.roles.weight, *advice)
             self._refuse_weights(answers, self.roles.weight)
         for name in self.amounts:
             if answers[f"unusable_{name}"]:

@@ -136,7 +136,7 @@ def input_of(session: SparkSession, name: str, options: ReadOptions) -> ClusterI
 def _read(session: SparkSession, name: str, options: ReadOptions) -> Frame:
     session.conf.set(_INFERENCE, "false")
     inferred = inferred_format(name.rstrip("/"))
-    file_format = inferred.format or (options.format if options.format_given else FileFormat.PARQUET)
+    file_format = options.format_of(inferred.format) or FileFormat.PARQUET
     if file_format is FileFormat.PARQUET:
         return session.read.parquet(name)
     if file_format is FileFormat.CSV:

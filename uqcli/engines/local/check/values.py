@@ -52,7 +52,8 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
 
 def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> DataError:
     """Create the error for non-numeric texts."""
-    expected, remedy = refusals.number_advice(text.filter(wrong)[:_MAX_TEXTS].to_list(), batch.decimal)
+    texts = text.filter(wrong)[:_MAX_TEXTS].to_list()
+    expected, remedy = refusals.number_advice(column, texts, batch.decimal)
     advice = expected, remedy or "name texts that mean null with --null-value"
     return unreadable(batch, column, text, wrong.to_numpy(), advice)
 

@@ -12,6 +12,7 @@ from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
 from uqcli.engines.local.read.delimiter import delimiter_name, recognised
 from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.first_line import require_names
 from uqcli.engines.local.read.partitioned import (
     block_with_keys,
     dialect_with_keys,
@@ -70,7 +71,19 @@ class CsvSource:
         )
 
     def _header(self, stream: BinaryIO) -> CsvHeader:
-        header = read_header(stream, self.origin.name, self._delimiter)
+        header = self._split(read_header(stream, self.origin.name, self._delimiter))
+        require_names(
+            header.text.decode(),
+            header.remainder,
+            self.origin.name,
+            self._options.required_columns,
+            self._delimiter,
+            typed=self._options.delimiter is not None,
+        )
+        return header
+
+    def _split(self, header: CsvHeader) -> CsvHeader:
+        """Split the header at the delimiter that it states, or that separates the needed columns."""
         if self._options.delimiter is not None:
             return header
         if header.stated_delimiter is not None:

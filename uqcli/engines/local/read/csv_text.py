@@ -447,10 +447,13 @@ def _count_fields(text: bytes, starts: Ints, ends: Ints, dialect: CsvDialect, fi
     fields = np.diff(bounds) + 1
     if (fields > expected).any():
         index = int(np.argmax(fields > expected))
+        remedy = "quote fields that contain the delimiter, or give --delimiter"
+        if first_row + index == 0 and fields[0] == expected + 1:
+            remedy = f"name the first column if it holds row names (R: col.names = NA), or {remedy}"
         raise DataError(
             f"data row {first_row + index + 1} of '{dialect.name}' has {fields[index]} fields",
             expected=f"{expected} as in the header",
-            remedy="quote fields that contain the delimiter, or give --delimiter",
+            remedy=remedy,
         )
     return fields
 

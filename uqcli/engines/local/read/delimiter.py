@@ -24,12 +24,12 @@ def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None
     >>> recognised("score;label", ",", ["score", "label"]), recognised("score,a;b", ",", ["score"])
     (';', None)
     """
-    if not needed or _columns_found(header, delimiter, needed):
+    if not needed or columns_found(header, delimiter, needed):
         return None
     fitting = (
         candidate
         for candidate in _DELIMITER_NAMES
-        if candidate != delimiter and _columns_found(header, candidate, needed) == len(needed)
+        if candidate != delimiter and columns_found(header, candidate, needed) == len(needed)
     )
     return next(fitting, None)
 
@@ -39,7 +39,8 @@ def delimiter_name(delimiter: str) -> str:
     return _DELIMITER_NAMES[delimiter]
 
 
-def _columns_found(header: str, delimiter: str, needed: Sequence[str]) -> int:
+def columns_found(header: str, delimiter: str, needed: Sequence[str]) -> int:
+    """Count the needed columns, or patterns, in a header that is split at a delimiter."""
     try:
         columns = next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter), [])
     except csv.Error:

@@ -130,9 +130,18 @@ def _other_content(origin: Origin) -> tuple[str, str] | None:
         head = stream.read(SIGNATURE_BYTES)
     named = origin.compression or str(origin.format).capitalize()
     kind, remedy = content_of(head) or (None, "name it after its content, such as .csv")
-    if not head or kind == named or (kind is None and origin.compression is None):
+    if not head or kind == named or (kind is None and origin.compression is None and not _is_text(head)):
         return None
-    return f"{named} content, as its name says", remedy
+    return f"{named} content, as its name{'' if origin.compression else ' or --format'} says", remedy
+
+
+def _is_text(head: bytes) -> bool:
+    """Whether the first bytes of a file are those of a text."""
+    try:
+        text = head.decode()
+    except UnicodeDecodeError as error:
+        text = "" if error.start < len(head) - 3 else head[: error.start].decode()
+    return bool(text) and all(character.isprintable() or character in "\t\r\n\ufeff" for character in text)
 
 
 def _remedy(origin: Origin) -> str:

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from uqcli.counts import Ints
 from uqcli.defaults import CSV_BLOCK_BYTES
+from uqcli.document import printable
 from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.read.csv_text import BOM, MAX_RECORD_BYTES, require_utf8
 from uqcli.errors import DataError
@@ -34,6 +35,9 @@ _LONE_SURROGATE: Final = re.compile(
 """Lone surrogate, which polars would turn into a NUL."""
 
 _BLANK: Final = b" \t\r"
+_MAX_CHARACTERS: Final = 40
+"""Maximum characters of a line in a message."""
+
 _NEWLINE, _OPEN, _CLOSE = 10, ord("{"), ord("}")
 
 
@@ -225,7 +229,7 @@ class JsonBlock:
         return DataError(
             f"'{self.name}' is not JSON Lines: {reason}",
             expected="one JSON object per line",
-            remedy="write null for NaN, and one object per line",
+            remedy="write null for NaN and one object per line; check that the file was written to its end",
         )
 
 
@@ -309,14 +313,32 @@ def _trimmed(text: bytes, name: str, row: int) -> bytes:
     lines = [line.strip(_BLANK) for line in text.split(b"\n")]
     text = b"".join(line + b"\n" for line in lines if line)
     if not _has_only_objects(text):
-        if row == 0 and text.startswith(b"["):
-            raise DataError(
-                f"'{name}' is a JSON array",
-                expected="one JSON object per line",
-                remedy="convert it with jq -c '.[]'",
-            )
+        if row == 0:
+            _require_an_object(text, name)
         JsonBlock(name=name, text=text, first_row=row)._explain("a line is no object")
     return text
+
+
+def _require_an_object(text: bytes, name: str) -> None:
+    """Refuse a first line that shows another format."""
+    lines = text.split(b"\n", maxsplit=2)
+    first = lines[0]
+    if first.startswith(b"["):
+        is_row = first.endswith(b"]") and len(lines) > 1 and lines[1].startswith(b"[")
+        raise DataError(
+            f"'{name}' is {'lines of JSON arrays' if is_row else 'a JSON array'}",
+            expected="one JSON object per line",
+            remedy="write each row as an object with the names of its columns"
+            if is_row
+            else "convert it with jq -c '.[]'",
+        )
+    line = printable(first.decode(), _MAX_CHARACTERS)
+    if not first.startswith(b"{") and line[:1].isalnum():
+        raise DataError(
+            f"the first line of '{name}' is '{line}', not a JSON object",
+            expected="one JSON object per line",
+            remedy="give --format csv, or name it .csv, if it is CSV",
+        )
 
 
 def _has_only_objects(text: bytes) -> bool:
