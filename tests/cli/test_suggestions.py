@@ -13,6 +13,10 @@ def files(uqcli, tmp_path):
     frame.write_csv(tmp_path / "fit.csv")
     frame.with_columns(pl.col("score") * 100).write_csv(tmp_path / "percent.csv")
     frame.rename({"score": "Prob", "label": "y"}).write_csv(tmp_path / "names.csv")
+    frame.select(p_cat=1 - pl.col("score"), p_dog="score", label="label").write_csv(tmp_path / "animals.csv")
+    frame.rename({"score": " score ", "label": "label\xa0"}).write_csv(tmp_path / "blanks.csv")
+    frame.rename({"score": "Pru\u0308fwert"}).write_csv(tmp_path / "accents.csv")
+    frame.with_columns(a=1, b=2).write_csv(tmp_path / "groups.csv")
     frame.select(p_0=1 - pl.col("score"), p_1="score", label="label").write_csv(tmp_path / "classes.csv")
     fit = ("boundary", "fit.csv", "--recall", "0.5", "--algorithm", "st", "-q", "-o", "rule.json")
     assert uqcli(*fit).code == 0
@@ -46,6 +50,12 @@ CASES = {
         "no column 'other' in 'fit.csv', which has score, label; give --score COLUMN",
     ),
     "conformal classes.csv": (3, "or --proba 'p_*' for class probabilities"),
+    "conformal animals.csv": (3, "give --score COLUMN, or --proba 'p_*' for class probabilities"),
+    "tce blanks.csv": (3, "did you mean ' score '? give --score COLUMN"),
+    "tce blanks.csv --delimiter ,": (3, "did you mean ' score '? give --score COLUMN"),
+    "tce accents.csv --score Pr\xfcfwert": (3, "did you mean 'Pru\\u0308fwert'? rename it"),
+    "tce groups.csv --by a,b": (3, "--by takes one column: write their values into one, and give --by"),
+    "boundary fit.csv --gain $100 --cost 1 --algorithm st": (3, "give --gain NUMBER or COLUMN"),
     "boundary fit.csv --precision 80 --algorithm st": (2, "did you mean 0.8?"),
     "boundary fit.csv --recall 99.5% --algorithm st": (2, "did you mean 0.995?"),
     "boundary fit.csv --max-selected 200% --algorithm st": (2, "max-selected '200%'; expected"),

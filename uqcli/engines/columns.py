@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -155,10 +156,14 @@ def require_no_label(columns: Sequence[str], source: str, label: str) -> None:
 
 
 def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataError:
-    names = _misspelt(name, columns)
-    guess = f"did you mean {' or '.join(map(repr, names))}? " if names else ""
+    names = _alike(name, columns) or _misspelt(name, columns)
+    guess = f"did you mean {' or '.join(_shown(other, name) for other in names)}? " if names else ""
     option = "" if names else _usual_options(columns, role, name)
-    option = option or f"{_option_of(role)} COLUMN"
+    option = option or f"{_option_of(role)} {_VALUES.get(role.partition('.')[0], 'COLUMN')}"
+    if any(_is_composed_otherwise(other, name) for other in names):
+        guess = f"{guess}rename it, since its characters only look alike, or "
+    if "," in name and all(part.strip() in columns for part in name.split(",")):
+        guess = f"{_option_of(role)} takes one column: write their values into one, and "
     if role == name == "score" and not names and (pattern := _class_pattern(columns)):
         option = f"{option}, or --proba '{pattern}' for class probabilities"
     return MissingColumnError(
@@ -170,9 +175,14 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
     )
 
 
+_VALUES: Final = {"proba": "PATTERN", "gain": "NUMBER or COLUMN", "cost": "NUMBER or COLUMN"}
+"""Values of options that do not take a column alone, by role."""
+
+
 def _class_pattern(columns: Sequence[str]) -> str:
-    """Return a pattern of columns that are numbered alike, as class probabilities are; empty if none are."""
-    prefixes = Counter(match[1] for column in columns if (match := re.fullmatch(r"(.*\D)\d+", column)))
+    """Return a pattern of columns that are named alike, as class probabilities are; empty if none are."""
+    matches = (re.fullmatch(r"(.*\D)\d+|((?:p|prob|proba|score)_).+", column) for column in columns)
+    prefixes = Counter(match[1] or match[2] for match in matches if match)
     prefix, number = max(prefixes.items(), key=lambda item: item[1], default=("", 0))
     return f"{prefix}*" if number > 1 else ""
 
@@ -203,6 +213,26 @@ _USUAL: Final = {
     ),
 }
 """Usual names of columns, without regard to case, by role; the first is taken."""
+
+
+def _alike(name: str, columns: Sequence[str]) -> list[str]:
+    """Return columns that differ from a name only in blanks around it, in unseen or composed characters."""
+    return [column for column in columns if _seen(column) == _seen(name)]
+
+
+def _seen(name: str) -> str:
+    text = unicodedata.normalize("NFKC", name)
+    return "".join(sign for sign in text if unicodedata.category(sign) != "Cf").strip().casefold()
+
+
+def _shown(column: str, name: str) -> str:
+    """Quote a column, with escapes where it would look like the name in place of which it is suggested."""
+    return ascii(column) if _is_composed_otherwise(column, name) else repr(column)
+
+
+def _is_composed_otherwise(column: str, name: str) -> bool:
+    """Whether two names look alike, but accents are parts of letters in one of them only."""
+    return unicodedata.normalize("NFC", column) == unicodedata.normalize("NFC", name)
 
 
 def _misspelt(name: str, columns: Sequence[str]) -> list[str]:

@@ -63,7 +63,7 @@ def require_names(
             expected=f"the {delimiter_name(other)} between them",
             remedy="leave out --delimiter",
         )
-    if not typed and columns_found(header, " ", needed):
+    if not typed and delimiter not in header and columns_found(header, " ", needed):
         raise DataError(
             f"blanks separate the columns of '{name}', which begins with '{line}'",
             expected="commas, semicolons, tabs or vertical bars",
