@@ -21,6 +21,10 @@ _DECIMAL: Final = re.compile(
     re.ASCII,
 )
 _PERCENT: Final = re.compile(r"(\d{1,3}(?:\.\d{1,9})?) ?%?", re.ASCII)
+_LEAST_PERCENT: Final = 2
+"""A number above 1 but below this is rather a mistake than a percentage."""
+
+_WITH_COMMA: Final = re.compile(r"0?,\d{1,30}", re.ASCII)
 _LONG_DECIMAL: Final = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -64,9 +68,9 @@ def decimal(
     ]
     if above is None:
         bounds.insert(0, "of at least 0")
-    digits, remedy = "", ""
-    if at_most == 1 and (percent := _PERCENT.fullmatch(text)) and 1 < float(percent[1]) <= 100:
-        remedy = f"did you mean {float(percent[1]) / 100:g}?"
+    digits = ""
+    share = _share_meant(text, most=Fraction(1) if at_most == 1 else Fraction(1, 2))
+    remedy = f"did you mean {share}?" if share and 1 in (at_most, below) else ""
     if value is None and _LONG_DECIMAL.fullmatch(text):
         digits = f", of at most {MAX_DIGITS} digits on each side and two in its exponent"
     raise UsageError(
@@ -74,6 +78,23 @@ def decimal(
         expected=f"a decimal number {' and '.join(bounds)}{digits}",
         remedy=remedy,
     )
+
+
+def _share_meant(text: str, *, most: Fraction) -> str:
+    """Return the share that a percentage or a number with a decimal comma means; empty if it means none.
+
+    Parameters
+    ----------
+    most
+        Maximum share: a risk of 90 may as well be a confidence.
+    """
+    if _WITH_COMMA.fullmatch(text):
+        return text.replace(",", ".")
+    percent = _PERCENT.fullmatch(text)
+    if percent is None or (float(percent[1]) < _LEAST_PERCENT and not text.endswith("%")):
+        return ""
+    share = Fraction(percent[1]) / 100
+    return f"{float(share):g}" if 0 < share <= most else ""
 
 
 def _within(value: Fraction, *, above: int | None, below: int | None, at_most: int | None) -> bool:

@@ -57,6 +57,18 @@ CASES = {
     "tce groups.csv --by a,b": (3, "--by takes one column: write their values into one, and give --by"),
     "boundary fit.csv --gain $100 --cost 1 --algorithm st": (3, "give --gain NUMBER or COLUMN"),
     "boundary fit.csv --precision 80 --algorithm st": (2, "did you mean 0.8?"),
+    "boundary fit.csv --precision 0,8": (2, "commas separate several bounds; did you mean 0.8?"),
+    "boundary fit.csv --precision 0.5 --recall 0,8": (2, "did you mean 0.8?"),
+    "boundary fit.csv --precision 1.01": (2, "above 0 and at most 1\n"),
+    "boundary fit.csv --precision 0.5% --recall 1": (2, "did you mean 0.005?"),
+    "boundary fit.csv --recall 0.5 --certify 10%": (2, "did you mean 0.1?"),
+    "boundary fit.csv --recall 0.5 --certify 90": (2, "above 0 and below 1\n"),
+    "conformal fit.csv --alpha 10": (2, "did you mean 0.1?"),
+    "tce fit.csv --alpha 5": (2, "did you mean 0.05?"),
+    "evaluate rule.json fit.csv --confidence 95": (2, "did you mean 0.95?"),
+    "boundary fit.csv -precision 0.8": (2, "No such option: -precision; did you mean --precision? see"),
+    "boundary fit.csv -p 0.8": (2, "No such option: -p; see uqcli boundary --help"),
+    "boundary fit.csv --precision": (2, "requires an argument; see uqcli boundary --help"),
     "boundary fit.csv --recall 99.5% --algorithm st": (2, "did you mean 0.995?"),
     "boundary fit.csv --max-selected 200% --algorithm st": (2, "max-selected '200%'; expected"),
     "watch rule.json fit.csv --state bad.state": (
@@ -84,3 +96,29 @@ def test_the_simpler_of_two_equally_good_rules_is_named(uqcli, files, tmp_path):
     assert "No significant difference: use rule.json, the simpler rule." in text
     again = " ".join(uqcli("evaluate", "rule.json", "rule.json", "two.csv", "--verbose").out.decode().split())
     assert "either will do, so keep" in again
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "boundary fit.csv --recall 0.5 --algorithm smooth --uncertainty score --certify 0.9",
+        "conformal fit.csv --alpha 0.9",
+        "tce fit.csv --alpha 0.95",
+        "watch rule.json fit.csv --delta 0.9",
+    ],
+)
+def test_a_risk_that_may_be_meant_as_a_confidence_is_cautioned_of(uqcli, files, line):
+    *usual, option, risk = line.split()
+    assert f"{option} {risk} is the probability of an error" in uqcli(*line.split(), "--verbose").out.decode()
+    cautions = uqcli(*line.split(), "--json").json["cautions"]
+    assert any(f"give {option} {1 - float(risk):.4g}" in sentence for sentence in cautions)
+    assert "probability of an error" not in uqcli(*usual, option, "0.5", "--verbose").out.decode()
+
+
+def test_errors_of_numbers_name_the_value_and_what_was_expected(uqcli, files):
+    for value, expected in (("five", "whole number"), ("1.5", "whole number"), ("-1", "at least 0")):
+        outcome = uqcli("boundary", "fit.csv", "--recall", "0.5", "--seed", value)
+        assert outcome.code == 2
+        assert value in outcome.err
+        assert expected in outcome.err or "integer" in outcome.err or "range" in outcome.err  # of older typer
+        assert "Input should" not in outcome.err

@@ -117,20 +117,26 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(raised, KeyboardInterrupt | SystemExit | GeneratorExit):
             raise
         hide_progress()
-        error = _to_uqcli_error(raised)
+        error = _to_uqcli_error(raised, command=first[0] if first and first[0] in COMMANDS else "")
         _report(error, debug="--debug" in arguments or wants_debug())
         return error.exit_code
     return code if isinstance(code, int) else 0
 
 
-def _to_uqcli_error(error: BaseException) -> UqcliError:
-    """Convert any exception to a UqcliError."""
+def _to_uqcli_error(error: BaseException, *, command: str = "") -> UqcliError:
+    """Convert any exception to a UqcliError.
+
+    Parameters
+    ----------
+    command
+        The command that raised it; empty if there is none.
+    """
     if isinstance(error, UqcliError):
         return error
     if isinstance(error, BrokenPipeError):
         return ClosedPipeError("closed pipe")
     if isinstance(error, typer.TyperException):
-        return _usage_error(error)
+        return _usage_error(error, command)
     if _is_out_of_memory(error):
         return DataError(
             "not enough memory",
@@ -145,13 +151,21 @@ def _to_uqcli_error(error: BaseException) -> UqcliError:
     )
 
 
-def _usage_error(error: typer.TyperException) -> UsageError:
+def _usage_error(error: typer.TyperException, command: str) -> UsageError:
     """Convert an error of the command line, and say what may have been meant."""
     message = error.format_message().replace("Value error, ", "").rstrip(".")  # pydantic's prefix
     context, meant = getattr(error, "ctx", None), ""
-    possible = getattr(error, "possibilities", None)
-    if possible is not None and context is not None:
+    hint = f"see {context.command_path if context else f'uqcli {command}'.rstrip()} --help"
+    if found := _NO_VALUE.search(message):
+        causes: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
+        value = causes[0]["input"] if causes else ""
+        expected = _WORDS.get(found[1]) or f"a number of at {_MOST[found[2]]} {found[3]}"
+        return UsageError(f"{error.param.opts[0]} '{value}'", expected=expected, remedy=hint)  # type: ignore[attr-defined]
+    if hasattr(error, "possibilities") and context is not None:
         name, message = getattr(error, "option_name", ""), getattr(error, "message", message)
+        whole = getattr(error.__context__, "option_name", "")
+        if len(name) == 2 and whole.startswith(name[0]) and len(whole) > 2:  # one dash, but a whole word
+            name, message = whole, message.replace(name, whole)
         options = [option for parameter in context.command.params for option in parameter.opts]
         meant = meant_option(name, options)
     elif found := _NO_COMMAND.match(message):
@@ -160,9 +174,14 @@ def _usage_error(error: typer.TyperException) -> UsageError:
         choices = re.findall(r"'([^']*)'", found[2])
         meant = meant_choice(found[1], choices)
     join = " " if meant.endswith("?") else "; "
-    return UsageError(message, remedy=f"{meant}{join if meant else ''}{_help_hint(error)}")
+    return UsageError(message, remedy=f"{meant}{join if meant else ''}{hint}")
 
 
+_NO_VALUE: Final = re.compile(
+    r"Input should be (?:a valid (integer|number|boolean)|(greater|less) than or equal to (\S+))"
+)
+_WORDS: Final = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
+_MOST: Final = {"greater": "least", "less": "most"}
 _NO_COMMAND: Final = re.compile(r"No such command '([^']*)'")
 _NO_CHOICE: Final = re.compile(r"'([^']*)' is not (?:one of )?(.*)")
 
@@ -194,8 +213,3 @@ def _report(error: UqcliError, *, debug: bool) -> None:
         sys.stderr.write(f"{start}{error.message}\n")
         sys.stderr.flush()
         mark_ended()
-
-
-def _help_hint(error: typer.TyperException) -> str:
-    context = getattr(error, "ctx", None)
-    return f"see {context.command_path} --help" if context else "see uqcli --help"

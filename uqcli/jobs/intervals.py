@@ -16,6 +16,7 @@ from uqcli.methods.survey import (
     SurveyInterval,
     proportion_interval,
 )
+from uqcli.running.remarks import caution
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,17 @@ def check_confidence(confidence: float) -> None:
         It is not strictly between 0 and 1.
     """
     if not 0 < confidence < 1:
-        raise UsageError(f"confidence {confidence:g}", expected="a number between 0 and 1")
+        meant = f"did you mean {confidence / 100:g}?" if 2 <= confidence < 100 else ""
+        raise UsageError(f"confidence {confidence:g}", expected="a number between 0 and 1", remedy=meant)
+
+
+def caution_confidence(option: str, risk: float) -> None:
+    """Caution that a typed risk of more than one half may have been meant as a confidence."""
+    if risk > 0.5:
+        caution(
+            f"{option} {risk:g} is the probability of an error, not a confidence: "
+            f"for a confidence of {risk:g}, give {option} {1 - risk:.4g}."
+        )
 
 
 def proportion_estimate(successes: int, trials: int, confidence: float) -> ExactEstimate:

@@ -22,6 +22,7 @@ from uqcli.jobs.boundary.dependence import counts_by_cluster
 from uqcli.jobs.boundary.keyed import copies, split_by_hash
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.evaluate.clusters import ClusterTally
+from uqcli.jobs.intervals import caution_confidence
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.methods.bin.reference import Reference, reference_of
@@ -220,6 +221,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
         An option conflicts with a certificate.
     """
     delta = decimal("certify", request.certify or "", above=0, below=1)
+    caution_confidence("--certify", float(delta))
     check_seed(request.seed)
     request.grid.spec(Algorithm.SMOOTH).check()
     if request.searched not in _CERTIFIED_ALGORITHMS:

@@ -20,6 +20,7 @@ from uqcli.engines.request import DataRequest, Inputs
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.jobs.class_rows import ClassReader
+from uqcli.jobs.intervals import caution_confidence
 from uqcli.jobs.labelled import sum_notes
 from uqcli.jobs.result import Result, inherit_doubts, keeps_doubts
 from uqcli.jobs.shift.run import ShiftRequest
@@ -81,6 +82,7 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
         An option is out of range, classes differ, or rows or class weights cannot be read.
     """
     alpha = parse_alpha(request.alpha)
+    caution_confidence("--alpha", float(alpha))
     if request.shift is not None and request.target is not None:
         raise UsageError("--shift and --target together", expected="one of them")
     shift = None if request.shift is None else load_shift(request.shift)

@@ -74,7 +74,8 @@ class MeasureOptions:
             alpha or a number of bins is out of range.
         """
         if not 0 < self.alpha <= 1:
-            raise UsageError(f"alpha {self.alpha:g}", expected="above 0 and at most 1")
+            meant = f"did you mean {self.alpha / 100:g}?" if 2 <= self.alpha <= 50 else ""
+            raise UsageError(f"alpha {self.alpha:g}", expected="a number above 0 and at most 1", remedy=meant)
         for name, value in (("n_bins", self.n_bins), ("n_min", self.n_min), ("n_max", self.n_max)):
             if value is not None:
                 check_size(name, value)

@@ -20,7 +20,7 @@ from uqcli.engines.protocol import Partition
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.audit import audit_scores, pooled_outcomes, with_audited
-from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
+from uqcli.jobs.intervals import ResamplingPlan, caution_confidence, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.jobs.result import Result
 from uqcli.jobs.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
@@ -242,6 +242,7 @@ def _part_at(rows: Rows, indices: Ints | None) -> Rows:
 
 def _check(request: TceRequest) -> None:
     request.measure.check()
+    caution_confidence("--alpha", request.measure.alpha)
     check_confidence(request.confidence)
     check_bootstrap(request.bootstrap)
 

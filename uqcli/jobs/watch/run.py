@@ -34,7 +34,7 @@ from uqcli.jobs.dependent_columns import dependent_columns
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.conformal_sets import labelled_sets_request
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.intervals import check_confidence
+from uqcli.jobs.intervals import caution_confidence, check_confidence
 from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.result import Result
 from uqcli.jobs.rule_groups import as_decided
@@ -89,6 +89,7 @@ def _watched(
     request = _by_day(request, rule, saved)
     parameters = _parameters(request, saved)
     delta = decimal("delta", parameters.delta, above=0, below=1)
+    caution_confidence("--delta", float(delta))
     cluster = None if isinstance(parameters.cluster, msgspec.UnsetType) else parameters.cluster
     unit = parameters.day if parameters.day is not None or request.state is not None else cluster
     promises = promises_of(rule, parameters.bound, delta, unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -216,6 +217,12 @@ def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
     if len(set_options) != 1 or "," not in next(iter(set_options.values())):
         return (constraint_from(**options),)
     ((name, text),) = set_options.items()
+    if re.fullmatch(r"0?,\d+", text):
+        raise UsageError(
+            f"{name} '{text}'",
+            expected="a decimal point: commas separate several bounds",
+            remedy=f"did you mean {text.replace(',', '.')}?",
+        )
     values = [item.strip() for item in text.split(",")]
     if len(set(values)) < len(values):
         raise UsageError(f"{name} '{text}' names a bound twice", expected="different bounds")
