@@ -41,7 +41,7 @@ def require_failures(folder, command, code, message):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--seed", "-1", "--threads", "0"), 2, "nvalid value"),
+        (("--seed", "-1", "--threads", "0"), 2, "--seed"),
         (("--no-such-option",), 2, "No such option"),
         (("--fail-if", "nothing > 1"), 2, "no metric 'nothing'"),
     ],

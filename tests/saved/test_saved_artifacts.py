@@ -80,8 +80,11 @@ def evaluation(path, artifact, rows, output):
         return report("bin", rows, "--edges", path)["metrics"]["rows"]
     if kind == "shift":
         proba = ["--proba", "p_*"] if _has_classes(artifact) else []
-        report("conformal", rows, "--mode", "label-shift", "--shift", path, *proba, "-o", output)
-        return json.loads(output.read_text())["weights"]
+        sets = output.with_suffix(".json")
+        report("conformal", rows, "--mode", "label-shift", "--shift", path, *proba, "-o", sets)
+        weights = json.loads(sets.read_text())["weights"]
+        sets.unlink()
+        return weights
     whole = report("evaluate", path, rows)
     metrics = whole["metrics"]
     return {name: point_value(metrics[name]) for name in PINNED[kind] if name in metrics}

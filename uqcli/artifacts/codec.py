@@ -79,15 +79,20 @@ def content_of(artifact: Saved) -> dict[str, Any]:
     return {**content, "digest": digest_of(content)}
 
 
-def load_unedited(name: str) -> Saved:
+def load_unedited(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
     """Load a rule, unless it was edited (see load).
+
+    Parameters
+    ----------
+    kind
+        Kind that is expected, by which errors advise; any kind is loaded.
 
     Raises
     ------
     ArtifactError
         As for ``load``; or it was edited after it was written.
     """
-    artifact = load(name)
+    artifact = load(name, kind)
     if artifact.seal is Seal.EDITED:
         raise ArtifactError(
             f"'{name}' was edited after it was written",
@@ -97,8 +102,13 @@ def load_unedited(name: str) -> Saved:
     return artifact
 
 
-def load(name: str) -> Saved:
+def load(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
     """Load a rule from a file, an address, or standard input if the name is ``-``.
+
+    Parameters
+    ----------
+    kind
+        Kind that is expected, by which errors advise; any kind is loaded.
 
     Raises
     ------
@@ -113,7 +123,7 @@ def load(name: str) -> Saved:
         raise DataError(
             f"cannot read rule file '{name}': {error.strerror}", expected="an existing file"
         ) from error
-    artifact = decode(content, name)
+    artifact = decode(content, name, kind)
     repeat_doubts(name, artifact.known_doubts)
     return artifact
 
@@ -129,16 +139,29 @@ def load_kind(name: str, model: type[Kind]) -> Kind:
     ArtifactError
         As for ``load_unedited``; or it is of another kind.
     """
-    artifact = load_unedited(name)
+    kind_of_model = next(kind for kind in ArtifactKind if model_of(kind) is model)
+    artifact = load_unedited(name, kind_of_model)
     if not isinstance(artifact, model):
-        kind_of_model = next(kind for kind in ArtifactKind if model_of(kind) is model)
         raise ArtifactError(
-            f"'{name}' is a rule file of kind {artifact.kind}", expected=f"kind {kind_of_model}"
+            f"'{name}' is a rule file of kind {artifact.kind}",
+            expected=f"kind {kind_of_model}",
+            remedy=f"make one with uqcli {_COMMANDS[kind_of_model]}",
         )
     return artifact
 
 
-def decode(content: bytes, name: str) -> Saved:
+_COMMANDS: Final = {
+    ArtifactKind.GRID: "bin",
+    ArtifactKind.BOUNDARY: "boundary",
+    ArtifactKind.CALIBRATOR: "calibrate",
+    ArtifactKind.CONFORMAL: "conformal",
+    ArtifactKind.SHIFT: "shift",
+    ArtifactKind.WATCH: "watch",
+}
+"""Command that makes each kind."""
+
+
+def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
     """Decode a rule from JSON.
 
     Parameters
@@ -147,13 +170,15 @@ def decode(content: bytes, name: str) -> Saved:
         Content of the file.
     name
         Name for messages.
+    expected
+        Kind by which errors advise; any kind is decoded.
 
     Raises
     ------
     ArtifactError
         It is not JSON or not a rule file, has a newer format, or is inconsistent.
     """
-    header = _header(content, name)
+    header = _header(content, name, expected)
     kind = _kind_of(header, name)
     try:
         return msgspec.structs.replace(_checked(content, kind), digest=msgspec.UNSET, seal=_seal(header))
@@ -191,7 +216,7 @@ def _seal(header: dict[str, Any]) -> Seal | msgspec.UnsetType:
 _LAST_WITHOUT_DIGEST: Final = (0, 2)
 
 
-def _header(content: bytes, name: str) -> Any:
+def _header(content: bytes, name: str, expected: ArtifactKind) -> Any:
     """Parse strict JSON; duplicate keys are refused, since programs differ in which one they use."""
 
     def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -207,20 +232,32 @@ def _header(content: bytes, name: str) -> Any:
         return json.loads(content, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:  # from msgspec, from text that is not UTF-8, or ours
         if inferred_format(name).format is not None:
+            file = "rule" if expected is ArtifactKind.BOUNDARY else expected
+            command = f"uqcli {_COMMANDS[expected]} {shlex.quote(name)} -o {file}.json"
             raise ArtifactError(
                 f"'{name}' holds rows, not a rule",
                 expected="a rule file written by uqcli",
-                remedy=f"make one of them, for example with uqcli boundary {shlex.quote(name)} -o rule.json",
+                remedy=f"make one of them, for example with {command}",
             ) from error
         raise ArtifactError(
-            f"'{name}' is not JSON ({error})", expected="a rule file written by uqcli"
+            f"'{name}' is not JSON ({error})",
+            expected="a rule file written by uqcli",
+            remedy="check its name, and that it was written to its end",
         ) from error
 
 
 def _kind_of(header: Any, name: str) -> ArtifactKind:
     if not isinstance(header, dict) or "kind" not in header or "format_version" not in header:
+        if isinstance(header, dict) and {"command", "uqcli_version"} <= set(header):
+            raise ArtifactError(
+                f"'{name}' is a report of uqcli {header['command']}, not a rule",
+                expected="a rule file, as -o writes it",
+                remedy="run the command again with -o FILE",
+            )
         raise ArtifactError(
-            f"'{name}' is JSON but not a uqcli rule file", expected="keys kind and format_version"
+            f"'{name}' is JSON but not a uqcli rule file",
+            expected="keys kind and format_version",
+            remedy="check its name",
         )
     if header["kind"] not in list(ArtifactKind):
         kinds = ", ".join(ArtifactKind)

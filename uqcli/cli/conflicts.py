@@ -118,6 +118,28 @@ def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], 
             written[identity] = name
 
 
+def refuse_shared_files(
+    inputs: Iterable[str] | None, others: Iterable[str] | None, option: str, reading: InputOptions
+) -> None:
+    """Refuse files among the inputs that an option names as well: what is measured there would look too good.
+
+    Raises
+    ------
+    UsageError
+        There is one.
+    """
+    if not others:
+        return
+    read = {_identity(name) for name in Reads.from_options(inputs, reading=reading).files()} - {None}
+    for name in Reads.from_options(others, reading=reading).files():
+        if _identity(name) in read:
+            raise UsageError(
+                f"'{name}' is INPUT and {option}",
+                expected="other rows there",
+                remedy=f"name another file, or leave out {option}",
+            )
+
+
 def _refuse_output_as_input(read: Mapping[Hashable, str]) -> None:
     """Refuse a standard output that the shell redirects to an input."""
     stdout = _identity_of_stream(1)

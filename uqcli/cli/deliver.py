@@ -12,7 +12,8 @@ from uqcli.choices import EngineName
 from uqcli.cli.command_line import current_line
 from uqcli.cli.conflicts import Reads, check_conflicts
 from uqcli.cli.failed_run import mark_written, skip_json_error
-from uqcli.cli.options import ReportOptions, RunOptions
+from uqcli.cli.options import RULE_ENDING, ReportOptions, RunOptions
+from uqcli.cli.priority import refuse_typed
 from uqcli.cli.process.progress import hide_progress, show_progress
 from uqcli.document import Metrics, Report
 from uqcli.errors import GateError, UsageError
@@ -87,6 +88,10 @@ def check_outputs(
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
     forms = [check_report_name(report) for report in reports]
     has_page = not PAGES.isdisjoint(forms)
+    if not has_page:
+        refuse_typed(("title",), "without a page to head", "--report FILE.html or FILE.md")
+    if running.engine is not EngineName.SPARK:
+        refuse_typed(("spark",), "without --engine spark", "both")
     if has_page and has_figures:
         require_drawing()
     if plot is not None:
@@ -316,5 +321,7 @@ def _next_step(
         return "" if stopped else f"Next: add -o {provenance.command}{name}."
     if not template or ("{rule}" in template and not written):
         return ""
+    if template.startswith("evaluate {rule}") and not written[0].lower().endswith(RULE_ENDING):
+        return f"Next: rename it to {written[0]}{RULE_ENDING}, by which evaluate knows rules."
     rule = shlex.quote(written[0]) if written else ""
     return f"Next: uqcli {template.replace('{rule}', rule)}"

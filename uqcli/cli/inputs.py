@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from uqcli.choices import EngineName, FileFormat
 from uqcli.cli.options import (
+    RULE_ENDING,
     ClassProbabilities,
     FitColumns,
     InputOptions,
@@ -165,6 +167,25 @@ def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> Row
         union=rows.union,
         queue=queue,
     )
+
+
+def refuse_swapped(artifact: str, inputs: Sequence[str] | None) -> None:
+    """Refuse rows in place of the rule if a rule is among the rows: the two were given in the wrong order.
+
+    Raises
+    ------
+    UsageError
+        They were.
+    """
+    from uqcli.engines.inputs import inferred_format
+
+    rules = [name for name in inputs or () if name.lower().endswith(RULE_ENDING)]
+    if rules and inferred_format(artifact).format is not None:
+        raise UsageError(
+            f"'{artifact}' holds rows, and the rule file '{rules[0]}' comes after it",
+            expected="the rule file first",
+            remedy=f"give {shlex.join([rules[0], artifact])}",
+        )
 
 
 def column_overrides(

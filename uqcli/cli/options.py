@@ -225,6 +225,28 @@ class LabelColumns(LabelsOptions):
     positive: str | None = option("VALUE", "Text of the positive label. (default: as in the rule)")
 
 
+RULE_ENDING: Final = ".json"
+"""Ending of rule files, by which ``evaluate`` knows them."""
+
+
+def rule_name(output: str | None) -> str | None:
+    """Refuse the ending of rows, pages or figures for a rule (a callback of ``--output``).
+
+    Raises
+    ------
+    UsageError
+        The name has one.
+    """
+    from uqcli.engines.inputs import ending_of_another_format
+
+    output = normalize_stdout(output)
+    if output is not None and (ending := ending_of_another_format(output, RULE_ENDING)):
+        raise UsageError(
+            f"cannot write a rule as {ending}: '{output}'", expected="JSON", remedy=f"name it {RULE_ENDING}"
+        )
+    return output
+
+
 @dataclass(frozen=True, kw_only=True)
 class ArtifactOutput:
     """File of the rule."""
@@ -232,7 +254,7 @@ class ArtifactOutput:
     panel: ClassVar = _OUTPUT
 
     output: str | None = option(
-        "FILE", "Save the rule here; - is standard output.", also="-o", callback=normalize_stdout
+        "FILE", "Save the rule here; - is standard output.", also="-o", callback=rule_name
     )
 
 

@@ -368,6 +368,27 @@ _NON_CSV_SUFFIXES: Final = frozenset(
 """File name extensions that are not taken for CSV."""
 
 
+_FIGURE_SUFFIXES: Final = (".png", ".svg", ".pdf")
+
+
+def ending_of_another_format(name: str, own: str) -> str:
+    """Return the ending of a name if it is that of rows, reports, figures or archives; empty otherwise.
+
+    Parameters
+    ----------
+    own
+        The right ending.
+
+    Examples
+    --------
+    >>> ending_of_another_format("rule.csv", ".json"), ending_of_another_format("rule.v2", ".json")
+    ('.csv', '')
+    """
+    suffix = Path(name.lower()).suffix
+    others = {*_FORMATS, *_COMPRESSIONS, *_NON_CSV_SUFFIXES, *_FIGURE_SUFFIXES} - {own}
+    return suffix if suffix in others else ""
+
+
 def format_of(name: str, requested: FileFormat | None) -> FileFormat:
     """Return the output format: as requested, else by name, else CSV.
 

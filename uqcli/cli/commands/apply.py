@@ -8,7 +8,7 @@ import typer
 
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.inputs import column_overrides, data_without_columns, rows_output
+from uqcli.cli.inputs import column_overrides, data_without_columns, refuse_swapped, rows_output
 from uqcli.cli.options import (
     InputOptions,
     ModelClasses,
@@ -65,6 +65,7 @@ def apply(
     running: RunOptions,
 ) -> None:
     """Add a saved rule's decisions, probabilities or sets to files."""
+    refuse_swapped(artifact, inputs)
     if top is None:
         refuse_typed(("per",), "without --top", "both")
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from uqcli import defaults
-from uqcli.choices import CalibrationChoice, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
-from uqcli.cli.conflicts import Reads
+from uqcli.choices import (
+    CalibrationChoice,
+    CalibrationMethod,
+    EngineName,
+    LeafMethod,
+    Partitioner,
+    SplitCriterion,
+)
+from uqcli.cli.conflicts import Reads, refuse_shared_files
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data, parse_names
@@ -133,6 +140,9 @@ def calibrate(
     )
     from uqcli.jobs.calibrate.fitted import CalibrateRequest
 
+    if running.engine is EngineName.POLARS:
+        refuse_shared_files(inputs, test, "--test", reading)
+        refuse_shared_files(inputs, part_options.tree_data, "--tree-data", reading)
     method = _method(map_options)
     _refuse_unused(method, map_options, part_options)
     if method not in (CalibrationChoice.ALL, CalibrationMethod.HETEROGENEOUS):

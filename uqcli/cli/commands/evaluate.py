@@ -11,6 +11,7 @@ from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import column_overrides, data_without_columns, labels_file, parse_names
 from uqcli.cli.options import (
+    RULE_ENDING,
     DependenceColumns,
     InputOptions,
     LabelColumns,
@@ -74,8 +75,8 @@ def evaluate(
 ) -> None:
     """Measure saved rules on a labelled test set."""
     names = arguments or []
-    artifacts = tuple(name for name in names if name.endswith(".json"))
-    inputs = tuple(name for name in names if not name.endswith(".json"))
+    artifacts = tuple(name for name in names if name.lower().endswith(RULE_ENDING))
+    inputs = tuple(name for name in names if name not in artifacts)
     reads = Reads.from_options(inputs, rules=[*artifacts, shift], reading=reading, labels=labels.labels)
     provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.evaluate.request import EvaluateRequest

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from pathlib import PurePath
+from typing import Annotated, ClassVar, Final
 
 import typer
 
@@ -14,6 +15,7 @@ from uqcli.cli.deliver import check_outputs, deliver_rows, queued
 from uqcli.cli.groups import choice, option
 from uqcli.cli.inputs import data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
+from uqcli.cli.priority import refuse_typed
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, OutputQueue
 from uqcli.stores.output import write_bytes
@@ -49,6 +51,9 @@ def export(
 ) -> None:
     """Write a rule as SQL, Python or ONNX."""
     inputs = tuple(program.check or ())
+    if to is not ExportTarget.SQL:
+        refuse_typed(("dialect", "table"), f"with --to {to}", "--to sql")
+    _refuse_other_ending(program.output, to)
     if to is ExportTarget.ONNX and program.output is None and sys.stdout.isatty():
         raise UsageError("an ONNX model for a terminal", expected="-o FILE")
     provenance = check_outputs(
@@ -73,3 +78,28 @@ def export(
         if result.failure is None and not queued((target, result.program), queue):
             write_bytes(target, result.program)
         deliver_rows(result, reporting, provenance=provenance, output=program.output, queue=queue)
+
+
+_ENDINGS: Final = {
+    ".sql": ExportTarget.SQL,
+    ".py": ExportTarget.PYTHON,
+    ".onnx": ExportTarget.ONNX,
+}
+
+
+def _refuse_other_ending(output: str | None, target: ExportTarget) -> None:
+    """Refuse the ending of another kind of program.
+
+    Raises
+    ------
+    UsageError
+        The name has one.
+    """
+    ending = PurePath(output or "").suffix.lower()
+    if _ENDINGS.get(ending, target) is not target:
+        right = next(ending for ending, program in _ENDINGS.items() if program is target)
+        raise UsageError(
+            f"--to {target} with -o {output}",
+            expected=f"a name that ends in {right}",
+            remedy=f"rename it, or give --to {_ENDINGS[ending]}",
+        )

@@ -12,7 +12,7 @@ from uqcli.choices import SampleGoal
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.groups import choice, flag, option
-from uqcli.cli.inputs import column_overrides, data_without_columns, rows_output
+from uqcli.cli.inputs import column_overrides, data_without_columns, refuse_swapped, rows_output
 from uqcli.cli.options import (
     InputOptions,
     Intervals,
@@ -59,6 +59,7 @@ def sample(
     """Draw the rows to label, with their sampling weights."""
     from uqcli.reports.stream.sample import metrics_of
 
+    refuse_swapped(artifact, inputs)
     if drawing.plan is not None:
         refuse_typed(("output", "budget"), "with --plan", "one of them: a plan writes no rows")
     provenance = check_outputs(

@@ -71,6 +71,8 @@ def shift(
     from uqcli.jobs.shift.run import ShiftRequest, run
 
     refuse_typed(("uncertainty",), "with shift", "class probabilities only")
+    if estimation.estimator is not ShiftEstimator.BBSE:
+        refuse_typed(("confusion",), f"with --estimator {estimation.estimator}", "--estimator bbse")
     uses_prior = estimation.estimator is ShiftEstimator.KNOWN or is_typed("prior")
     request = ShiftRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),

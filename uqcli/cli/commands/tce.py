@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from uqcli import defaults
-from uqcli.choices import BinSizing, CalibrationTest, ScoreBinning
+from uqcli.choices import Binning, BinSizing, CalibrationTest, ScoreBinning
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, option
@@ -70,6 +70,9 @@ def tce(
         reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
     )
     refuse_typed(("uncertainty",), "with tce", "a score or class probabilities only")
+    if testing.binning != Binning.PAVA_BC:
+        unused = ("n_min", "n_max", "bin_sizes")
+        refuse_typed(unused, f"with --binning {testing.binning}", "--binning pava-bc")
     from uqcli.jobs.tce.measure import MeasureOptions
     from uqcli.jobs.tce.run import TceRequest, run
 

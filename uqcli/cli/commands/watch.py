@@ -12,7 +12,7 @@ from uqcli import defaults
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import flag, option
-from uqcli.cli.inputs import column_overrides, data_without_columns, labels_file
+from uqcli.cli.inputs import column_overrides, data_without_columns, labels_file, refuse_swapped
 from uqcli.cli.options import (
     ClusterColumn,
     InputOptions,
@@ -88,6 +88,7 @@ def watch(
     running: RunOptions,
 ) -> None:
     """Test whether a rule still meets its target, as labels arrive."""
+    refuse_swapped(artifact, inputs)
     _check(states, inputs)
     if expectation.calibrator is None:
         refuse_typed(("shift",), "without --calibrator", "both")

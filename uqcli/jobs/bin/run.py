@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -24,6 +24,7 @@ from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, ranges_for_edges
 from uqcli.methods.bin.isotonic_error import BinError, isotonic_errors, ranges_for_blocks
 from uqcli.reports.bin.report import BinReport
+from uqcli.running.remarks import caution
 
 BinResult = Result[BinReport, GridArtifact]
 
@@ -149,6 +150,7 @@ def merge_grids(names: Sequence[str]) -> BinResult:
                 f"'{name}' and '{names[0]}' count different things",
                 expected="the same columns and the same positive label",
             )
+    _caution_copies(dict(zip(names, (first, *other_grids), strict=True)), len(names))
     merged = msgspec.structs.replace(
         first,
         source=Source(
@@ -163,6 +165,24 @@ def merge_grids(names: Sequence[str]) -> BinResult:
     if sum(map(sum, merged.count)) > MAX_ROWS:
         raise DataError(f"the grids add up to more than {MAX_ROWS} rows", expected="fewer rows by weight")
     return _result(merged, [], None)
+
+
+def _caution_copies(grids: Mapping[str, GridArtifact], number: int) -> None:
+    """Caution that rows count twice if a grid is named twice, or two grids have the same counts.
+
+    Parameters
+    ----------
+    number
+        How many grids were named.
+    """
+    names_by_counts: dict[str, list[str]] = {}
+    for name, grid in grids.items():
+        if grid.source.rows:
+            names_by_counts.setdefault(repr((grid.count, grid.positives)), []).append(f"'{name}'")
+    copies = [" and ".join(names) for names in names_by_counts.values() if len(names) > 1]
+    if copies or len(grids) < number:
+        found = f"{copies[0]} have the same counts" if copies else "a grid is named twice"
+        caution(f"{found}: rows that are in both count twice.")
 
 
 def _meaning(grid: GridArtifact) -> tuple[dict[str, str], str | None]:

@@ -43,7 +43,12 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     check_confidence(request.confidence)
     refuse_keep(request.data.on_invalid)
     if not request.artifacts:
-        raise UsageError("no rule file given", expected="at least one argument that ends in .json")
+        inputs = request.data.inputs
+        raise UsageError(
+            f"no rule file among {', '.join(inputs)}" if inputs else "no rule file given",
+            expected="at least one argument that ends in .json",
+            remedy="rename the rule file, if it has another ending" if inputs else "",
+        )
     rules = request.rules or tuple(map(load, request.artifacts))
     request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
     if request.by is not None and len(rules) > 1:

@@ -94,6 +94,10 @@ def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | 
         )
     if members is not None:
         return Roles(numbers={}, pattern=members)
+    if alpha1 == alpha0:
+        raise UsageError(
+            f"--alpha1 and --alpha0 both name the column '{alpha1}'", expected="different columns"
+        )
     return Roles(numbers={"alpha1": alpha1 or "", "alpha0": alpha0 or ""})
 
 
