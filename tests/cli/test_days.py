@@ -137,7 +137,8 @@ def test_days_of_times_are_their_dates(uqcli, rows):
     ]
     assert reports[0] == reports[1] == reports[2]
     assert uqcli(*BOUNDARY, "--cluster", "when", "--json").json["metrics"] != reports[0]
-    refused = uqcli(*BOUNDARY, "--day", "label")
+    rows.with_columns(hour=pl.lit(7)).write_parquet("rows.parquet")
+    refused = uqcli(*BOUNDARY, "--day", "hour")
     assert (refused.code, "dates such as 2026-03-31" in refused.err) == (3, True)
     both = uqcli(*BOUNDARY, "--day", "day", "--cluster", "day")
     assert (both.code, "--cluster with --day" in both.err) == (2, True)

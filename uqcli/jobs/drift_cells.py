@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date
-
 import numpy as np
 
 from uqcli.artifacts.boundary import drift_cells
 from uqcli.counts import Ints
-from uqcli.errors import DataError
 from uqcli.methods.shift.mixture import UnitCounts
 
 
@@ -56,29 +52,3 @@ class DriftCells:
             count=self._count[unit, cell],
             shape=(len(self._count), 1, self._count.shape[1]),
         )
-
-
-def days_of(levels: Mapping[str, int], column: str) -> Ints:
-    """Return the day of each code of a column, as a number; the time of a date is ignored.
-
-    Parameters
-    ----------
-    levels
-        Code of each text.
-
-    Raises
-    ------
-    DataError
-        A text is no date.
-    """
-    day_of = np.zeros(max(levels.values(), default=-1) + 1, dtype=np.int64)
-    for text, code in levels.items():
-        try:
-            day_of[code] = date.fromisoformat(text[:10]).toordinal()
-        except ValueError as error:
-            raise DataError(
-                f"column '{column}' has '{text}'",
-                expected="dates such as 2026-03-31",
-                remedy="convert the column",
-            ) from error
-    return day_of

@@ -25,7 +25,8 @@ def with_between(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact:
     if key is None or isinstance(reference, msgspec.UnsetType) or rule.source.rows > _MAX_ROWS:
         return rule
     roles = replace(rule.reads(ColumnOverrides()), weight=data.roles.weight)
-    request = as_decided(replace(data, roles=roles, positive_value=None), rule).clustered_by(key)
+    request = as_decided(replace(data, roles=roles, positive_value=None), rule)
+    request = request.clustered_by(key, days=data.roles.days)
     counted, edges = DriftCells(len(rule.thresholds)), np.array(rule.uncertainty_edges, dtype=np.float64)
     for rows in open_engine(request.engine).batches(request):
         places = reference.places(edges, rows.score, rows.uncertainty)

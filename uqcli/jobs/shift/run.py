@@ -15,12 +15,10 @@ from uqcli.choices import ArtifactKind, Confusion, ShiftEstimator
 from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.counts import Floats, Ints, pool
 from uqcli.draws import Purpose, generator
-from uqcli.engines.columns import key_named_by
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import PROBA, DataRequest, Inputs
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader
-from uqcli.jobs.drift_cells import days_of
 from uqcli.jobs.intervals import check_bootstrap, check_confidence, proportion_estimate
 from uqcli.jobs.memory import CLASS_ROWS, LIKELIHOOD, require_memory
 from uqcli.jobs.result import Result, keeps_doubts
@@ -155,10 +153,9 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     """
     _check(request)
     _require_memory(request)
-    data = request.data.grouped_by(request.day).clustered_by(request.cluster)
-    with key_named_by(request.day, "--day"):
-        target = None if request.target is None else _read(_unlabelled(data, request.target), request.day)
-        sides = _Sides(source=_read(data, request.day), target=target)
+    data = request.data.clustered_by(request.day or request.cluster, days=request.day is not None)
+    target = None if request.target is None else _read(_unlabelled(data, request.target))
+    sides = _Sides(source=_read(data), target=target)
     _require_same_classes(sides, request)
     evidence = _evidence(sides, request)
     try:
@@ -206,8 +203,8 @@ def _require_memory(request: ShiftRequest) -> None:
         require_memory(_unlabelled(request.data, request.target), need)
 
 
-def _read(data: DataRequest, day: str | None) -> _Side:
-    reader, key = ClassReader(data.without("uncertainty")), day or data.roles.cluster
+def _read(data: DataRequest) -> _Side:
+    reader, key = ClassReader(data.without("uncertainty")), data.roles.cluster
     batches, predicted, codes = [], [], []
     for rows in reader:
         probability = reader.probabilities(rows)
@@ -217,11 +214,10 @@ def _read(data: DataRequest, day: str | None) -> _Side:
         batches.append(Rows(numbers=columns, label_class=label, weight=rows.weight))
         predicted.append(probability.argmax(axis=1))
         codes.append(np.zeros(len(rows), dtype=np.int64) if key is None else rows.groups[key])
-    unit = np.concatenate(codes)
     return _Side(
         rows=Rows.joined(batches),
         predicted=np.concatenate(predicted),
-        unit=unit if day is None else days_of(reader.levels[day], day)[unit],
+        unit=np.concatenate(codes),
         classes=reader.classes,
         input_summary=reader.source,
     )

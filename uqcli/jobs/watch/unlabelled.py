@@ -14,9 +14,10 @@ from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine
 from uqcli.engines.predictions import outside as outside_of
 from uqcli.errors import UsageError
-from uqcli.jobs.drift_cells import DriftCells, days_of
+from uqcli.jobs.drift_cells import DriftCells
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided
+from uqcli.jobs.watch.days import days_of
 from uqcli.jobs.watch.expectation import Expectation
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.methods.drift.homogeneity import homogeneity
@@ -68,7 +69,10 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         drift_p, untested = homogeneity(old.ravel(), count.ravel()).p_value, ""
     else:
         levels = batches.levels[request.day]
-        test = drift_between_days(rule, by_day.counts(days_of(levels, request.day)), len(levels), request.day)
+        names = days_of(list(levels), request.day, 0, ()).names
+        number = {name: index for index, name in enumerate(sorted(set(names.values())))}
+        day_of = np.array([number[names[text]] for text in levels], dtype=np.int64)
+        test = drift_between_days(rule, by_day.counts(day_of), len(levels), request.day)
         drift_p, untested = test.p_value, test.reason
     stability = population_stability(old.ravel(), count.ravel())
     explained = None  # its rows would be independent
@@ -114,10 +118,11 @@ def drift_between_days(rule: BoundaryArtifact, new: UnitCounts, texts: int, day:
     """
     reference = rule.reference
     assert not isinstance(reference, msgspec.UnsetType)  # its caller refuses such rules
-    if rule.columns.get("cluster") != day or isinstance(reference.between, msgspec.UnsetType):
-        reason = f"how much its calibration rows vary between days is unknown; fit it with --cluster {day}"
+    has_units = day in (rule.columns.get("cluster"), rule.columns.get("day"))
+    if not has_units or isinstance(reference.between, msgspec.UnsetType):
+        reason = f"how much its calibration rows vary between days is unknown; fit it with --day {day}"
         return MixtureTest(p_value=None, reason=reason)
-    if texts != new.present:
+    if texts != new.present and rule.columns.get("cluster") == day:
         reason = f"column '{day}' has {texts:,} texts on {new.present:,} days, while its clusters are texts"
         return MixtureTest(p_value=None, reason=reason)
     cells, old = drift_cells(len(rule.thresholds)), np.zeros(new.shape[2], dtype=np.int64)
