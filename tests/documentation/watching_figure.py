@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.documentation.pages import ROOT
 from uqcli.document import Figure
-from uqcli.methods.dependence import dependence_path
+from uqcli.methods.dependence import divisors_since
 from uqcli.methods.watch.change import log_change_evidence
 from uqcli.reports.figures import BLUE, GREY, RED, to_svg
 
@@ -29,10 +29,12 @@ def year():
     ), trials
 
 
-def evidence(successes, trials, used):
+def evidence(successes, trials, *, by_day):
     """Return the evidence of a change after each day, as a power of ten."""
-    batches = list(zip(successes.tolist(), trials.tolist(), strict=True))
-    logs = [log_change_evidence(batches[: day + 1], BOUND, float(used[day])) for day in range(len(batches))]
+    batches, logs = list(zip(successes.tolist(), trials.tolist(), strict=True)), []
+    for day in range(1, len(batches) + 1):
+        used = divisors_since(successes[:day], trials[:day]) if by_day else 1.0
+        logs.append(log_change_evidence(batches[:day], BOUND, used))
     return np.array(logs) / np.log(10)
 
 
@@ -48,12 +50,8 @@ def draw(canvas):
     above.annotate(
         "the precision falls", (FALLS_ON, 0.95), xytext=(4, 0), textcoords="offset points", color=GREY
     )
-    paths = {
-        "rows taken as independent": (np.ones(DAYS), GREY),
-        "by day": (dependence_path(successes, trials).used, BLUE),
-    }
-    for name, (used, color) in paths.items():
-        path = evidence(successes, trials, used)
+    for name, by_day, color in (("rows taken as independent", False, GREY), ("by day", True, BLUE)):
+        path = evidence(successes, trials, by_day=by_day)
         rings = int(np.argmax(path >= np.log10(RUN_LENGTH))) + 1
         below.plot(
             days, np.minimum(path, 12), color=color, linewidth=1.6, label=f"{name}: rings on day {rings}"

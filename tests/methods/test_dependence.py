@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.dependence import dependence
-from uqcli.methods.dependence import MIN_DAYS, dependence_path, unit_sums
+from uqcli.methods.dependence import MIN_DAYS, dependence_path, divisors_since, unit_sums
 
 DAYS = st.lists(
     st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=30
@@ -27,6 +27,21 @@ def test_the_estimates_are_those_of_the_oracle_after_every_day(days, calibration
         assert path.used[day] == pytest.approx(used, rel=1e-6)
         assert path.lag[day] == pytest.approx(lag, rel=1e-6, abs=1e-9, nan_ok=True)
         assert path.used[day] >= path.effect[day] >= 1
+
+
+@given(DAYS, st.none() | DAYS)
+def test_divisors_since_each_day_are_those_of_the_oracle(days, calibration):
+    sums = None if calibration is None else unit_sums(*arrays(calibration))
+    divisors = divisors_since(*arrays(days), sums)
+    expected = [dependence(days, calibration, change)[1] for change in range(len(days))]
+    assert divisors.tolist() == pytest.approx(expected, rel=1e-5)
+    assert divisors[0] == pytest.approx(dependence_path(*arrays(days), sums).used[-1], rel=1e-6)
+
+
+def test_a_fall_does_not_hide_itself():
+    days = [(16, 20), (15, 20), (17, 20), (16, 20)] * 10 + [(6, 20), (5, 20), (7, 20)] * 3
+    pooled = dependence_path(*arrays(days)).used[-1]
+    assert divisors_since(*arrays(days))[40] < 2 < 10 < pooled
 
 
 @given(st.lists(DAYS.filter(lambda days: len(days) >= 5).map(lambda days: days[:5]), min_size=1, max_size=4))

@@ -26,22 +26,30 @@ def freedom(powers, rho):
     return mean**2 / ((1 - rho) ** 2 * n2 + 2 * rho * (1 - rho) * n3 + rho**2 * n4) - 1
 
 
-def lag_correlation(days):
+def residuals(days):
     n = sum(trials for _, trials in days)
     rate = min(max(sum(hits for hits, _ in days) / n, 0.001), 0.999)
-    residuals = [(hits - rate * trials) / math.sqrt(trials) for hits, trials in days]
-    total = sum(residual**2 for residual in residuals)
-    pairs = list(itertools.pairwise(residuals))
-    if len(pairs) < 10 or total <= 0:
+    return [(hits - rate * trials) / math.sqrt(trials) for hits, trials in days]
+
+
+def lag_correlation(*segments):
+    of_segments = [residuals(days) for days in segments if days]
+    total = sum(residual**2 for segment in of_segments for residual in segment)
+    pairs = [pair for segment in of_segments for pair in itertools.pairwise(segment)]
+    if len(pairs) < 10 or total <= 1e-9:
         return math.nan
     return min(max(sum(first * second for first, second in pairs) / total, -1.0), 0.999)
 
 
-def dependence(days, calibration):
-    """Return the design effect, the number by which counts are divided, and the correlation of days."""
-    own = sums(days)
-    larger = own[1][1] / own[1][0] - 1
-    sources = [own] if own[0] > 1 else []
+def dependence(days, calibration, change=0):
+    """Return the design effect, the number by which counts are divided, and the correlation of days.
+
+    The days before the change and those from it on have a rate of their own.
+    """
+    segments = [days[:change], days[change:]]
+    _, powers, _ = sums(days)
+    larger = powers[1] / powers[0] - 1
+    sources = [sums(segment) for segment in segments if len(segment) > 1]
     alone = 1 + correlation(sources) * larger
     if calibration is not None and len(calibration) > 1:
         known = sums(calibration)
@@ -54,6 +62,6 @@ def dependence(days, calibration):
     used = math.inf
     if degrees >= 0.5:
         used = max(effect * degrees / chi2.ppf(min(0.05, degrees / 400), degrees), alone)
-    lag = lag_correlation(days)
+    lag = lag_correlation(*segments)
     spells = 0.0 if math.isnan(lag) else max(lag, 0.0)
     return effect, used * (1 + spells) / (1 - spells), lag

@@ -9,6 +9,7 @@ by an upper limit of the design effect, whose degrees of freedom are those of Sa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -208,3 +209,62 @@ def _lag_correlation(successes: Ints, trials: Ints, total: Floats) -> tuple[Floa
 
 _LARGEST_LAG: Final = 0.999
 """Largest correlation of consecutive days; below 1 because counts are divided by 1 less it."""
+
+
+def divisors_since(successes: Ints, trials: Ints, calibration: UnitSums | None = None) -> Floats:
+    """Return the number by which counts since each day are divided, if the rate may have changed then.
+
+    A change of the rate would look like dependence, and like a spell, if all days had one rate: it would hide
+    itself. Therefore the days before and those since have a rate of their own, and are two sources of one
+    correlation.
+
+    Parameters
+    ----------
+    successes, trials : int64, shape (t,)
+        Of each day in order, at least one trial each.
+    calibration
+        As for ``dependence_path``.
+
+    Returns
+    -------
+    float64, shape (t,)
+        For changes on each day; infinite where the days say nothing yet.
+    """
+    k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    root = np.sqrt(n[1:] * n[:-1])
+    single = [np.ones_like(n), n, n**2, n**3, n**4, k, k * k, k * n, k * k / n]
+    pair = [k[1:] * k[:-1] / root, (k[1:] * n[:-1] + k[:-1] * n[1:]) / root, root, np.ones_like(root)]
+    days = np.arange(len(n))
+    totals = [np.concatenate([[0.0], np.cumsum(column)]) for column in single]
+    in_pairs = [np.concatenate([[0.0], np.cumsum(column)]) for column in pair]
+    before = [total[days] for total in totals], [total[np.maximum(days - 1, 0)] for total in in_pairs]
+    since = [total[-1] - total[days] for total in totals], [total[-1] - total[days] for total in in_pairs]
+    parts = [_segment(*part) for part in (before, since)]
+    sources = [sums for sums, *_ in parts]
+    larger = totals[2][-1] / totals[1][-1] - 1
+    alone = 1 + _correlation(sources[0] + sources[1]) * larger
+    if calibration is not None and calibration.units >= 2:
+        known = np.array([getattr(calibration, field) for field in UnitSums.__struct_fields__])
+        own = 1 + _correlation(known) * (calibration.n2 / calibration.n - 1)
+        left_out = (len(n) >= MIN_DAYS) & (alone > _LARGEST_RATIO * own)
+        sources.append(np.where(left_out, 0.0, known[:, np.newaxis]))
+    rho = _correlation(np.sum(np.broadcast_arrays(*sources), axis=0))
+    freedom = np.sum([_freedom(source, rho) for source in sources], axis=0)
+    used = np.maximum((1 + rho * larger) * _excess(freedom), alone)
+    both, squares, pairs = (sum(part[index] for part in parts) for index in (1, 2, 3))
+    is_known = (pairs >= MIN_PAIRS) & (squares > 0)
+    lag = np.where(is_known, both / np.where(squares > 0, squares, 1.0), 0.0)
+    spells = np.clip(lag, 0.0, _LARGEST_LAG)
+    divisors: Floats = used * (1 + spells) / (1 - spells)
+    return divisors
+
+
+def _segment(sums: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the sums of a segment of days, and its products of consecutive residuals, squares and pairs."""
+    units, n, n2, n3, n4, k, kk, kn, kk_by_n = sums
+    rate = np.clip(k / np.where(n > 0, n, 1.0), *_RATES)
+    squares = np.maximum(kk - 2 * rate * kn + rate * rate * n2, 0.0)
+    q = units / np.maximum(units - 1, 1) * squares / (rate * (1 - rate))
+    products = pairs[0] - rate * pairs[1] + rate * rate * pairs[2]
+    own = kk_by_n - 2 * rate * k + rate * rate * n
+    return np.stack([units, n, n2, n3, n4, q]) * (units >= 2), products, own, pairs[3]

@@ -15,7 +15,7 @@ from uqcli.artifacts.watch import SavedPromise, WatchArtifact
 from uqcli.counts import Floats, Ints
 from uqcli.document import Estimate
 from uqcli.jobs.watch.promises import Promise
-from uqcli.methods.dependence import Dependence, dependence_path
+from uqcli.methods.dependence import Dependence, dependence_path, divisors_since
 from uqcli.methods.watch.change import is_change_alarm, log_change_evidence
 from uqcli.methods.watch.confidence import rate_interval, rate_intervals
 from uqcli.methods.watch.evidence import is_alarm, log_e_value, log_e_values
@@ -69,7 +69,8 @@ def _with_alarms(
         if alarmed_at is None and is_alarm(float(log_e[look]), risk):
             alarmed_at = name
         if changed_at is None:
-            log_change = log_change_evidence(batches[: look + 1], promise.least_success, float(used[look]))
+            divisors = _divisors_since(promise, batches[: look + 1], float(used[look]), state)
+            log_change = log_change_evidence(batches[: look + 1], promise.least_success, divisors)
             changed_at = name if is_change_alarm(log_change, limit) else None
     return msgspec.structs.replace(
         old,
@@ -125,6 +126,22 @@ def _divisors(promise: Promise, dependence: Dependence | None, batches: int) -> 
     return dependence.used
 
 
+def _divisors_since(
+    promise: Promise, batches: Sequence[tuple[int, int]], used: float, state: WatchArtifact
+) -> Floats:
+    """Return the number by which counts since each batch are divided after the last one."""
+    if len(batches) < 2 or state.has_one_look or promise.least_success >= 1:
+        return np.full(len(batches), used)
+    counts = np.array(batches, dtype=np.int64)
+    has_trials = counts[:, 1] > 0
+    if not has_trials.any():
+        return np.full(len(batches), used)
+    successes, trials = counts[has_trials].T
+    divisors = divisors_since(successes, trials, promise.calibration)
+    first: Ints = np.cumsum(has_trials) - has_trials  # of the batches with trials, the first one at or after each
+    return divisors[np.minimum(first, len(divisors) - 1)]
+
+
 def batches_of(state: WatchArtifact, index: int) -> list[tuple[int, int]]:
     """Return the successes and trials of one promise in each batch since the last acknowledgement."""
     return [(batch.counts[index].successes, batch.counts[index].trials) for batch in state.counted]
@@ -157,7 +174,8 @@ def _measured(
     used = _divisors(promise, dependence, len(batches))
     now = float(used[-1]) if batches else 1.0
     log_e = log_e_value(saved.successes / now, saved.trials / now, promise.least_success)
-    log_change = log_change_evidence(batches, promise.least_success, now) if batches else -math.inf
+    since = _divisors_since(promise, batches, now, state)
+    log_change = log_change_evidence(batches, promise.least_success, since) if batches else -math.inf
     interval_used = dependence.used if dependence is not None else used
     low, high = 0.0, 1.0
     if batches:
@@ -179,7 +197,7 @@ def _measured(
         change_limit=float(change_limit(state)),
         alarmed_at=saved.alarmed_at,
         changed_at=saved.changed_at,
-        since=_worst_since(state, batches, promise, now),
+        since=_worst_since(state, batches, promise, since),
         rate=_rate(promise, _share(promise, saved.successes, saved.trials), low, high),
         batches=len(batches),
         dependence=None if dependence is None or not batches else _together(dependence),
@@ -218,7 +236,7 @@ def _over_time(
 
 
 def _worst_since(
-    state: WatchArtifact, batches: Sequence[tuple[int, int]], promise: Promise, used: float
+    state: WatchArtifact, batches: Sequence[tuple[int, int]], promise: Promise, used: Floats
 ) -> Since | None:
     """Find the batches since which the evidence is largest."""
     if not batches:

@@ -17,7 +17,9 @@ from uqcli.counts import Floats, Ints
 from uqcli.methods.watch.evidence import log_e_values
 
 
-def log_change_evidence(batches: Sequence[tuple[int, int]], bound: Fraction, used: float = 1.0) -> float:
+def log_change_evidence(
+    batches: Sequence[tuple[int, int]], bound: Fraction, used: float | Floats = 1.0
+) -> float:
     """Compute the log of the evidence of a change after the last batch.
 
     Parameters
@@ -26,8 +28,9 @@ def log_change_evidence(batches: Sequence[tuple[int, int]], bound: Fraction, use
         Successes and trials of each batch, in order. No batches give minus infinity.
     bound
         From 0 to 1, as for ``log_e_value``.
-    used
-        Number by which all counts are divided, since trials of a batch depend on each other.
+    used : float, or float64 of shape (t,)
+        Number by which counts are divided, since trials of a batch depend on each other: all counts, or those
+        since each batch.
 
     Returns
     -------
@@ -81,7 +84,9 @@ def _until_each(batches: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
     return totals[:, 0], totals[:, 1]
 
 
-def _log_evidence_at(look: int, successes: Ints, trials: Ints, bound: Fraction, used: float = 1.0) -> float:
+def _log_evidence_at(
+    look: int, successes: Ints, trials: Ints, bound: Fraction, used: float | Floats = 1.0
+) -> float:
     own = (successes[look] - successes[:look]) / used, (trials[look] - trials[:look]) / used
     log_e = log_e_values(*own, bound)
     highest = float(log_e.max(initial=-math.inf))
