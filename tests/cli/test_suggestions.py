@@ -65,6 +65,10 @@ CASES = {
     "boundary fit.csv --recall 0.5 --certify 90": (2, "above 0 and below 1\n"),
     "conformal fit.csv --alpha 10": (2, "did you mean 0.1?"),
     "tce fit.csv --alpha 5": (2, "did you mean 0.05?"),
+    "evaluate rule.json fit.csv --fail-if precision<70": (2, "compares a share with 70; expected a number"),
+    "evaluate rule.json fit.csv --fail-if recall.low<=50": (2, "did you mean 0.5?"),
+    "apply rule.json fit.csv --fail-if selected_share>10 -o o.csv": (2, "did you mean 0.1?"),
+    "tce fit.csv --fail-if ece>5": (2, "did you mean 0.05?"),
     "evaluate rule.json fit.csv --confidence 95": (2, "did you mean 0.95?"),
     "boundary fit.csv -precision 0.8": (2, "No such option: -precision; did you mean --precision? see"),
     "boundary fit.csv -p 0.8": (2, "No such option: -p; see uqcli boundary --help"),
@@ -122,3 +126,8 @@ def test_errors_of_numbers_name_the_value_and_what_was_expected(uqcli, files):
         assert value in outcome.err
         assert expected in outcome.err or "integer" in outcome.err or "range" in outcome.err  # of older typer
         assert "Input should" not in outcome.err
+
+
+def test_a_check_of_a_percentage_or_a_number_takes_large_values(uqcli, files):
+    assert uqcli("tce", "fit.csv", "--binning", "quantile", "--fail-if", "tce > 99").code == 0
+    assert uqcli("evaluate", "rule.json", "fit.csv", "--fail-if", "rows > 1000").code == 0

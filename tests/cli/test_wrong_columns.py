@@ -1,5 +1,8 @@
 """Tests of columns named for the wrong role: they are refused, not used."""
 
+import json
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -108,3 +111,25 @@ def test_the_error_of_an_option_without_use_says_to_leave_it_out(uqcli):
     outcome = uqcli("apply", "rule.json", "new.csv", "--uncertainty", "day")
     assert outcome.code == 2
     assert outcome.err.endswith("; leave out --uncertainty\n")
+
+
+def test_sampling_weights_that_no_probability_gives_are_cautioned_of(uqcli):
+    command = ("evaluate", "rule.json", "rows.csv", "--json", "--sampling-weight")
+    assert any("sampling weights are below 1" in text for text in uqcli(*command, "score").json["cautions"])
+    ROWS.with_columns(design=pl.col("uncertainty") + 1).write_csv("rows.csv")
+    assert "sampling weights are below 1" not in uqcli(*command, "design").out.decode()
+
+
+def test_rows_of_one_class_are_cautioned_of(uqcli, tmp_path):
+    ROWS.with_columns(label=1).write_csv("positive.csv")
+    ROWS.with_columns(label=0).write_csv("negative.csv")
+    for options in ((), ("--certify", "0.3"), ("--by", "day", "--min-group", "5"), ("--algorithm", "st")):
+        command = ("boundary", "positive.csv", "--precision", "0.7", *options)
+        shown = " ".join(uqcli(*command, "-o", "one.json").out.decode().split())
+        assert "Caution: every row is positive" in shown
+        assert any(
+            "every row is positive" in text for text in json.loads(Path("one.json").read_text())["doubts"]
+        )
+    assert b"every row is positive" in uqcli("boundary", "positive.csv", "--precision", "0.7,0.8").out
+    assert b"every row is positive" not in uqcli("boundary", "rows.csv", "--precision", "0.7").out
+    assert "no row is positive: check --label" in uqcli("boundary", "negative.csv", "--precision", "0.7").err

@@ -109,8 +109,9 @@ def _with_all_rows(
     fitted = result.artifact
     if fitted is None:
         return result
-    if few := result.report.few_alerts():
-        doubt(few)
+    for sentence in (result.report.only_positives(), result.report.few_alerts()):
+        if sentence:
+            doubt(sentence)
     if request.data.roles.cluster is None and request.saved_grid is None:
         result = replace(result, report=replace(result.report, alike=_alike(fitted, request)))
     rule = with_all_rows(fitted, request.data)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
-from uqcli.counts import Ints, ValueCounts, bin_of
+from uqcli.counts import Floats, Ints, ValueCounts, bin_of
 from uqcli.document import Estimate, count, rows_of
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -26,6 +26,7 @@ from uqcli.methods.survey import LinearisedDifference
 from uqcli.reports.evaluate.boundaries import MIN_UNFLAGGED, MeasuredBoundary, Totals, unknown
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.rows import Rows
+from uqcli.running.remarks import caution
 from uqcli.sampling_weights import UNITS, WeightSums, as_counts, refuse_unusable, units
 
 SAMPLING_WEIGHT: Final = "sampling_weight"
@@ -49,10 +50,30 @@ def counted_by_weight(rows: Rows) -> Rows:
         A weight is negative or too large, or all are 0.
     """
     weight = rows.numbers[SAMPLING_WEIGHT]
-    refuse_unusable(weight)
+    _check_weights(weight)
     if not weight.any():
         raise refusals.no_weight()
     return replace(rows, weight=as_counts(weight, rows.weight))
+
+
+def _check_weights(weight: Floats) -> None:
+    """Refuse unusable weights, and caution of those that no probability gives.
+
+    Raises
+    ------
+    DataError
+        A weight is negative or too large.
+    """
+    refuse_unusable(weight)
+    if ((weight > 0) & (weight < _LEAST)).any():
+        caution(
+            "some sampling weights are below 1, but 1 / a probability is at least 1: "
+            "check the column of --sampling-weight."
+        )
+
+
+_LEAST: Final = 0.999
+"""Least sampling weight, after rounding."""
 
 
 @dataclass
@@ -70,7 +91,7 @@ class SampledRows:
             A weight is negative or too large.
         """
         weight = rows.numbers[SAMPLING_WEIGHT]
-        refuse_unusable(weight)
+        _check_weights(weight)
         in_units, code = units(weight), _codes(zones)
         for number in np.unique(code).tolist():
             for label in (False, True):

@@ -502,7 +502,9 @@ class BoundaryReport(OneResult):
         groups = self.groups.cautions() if self.groups else []
         other = [] if self.other_direction is None else [self.other_direction.sentence()]
         refuted = [f"no precision on target data: {self._refuted}."] if self._refuted else []
+        one_class = [sentence] if (sentence := self.only_positives()) else []
         return [
+            *one_class,
             *refuted,
             *([self.alike] if self.alike else []),
             *groups,
@@ -549,6 +551,15 @@ class BoundaryReport(OneResult):
     @property
     def _units(self) -> str:
         return f"{self._unit}s"
+
+    def only_positives(self) -> str:
+        """Caution that all rows are positive; empty if they are not."""
+        if self.chosen.found is None or self.positives < self.rows:
+            return ""
+        return (
+            "every row is positive, so that any threshold reaches any precision here; "
+            "add the negative rows, or check --label and --positive."
+        )
 
     def _without_label(self) -> list[str]:
         """State the share of all rows that is flagged, if results are those of labelled ones."""
@@ -799,7 +810,7 @@ class BoundaryReport(OneResult):
     def shortfall(self) -> str:
         """State how close the best boundary comes."""
         if self.positives == 0:
-            return "no row is positive"
+            return "no row is positive: check --label, and --positive for labels such as yes"
         if self.certification is not None:
             return self.certification.shortfall()
         if self.constraint.margin and self.without_margin is not None:

@@ -127,11 +127,15 @@ class SeveralBoundariesReport:
         return [Table(title="", header=header, rows=rows, text_last=True)] if rows else []
 
     def _cautions(self) -> list[str]:
+        one_class = [sentence for report in self.reports if (sentence := report.only_positives())][:1]
         first = self.reports[0].certification
         if first is None:
-            return []
+            return one_class
         risk = f"{100 * first.delta:g} %"
-        return [f"each is certified at a risk of {risk}; picking the best afterwards runs a higher one."]
+        return [
+            *one_class,
+            f"each is certified at a risk of {risk}; picking the best afterwards runs a higher one.",
+        ]
 
     def _decisions(self) -> list[Table]:
         """Build tables of the thresholds, with bounds side by side that have the same uncertainty edges."""
