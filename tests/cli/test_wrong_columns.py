@@ -133,3 +133,28 @@ def test_rows_of_one_class_are_cautioned_of(uqcli, tmp_path):
     assert b"every row is positive" in uqcli("boundary", "positive.csv", "--precision", "0.7,0.8").out
     assert b"every row is positive" not in uqcli("boundary", "rows.csv", "--precision", "0.7").out
     assert "no row is positive: check --label" in uqcli("boundary", "negative.csv", "--precision", "0.7").err
+
+
+@pytest.mark.parametrize("engine", ["polars", "spark"])
+@pytest.mark.parametrize(("placeholder", "cautioned"), [("N/A", True), ("?", True), ("legal", False)])
+def test_labels_that_may_be_missing_are_cautioned_of_if_they_count_as_negative(
+    uqcli, engine, placeholder, cautioned
+):
+    label = pl.when(pl.int_range(pl.len()) == 7).then(pl.lit(placeholder)).otherwise("text")
+    texts = ROWS.with_columns(text=pl.col("label").replace_strict({1: "fraud", 0: "legal"}))
+    texts.with_columns(text=label).write_parquet("texts.parquet")
+    command = ("tce", "texts.parquet", "--label", "text", "--positive", "fraud", "--json", "--engine", engine)
+    outcome = uqcli(*command)
+    assert outcome.code == 0, outcome.err
+    words = f"the label '{placeholder}' in column 'text' counts as negative, as all but 'fraud' do"
+    assert any(words in text for text in outcome.json.get("cautions", ())) == cautioned
+
+
+def test_a_text_that_means_a_missing_label_is_null_if_it_is_named(uqcli):
+    lines = ["score,text", *(f"0.{number},{text}" for number, text in enumerate(("yes", "no", "NA") * 3))]
+    Path("texts.csv").write_text("\n".join([*lines, ""]))
+    command = ("tce", "texts.csv", "--label", "text", "--positive", "yes", "--json")
+    assert "'NA'" in str(uqcli(*command).json["cautions"])
+    named = uqcli(*command, "--null-value", "NA", "--on-invalid", "drop").json
+    assert named["source"]["dropped"] == 3
+    assert "counts as negative" not in str(named["cautions"])

@@ -9,6 +9,7 @@ from datetime import date
 from typing import Final
 
 from uqcli.defaults import MAX_ROWS
+from uqcli.document import printable
 from uqcli.engines.request import LabelsFile
 from uqcli.errors import DataError
 
@@ -162,6 +163,21 @@ def unused_labels(labels: LabelsFile, unused: int, shared: int) -> list[str]:
 def no_weight() -> DataError:
     """Create the error if every row has weight 0."""
     return DataError("every row has weight 0", expected="a positive weight in at least one row")
+
+
+PLACEHOLDERS: Final = (
+    *("na", "n/a", "#n/a", "<na>", "nat", "null", "(null)", "none", "nil", "\\n", "missing", "unknown"),
+    *("undefined", "pending", "tbd", "?", "-", "--", "."),
+)
+"""Texts by which other programs mean that there is no value yet, in lower case."""
+
+
+def placeholder(column: str, text: str, positive_value: str) -> str:
+    """Caution of labels that count as negative with ``--positive``, but may mean that there is no label."""
+    return (
+        f"the label '{printable(text)}' in column '{column}' counts as negative, as all but '{positive_value}' "
+        "do. If it means that the label is missing, write null, or name it with --null-value in CSV."
+    )
 
 
 def no_positive(value: str, column: str) -> DataError:

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
+_PLACEHOLDER = "ey"
+"""Column of the texts of negative labels that may mean a missing one."""
+
 _TAIL_SHARE = 1e-4
 """Fraction of the rows at either end that need no narrow ranges."""
 
@@ -138,6 +141,8 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     result = check.result(frame, answers)
     if result.summary.unlabelled:
         caution(refusals.unlabelled(result.summary.unlabelled))
+    if text := answers.get(_PLACEHOLDER):
+        caution(refusals.placeholder(roles.label or "", text, request.positive_value or ""))
     if roles.weight is not None and (caution_text := _weights_seen(result).caution()):
         caution(caution_text)
     if roles.label is not None and 1 < len(inputs) <= MAX_POOLED:
@@ -302,6 +307,9 @@ class Check:
             else:
                 label = label_of(source, self.roles.label, self.request.positive_value)
             columns += [label.value.alias("y"), label.wrong.alias("by")]
+            if self._by_text:
+                placeholder = F.lit(None).cast("string") if label.placeholder is None else label.placeholder
+                columns.append(placeholder.alias(_PLACEHOLDER))
         else:
             columns += [F.lit(0).cast("long").alias("y"), F.lit(None).cast("string").alias("by")]
         if self.roles.weight is not None:
@@ -320,6 +328,12 @@ class Check:
             column = F.col(quoted(name)) if name in source.columns else F.lit(None)
             kept.append((column.cast(types[name]) if name in types else column).alias(f"c{index}"))
         return source.frame.select(*kept, *columns)
+
+    @property
+    def _by_text(self) -> bool:
+        """Whether labels are compared with the text of the positive one."""
+        has_label = self.roles.label is not None and not self.roles.classes
+        return has_label and self.request.positive_value is not None
 
     def converted(self, frame: Frame) -> Frame:
         """Turn rows that were read into predictions if they are requested."""
@@ -418,6 +432,8 @@ class Check:
             magnitude = nearest if self.roles.weight is None else nearest * F.col("w")
             amounts[f"sum_{name}"] = F.sum(F.when(present, magnitude))
         conditions["there"] = present
+        if self._by_text:
+            amounts[_PLACEHOLDER] = F.min(_PLACEHOLDER)
         unreadable_texts = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
         spans: dict[str, Column] = {}
         for name in [name for role, name in self._counted().items() if not role.startswith(PROBA)]:

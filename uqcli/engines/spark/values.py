@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from uqcli.engines import refusals
 from uqcli.engines.classes import class_spellings
 from uqcli.engines.request import INPUT
 from uqcli.engines.spark.read import ClusterInput, Column, quoted
@@ -31,10 +32,13 @@ class Parsed:
         double, or long for labels (1, 0); null if missing or unreadable.
     wrong
         Text of unreadable values; null elsewhere.
+    placeholder
+        Text of negative labels that may mean a missing one, null elsewhere; None if there are no texts.
     """
 
     value: Column
     wrong: Column
+    placeholder: Column | None = None
 
 
 def number_of(source: ClusterInput, name: str) -> Parsed:
@@ -171,7 +175,9 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
         # a reader may have converted the labels 0 and 1 to 0.0 and 1.0
         positive = positive | F.coalesce(text == f"{positive_value}.0", F.lit(False))
     value = F.when(~F.coalesce(null, F.lit(True)), positive.cast("long"))
-    return Parsed(value=value, wrong=_no_text())
+    is_text = kind in _TEXTS
+    placeholder = F.when(lower.isin(*refusals.PLACEHOLDERS) & ~positive, text) if is_text else None
+    return Parsed(value=value, wrong=_no_text(), placeholder=placeholder)
 
 
 def _stripped(column: Column) -> Column:

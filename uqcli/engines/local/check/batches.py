@@ -152,6 +152,9 @@ class LocalBatches:
             raise refusals.no_rows(checker.invalid)
         if self._unlabelled and self._request.frame is None:
             caution(refusals.unlabelled(self._unlabelled))
+        if checker.placeholder is not None:
+            column, positive_value = roles.label or "", self._request.positive_value or ""
+            self._warn(refusals.placeholder(column, checker.placeholder, positive_value))
         if weights is not None:
             self._warn(weights.caution())
         if pairs is not None:

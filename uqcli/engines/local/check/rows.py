@@ -18,7 +18,7 @@ from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_cl
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilities
 from uqcli.engines.local.check.features import encoded, infinite_numbers, key_texts, number_column
-from uqcli.engines.local.check.values import labels_of, numbers_of, unreadable
+from uqcli.engines.local.check.values import labels_of, numbers_of, placeholder_in, unreadable
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
 from uqcli.rows import Rows
@@ -63,6 +63,8 @@ class RowChecker:
         max |sum p - 1| over rows.
     unknown
         Usable rows with a text that is no level of its feature, or no number.
+    placeholder
+        The first text of a negative label, by order, that may mean a missing one; None if there is none.
     """
 
     roles: Roles
@@ -77,6 +79,7 @@ class RowChecker:
     levels: dict[str, dict[str, int]] = field(default_factory=dict)
     unnormalised: float = 0.0
     unknown: int = 0
+    placeholder: str | None = None
     _tallies: dict[tuple[str, str], _Tally] = field(default_factory=dict)
     _saw_positive: bool = False
     _cut: bool = False
@@ -206,6 +209,8 @@ class RowChecker:
             self._note(batch, column, _NULL, null)
             valid &= ~null
         self._saw_positive = self._saw_positive or bool(positive.any())
+        if self.positive_value is not None and (text := placeholder_in(batch, column, positive)) is not None:
+            self.placeholder = text if self.placeholder is None else min(self.placeholder, text)
         return positive
 
     def _classes(self, batch: Batch, column: str, valid: Bools) -> Ints:

@@ -89,6 +89,16 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
     return positive, null
 
 
+def placeholder_in(batch: Batch, column: str, positive: Bools) -> str | None:
+    """Return the first of the texts, by their order, that are not positive and may mean a missing label."""
+    series = batch.column(column)
+    if not isinstance(series.dtype, _TEXT_TYPES):
+        return None
+    text = series.cast(pl.String).str.strip_chars().filter(~pl.Series(positive))
+    found = text.filter(text.str.to_lowercase().is_in(list(refusals.PLACEHOLDERS)))
+    return None if found.is_empty() else str(found.min())
+
+
 def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:
     text = series.cast(pl.String).str.strip_chars()
     null = without_value(text)
