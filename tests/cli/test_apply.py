@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import math
 
 import numpy as np
 import polars as pl
@@ -306,3 +307,21 @@ def test_a_short_first_record_is_an_unusable_row(uqcli, artifact, tmp_path, on_i
     outcome = uqcli("apply", artifact, "d.csv", "--on-invalid", on_invalid)
     assert outcome.code == 0, outcome.err
     assert len(outcome.out.splitlines()) == (2 if on_invalid == "drop" else 3)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("kind", [pl.Float64, pl.Float32, pl.List(pl.Float64)])
+def test_numbers_that_json_lacks_are_cautioned_of(uqcli, artifact, data, tmp_path, value, kind):
+    rows = pl.read_parquet(data).head(3)
+    values = [0.5, None, value]
+    column = [[item] for item in values] if kind == pl.List(pl.Float64) else values
+    rows.with_columns(pl.Series("x", column, dtype=kind)).write_parquet("x.parquet")
+    report = ("--report", "r.json", "-q", "-o")
+    assert uqcli("apply", artifact, "x.parquet", *report, "o.jsonl").code == 0
+    (caution,) = json.loads((tmp_path / "r.json").read_text())["cautions"]
+    assert caution == "column 'x' has NaN or infinite numbers, written as null in JSON."
+    assert uqcli("apply", artifact, "x.parquet", *report, "o.parquet").code == 0
+    assert "cautions" not in json.loads((tmp_path / "r.json").read_text())
+    rows.with_columns(pl.Series("x", [0.5, None, 1.0])).write_parquet("x.parquet")
+    assert uqcli("apply", artifact, "x.parquet", *report, "o.jsonl").code == 0
+    assert "cautions" not in json.loads((tmp_path / "r.json").read_text())

@@ -158,3 +158,40 @@ def test_a_text_that_means_a_missing_label_is_null_if_it_is_named(uqcli):
     named = uqcli(*command, "--null-value", "NA", "--on-invalid", "drop").json
     assert named["source"]["dropped"] == 3
     assert "counts as negative" not in str(named["cautions"])
+
+
+OTHER_TYPES = {
+    "score": (
+        [[0.5], [0.25]],
+        "holds List(Float64); expected numbers; convert the column, or name another one",
+    ),
+    "label": ([b"0", b"1"], "holds Binary; expected 0/1 or true/false; convert the column, or name another"),
+    "day": ([[1], [2]], "holds List(Int64); expected texts or numbers; convert the column, or name another"),
+}
+
+
+@pytest.mark.parametrize("column", OTHER_TYPES)
+def test_the_error_of_a_column_of_another_type_says_what_to_do(uqcli, column):
+    values, words = OTHER_TYPES[column]
+    ROWS.head(2).with_columns(pl.Series(column, values)).write_parquet("types.parquet")
+    outcome = uqcli("tce", "types.parquet", "--by", "day")
+    assert outcome.code == 3
+    assert words in outcome.err
+
+
+def test_sums_of_rounded_probabilities_have_their_own_remedy(uqcli):
+    for value, words in ((0.72, "write more digits"), (0.4, "give the columns of all classes")):
+        CLASSES.with_columns(p_ash=pl.lit(value)).head(1).write_csv("classes.csv")
+        outcome = uqcli("tce", "classes.csv", "--proba", "p_*")
+        assert outcome.code == 3
+        assert words in outcome.err
+
+
+def test_errors_of_places_say_what_to_do(uqcli, tmp_path):
+    (tmp_path / "folder" / "below").mkdir(parents=True)
+    assert "give a pattern such as" in uqcli("tce", "folder").err
+    for option in ("-o", "--report", "--plot"):
+        outcome = uqcli("boundary", "rows.csv", "--precision", "0.9", option, "")
+        assert outcome.code == 2
+        assert "check the shell variable" in outcome.err or "ending" in outcome.err
+    assert "expected an existing file; check the path" in uqcli("show", "").err

@@ -121,7 +121,9 @@ def load(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
         content = stdin_bytes().read() if is_stdin(name) else read_bytes(name)
     except OSError as error:
         raise DataError(
-            f"cannot read rule file '{name}': {error.strerror}", expected="an existing file"
+            f"cannot read rule file '{name}': {error.strerror}",
+            expected="an existing file",
+            remedy="check the path",
         ) from error
     artifact = decode(content, name, kind)
     repeat_doubts(name, artifact.known_doubts)

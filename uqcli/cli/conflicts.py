@@ -103,6 +103,10 @@ def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], 
     _refuse_output_as_input(read)
     written: dict[Hashable, str] = {}
     for name in outputs:
+        if not name:
+            raise UsageError(
+                "an output is an empty string", expected="a file name", remedy="check the shell variable"
+            )
         if name != STDIO and is_stdin(name):
             raise UsageError(f"'{name}' is standard input", expected="a file to write")
         identity = _identity_of_stream(1) if name == STDIO else _identity(name)

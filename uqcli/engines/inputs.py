@@ -214,7 +214,11 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
     _refuse_table_above(tree, folder)
     files = list(_data_files(tree, folder))
     if not files:
-        raise DataError(f"directory '{folder.name}' has no data file", expected=KNOWN_SUFFIXES)
+        raise DataError(
+            f"directory '{folder.name}' has no data file",
+            expected=KNOWN_SUFFIXES,
+            remedy="name the files, or give a pattern such as 'folder/*/*.csv' for those in folders below",
+        )
     formats = sorted({str(inferred_format(entry.basename).format) for entry in files})
     if len(formats) > 1:
         raise DataError(

@@ -175,8 +175,9 @@ PLACEHOLDERS: Final = (
 def placeholder(column: str, text: str, positive_value: str) -> str:
     """Caution of labels that count as negative with ``--positive``, but may mean that there is no label."""
     return (
-        f"the label '{printable(text)}' in column '{column}' counts as negative, as all but '{positive_value}' "
-        "do. If it means that the label is missing, write null, or name it with --null-value in CSV."
+        f"the label '{printable(text)}' in column '{column}' counts as negative, "
+        f"as all but '{positive_value}' do. If it means that the label is missing, "
+        "write null, or name it with --null-value in CSV."
     )
 
 
@@ -204,11 +205,27 @@ def unusable_values(found: str, *, cut: bool = False) -> DataError:
     )
 
 
-def unnormalised(found: str) -> DataError:
-    """Create the error for class probabilities that do not add up to 1, as ``found`` describes."""
-    return DataError(
-        found, expected="a sum of 1 in every row", remedy="give the columns of all classes with --proba"
-    )
+def unnormalised(found: str, deviation: float) -> DataError:
+    """Create the error for class probabilities that do not add up to 1, as ``found`` describes.
+
+    Parameters
+    ----------
+    deviation
+        Largest distance of a sum from 1.
+    """
+    remedy = "give the columns of all classes with --proba"
+    if deviation < _ROUNDED_SUM:
+        remedy = "write more digits, or divide the probabilities of each row by their sum"
+    return DataError(found, expected="a sum of 1 in every row", remedy=remedy)
+
+
+_ROUNDED_SUM: Final = 0.05
+"""Sums that are nearer to 1 may be those of rounded probabilities."""
+
+
+def of_another_type(found: str, expected: str) -> DataError:
+    """Create the error for a column whose type cannot be read, as ``found`` describes."""
+    return DataError(found, expected=expected, remedy="convert the column, or name another one")
 
 
 def no_counts_of_rows(found: str) -> DataError:

@@ -138,7 +138,9 @@ def _divisors_since(
         return np.full(len(batches), used)
     successes, trials = counts[has_trials].T
     divisors = divisors_since(successes, trials, promise.calibration)
-    first: Ints = np.cumsum(has_trials) - has_trials  # of the batches with trials, the first one at or after each
+    first: Ints = (
+        np.cumsum(has_trials) - has_trials
+    )  # of the batches with trials, the first one at or after each
     return divisors[np.minimum(first, len(divisors) - 1)]
 
 

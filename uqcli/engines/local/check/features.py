@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from uqcli.counts import Bools, Feature, Floats, texts_by_level
+from uqcli.engines import refusals
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import FeatureRequest
 from uqcli.errors import DataError
@@ -32,7 +33,7 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
     if series.dtype == pl.Time:
         return series.dt.strftime("%H:%M:%S%.9f")
     if series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary, pl.Object):
-        raise DataError(f"column '{name}' holds {series.dtype}", expected="strings or numbers")
+        raise refusals.of_another_type(f"column '{name}' holds {series.dtype}", "texts or numbers")
     if series.dtype.is_float():
         series = series.set(~series.is_finite().fill_null(value=False), None)
     text = series.cast(pl.String).str.strip_chars()

@@ -38,9 +38,8 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
         parsed = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
         null = None
     else:
-        raise DataError(
-            f"column '{column}' of {batch.origin.display_name} holds {series.dtype}", expected="numbers"
-        )
+        found = f"column '{column}' of {batch.origin.display_name} holds {series.dtype}"
+        raise refusals.of_another_type(found, "numbers")
     if parsed.null_count():
         parsed = parsed.fill_null(float("nan"))
     with np.errstate(invalid="ignore"):  # signalling NaNs
@@ -77,10 +76,8 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
         parsed = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
         null = np.isnan(parsed)
     else:
-        raise DataError(
-            f"label column '{column}' of {batch.origin.display_name} holds {series.dtype}",
-            expected="0/1 or true/false",
-        )
+        found = f"label column '{column}' of {batch.origin.display_name} holds {series.dtype}"
+        raise refusals.of_another_type(found, "0/1 or true/false")
     positive: Bools = parsed == 1
     wrong = ~(positive | (parsed == 0) | null)
     if wrong.any():

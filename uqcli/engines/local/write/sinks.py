@@ -20,12 +20,14 @@ import pyarrow.parquet as pq
 from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.defaults import DECIMAL, ROWS_PER_BATCH
+from uqcli.document import printable
 from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock, csv_record
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.errors import DataError
 from uqcli.files import OutputQueue
+from uqcli.running.remarks import caution
 from uqcli.stores.output import open_output
 
 
@@ -149,6 +151,11 @@ class JsonSink:
                     expected="strings or numbers",
                     remedy="choose another --output-format, or leave the column out",
                 )
+        for column in frame:
+            if _has_other_than_finite(column):
+                caution(
+                    f"column '{printable(column.name)}' has NaN or infinite numbers, written as null in JSON."
+                )
         frame.write_ndjson(self._stream)
 
     def write_block(
@@ -184,6 +191,13 @@ class JsonSink:
             if head
         )
         self._stream.write(b"".join(lines if kept_rows is None else compress(lines, kept_rows.tolist())))
+
+
+def _has_other_than_finite(column: pl.Series) -> bool:
+    """Whether a column of floating-point numbers, or of lists of them, has NaN or an infinity."""
+    while isinstance(column.dtype, pl.List | pl.Array):
+        column = column.explode()
+    return column.dtype.is_float() and not column.is_finite().all()
 
 
 def _merged(record: bytes, tail: bytes, keys: Sequence[str]) -> tuple[bytes, bytes]:
