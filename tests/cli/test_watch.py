@@ -590,3 +590,13 @@ def test_the_only_batch_of_a_state_counts_by_its_dates_or_not_yet(uqcli, files, 
     outcome = uqcli(*WATCH, "days.csv", "--state", "days.json")
     assert outcome.code == 6, outcome.err
     assert (outcome.code, "Rows of a day go together" in outcome.out.decode()) == (6, True)
+
+
+def test_other_days_than_those_of_the_rule_need_no_caution(uqcli, files, tmp_path):
+    frame = days(40).with_columns(week=pl.col("day").str.to_date().dt.strftime("%G-W%V"))
+    frame.write_csv("days.csv")
+    assert uqcli("boundary", "days.csv", "--precision", "0.8", "--day", "day", "-q", "-o", "d.json").code == 0
+    for column in ("day", "week"):
+        report = uqcli("watch", "d.json", "days.csv", "--day", column, "--json").json
+        assert not any("give it again" in note for note in report["notes"])
+    assert "give it again" in str(uqcli("watch", "d.json", "days.csv", "--json").json)

@@ -270,6 +270,8 @@ def _with_rows(
 ) -> _Added:
     """Count new rows; a batch that is known is left out."""
     data, parameters = _labelled(rule, request), state.parameters
+    if parameters.day is not None:  # its rows are not taken as independent, whatever column the rule has
+        data = replace(data, roles=replace(data.roles, fitted_clusters=None))
     is_kept, has_days = request.state is not None, parameters.day is not None
     old = {batch.name: batch for batch in state.batches}
     if not isinstance(parameters.cluster, msgspec.UnsetType):
