@@ -43,7 +43,7 @@ def parse_check(text: str) -> Check:
     Raises
     ------
     UsageError
-        The text has another form, or compares a share with a percentage.
+        The text has another form.
 
     Examples
     --------
@@ -56,25 +56,7 @@ def parse_check(text: str) -> Check:
         raise UsageError(
             f"--fail-if '{text}' cannot be read", expected="METRIC OP VALUE such as 'precision.low < 0.7'"
         )
-    if value > _LARGEST_SHARE and not _SHARES.isdisjoint(match[1].split(".")):
-        raise UsageError(
-            f"--fail-if '{text}' compares a share with {match[3]}",
-            expected="a number from 0 to 1",
-            remedy=f"did you mean {value / 100:g}?" if value <= 100 else "",
-        )
     return Check(path=match[1], operator=match[2], value=value, text=text.strip())
-
-
-_SHARES: Final = frozenset(
-    {
-        *("precision", "recall", "fpr", "selected_share", "caught", "miss", "review_share", "coverage"),
-        *("ece", "ace", "mce", "mce_q", "auc", "average_precision", "shift_p", "drift_p", "worst_p", "width"),
-    }
-)
-"""Metrics that are never above 1; ``tce`` is a percentage."""
-
-_LARGEST_SHARE: Final = 2
-"""Numbers up to this may stand for a check that always fails, or never."""
 
 
 def _finite(text: str) -> float | None:
