@@ -31,26 +31,6 @@ class Case:
         return self.writes and not self.json and not self.writes_program
 
 
-def without(words, options):
-    """Return the words of a command line without the options that are given anew."""
-    kept = [str(word) for word in words]
-    for name in {"--output" if name == "-o" else name for name in options if str(name).startswith("-")}:
-        while name in kept and name not in REPEATABLE:
-            start = kept.index(name)
-            has_value = start + 1 < len(kept) and not kept[start + 1].startswith("--")
-            del kept[start : start + 1 + has_value]
-    return kept
-
-
-def with_options(words, options):
-    """Append options to the words of a command line, in place of those that it has already."""
-    return [*without(words, options), *options]
-
-
-REPEATABLE = frozenset(
-    {"--fail-if", "--report", "--target", "--test", "--tree-data", "--check", "--null-value"}
-)
-
 CASES = (
     Case(
         name="bin",

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.cli.cases import with_options
 from tests.cli.conftest import sample_frame
 from uqcli import find_boundary
 from uqcli.choices import Algorithm, GridBinning
@@ -15,8 +14,7 @@ from uqcli.errors import InfeasibleError
 
 
 def fit(uqcli, path, *options):
-    line = ("boundary", path, "--precision", "0.7", "--score-bins", "20", "-q", "-o", "-")
-    outcome = uqcli(*with_options(line, options))
+    outcome = uqcli("boundary", path, "--precision", "0.7", "--score-bins", "20", "-q", "-o", "-", *options)
     assert outcome.code == 0, outcome.err
     return outcome.out
 

@@ -6,7 +6,7 @@ import json
 import polars as pl
 import pytest
 
-from tests.cli.cases import CASES, READ_ARTIFACTS, READ_DATA, READ_LABELS, WRITE, with_options
+from tests.cli.cases import CASES, READ_ARTIFACTS, READ_DATA, READ_LABELS, WRITE
 from uqcli.cli.app import program
 
 HEADER = "score,uncertainty,label\n"
@@ -26,7 +26,7 @@ def test_every_command_has_contract_tests():
 
 def refuse(uqcli, case, data, artifact, tmp_path, code, *options):
     """Run a command that must fail, and check how it fails."""
-    arguments = with_options(case.arguments(data, artifact), options)
+    arguments = case.arguments(data, artifact) + list(options)
     output = tmp_path / "kept.out"
     if case.writes and "-o" not in arguments:
         output.write_text("old")

@@ -3,8 +3,6 @@
 import polars as pl
 import pytest
 
-from tests.cli.cases import with_options
-
 UNKNOWN = {"value": None, "low": None, "high": None}
 
 
@@ -14,7 +12,7 @@ def fit(uqcli, data):
 
     def call(name, *options):
         line = ("boundary", data, "--algorithm", "st", "-q", "-o", name)
-        assert uqcli(*with_options(line, options)).code == 0
+        assert uqcli(*line, *options).code == 0
         return name
 
     return call

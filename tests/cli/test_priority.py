@@ -265,17 +265,3 @@ def test_configured_values_of_every_type_are_read_or_refused(uqcli, data, config
             outcome = uqcli("boundary", data, *([] if option == "precision" else ["--precision", "0.5"]))
             assert outcome.code in (0, 2, 3), (option, value, outcome.err)
             assert len(outcome.err.splitlines()) == (outcome.code != 0), outcome.err
-
-
-@pytest.mark.parametrize("options", ["--seed 1 --seed 2", "--score a --score=b", "-o a.json --output b.json"])
-def test_an_option_of_one_value_is_given_once(uqcli, data, tmp_path, options):
-    before = sorted(path.name for path in tmp_path.iterdir())
-    outcome = uqcli("boundary", data, "--precision", "0.7", *options.split())
-    assert outcome.code == 2
-    assert "is given 2 times; expected one value; keep one of them" in outcome.err
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
-
-
-def test_flags_and_lists_may_be_given_twice(uqcli, data):
-    repeated = ("--json", "--json", "--fail-if", "ece == 1", "--fail-if", "ece == 0.9")
-    assert uqcli("tce", data, *repeated).json == uqcli("tce", data, "--json").json

@@ -7,8 +7,7 @@ typed options that it cannot use: a configured option must not break other runs.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -61,8 +60,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line, with configured values as defaults."""
-        parsed, _, order = self.make_parser(ctx).parse_args(args=list(args))
-        _refuse_repeated(order)
+        parsed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         typed_values = {name: value for name, value in parsed.items() if value not in (None, [], ())}
         _typed.set(frozenset(typed_values))
         _debug.set(bool(typed_values.get("debug")))
@@ -71,26 +69,6 @@ class Command(TyperCommand):
             record_line(str(ctx.info_name), self.params, typed_values, ctx.default_map)
             record_options(str(ctx.info_name), typed_values, ctx.default_map)
         return super().parse_args(ctx, args)
-
-
-def _refuse_repeated(parameters: Iterable[Any]) -> None:
-    """Refuse an option that is typed twice although it has one value: the first value would be lost.
-
-    Parameters
-    ----------
-    parameters
-        Typed parameters in their order.
-
-    Raises
-    ------
-    UsageError
-        There is one.
-    """
-    for parameter, times in Counter(parameters).items():
-        if times > 1 and not (parameter.multiple or parameter.is_flag):
-            raise UsageError(
-                f"{parameter.opts[0]} is given {times} times", expected="one value", remedy="keep one of them"
-            )
 
 
 def configured(context: typer.Context, typed_values: Mapping[str, Any]) -> Settings:
