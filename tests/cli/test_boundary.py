@@ -473,7 +473,7 @@ def test_compare_reports_every_bound(compared_rows, uqcli):
     shown = " ".join(uqcli(*command).out.decode().split())
     notes = " ".join(uqcli(*command, "--json").json["notes"])
     for bound in ("0.5", "0.6"):
-        assert re.search(rf"precision >= {bound} \+\d\S+ \[\S+ \S+\] 0\.\d+ helps", shown)
+        assert re.search(rf"precision >= {bound} \+\d\S+ \[\S+ \S+\] (<= )?0\.\d+ helps", shown)
         assert f"precision >= {bound}: Uncertainty 'useful' helps" in notes
 
 

@@ -90,12 +90,14 @@ def test_folder_keys_are_columns_that_apply_keeps(uqcli, boundary_bytes, rows, t
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
-def test_folder_keys_define_groups_and_columns_of_the_file_override_them(uqcli, rows, tmp_path, ending):
+def test_folder_keys_define_groups_and_columns_of_the_file_must_agree_with_them(
+    uqcli, rows, tmp_path, ending
+):
     groups = uqcli("tce", ending, "--by", "day", "--json").json["groups"]
     assert [group["name"] for group in groups] == list(DAYS)
     write_rows(rows.with_columns(day=pl.lit("own")), tmp_path / "own" / "day=x" / f"d.{ending}")
-    (group,) = uqcli("tce", "own", "--by", "day", "--json").json["groups"]
-    assert group["name"] == "own"
+    outcome = uqcli("tce", "own", "--by", "day", "--json")
+    assert (outcome.code, "day" in outcome.err) == (3, True)
 
 
 def test_null_keys_and_missing_keys_are_errors(uqcli, rows, tmp_path):

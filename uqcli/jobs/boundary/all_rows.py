@@ -22,7 +22,8 @@ from uqcli.rows import Rows
 
 def with_all_rows(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact:
     """Count all rows of the calibration set, with which new rows are compared, if some have no label."""
-    if data.on_invalid is not OnInvalid.DROP or not rule.source.dropped:
+    has_unlabelled = data.on_invalid is OnInvalid.DROP or data.joined is not None
+    if not has_unlabelled or not rule.source.dropped:
         return rule
     roles = replace(rule.reads(ColumnOverrides()), weight=data.roles.weight)
     request = as_decided(replace(data, roles=roles, positive_value=None), rule)

@@ -92,7 +92,9 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
         An option is invalid, or the rows, grid or class weights cannot be read.
     """
     try:
-        is_read_again = request.data.on_invalid is OnInvalid.DROP or request.data.roles.cluster is not None
+        data = request.data
+        has_unlabelled = data.on_invalid is OnInvalid.DROP or data.joined is not None
+        is_read_again = has_unlabelled or data.roles.cluster is not None
         with reusable_streams() if is_read_again else nullcontext():
             return _with_all_rows(_run(request), request)
     except MissingColumnError as error:
