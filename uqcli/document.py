@@ -35,14 +35,6 @@ class Estimate:
     reason: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExactEstimate(Estimate):
-    """A proportion with its exact interval, which always exists."""
-
-    low: float
-    high: float
-
-
 Metric = int | float | None | Estimate | Mapping[str, Any]
 Metrics = Mapping[str, Metric]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from uqcli import defaults
 from uqcli.counts import Ints
-from uqcli.document import Estimate, ExactEstimate, count
+from uqcli.document import Estimate, count
 from uqcli.errors import UsageError
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.methods.survey import (
@@ -62,10 +62,10 @@ def caution_confidence(option: str, risk: float) -> None:
         )
 
 
-def proportion_estimate(successes: int, trials: int, confidence: float) -> ExactEstimate:
+def proportion_estimate(successes: int, trials: int, confidence: float) -> Estimate:
     """Return a proportion with its exact interval; the value is None without trials."""
     low, high = clopper_pearson(successes, trials, confidence)
-    return ExactEstimate(value=successes / trials if trials else None, low=low, high=high)
+    return Estimate(value=successes / trials if trials else None, low=low, high=high)
 
 
 def estimate_over_clusters(
@@ -98,9 +98,7 @@ def survey_estimate(rate: SurveyInterval, units: str = "rows", alike: str = "wei
             f"{count(rate.units)} {units} of unequal {alike} count as {rate.effective:.1f} of equal {alike}, "
             f"{needed} needed"
         )
-    if rate.low is None or rate.high is None:
-        return Estimate(value=rate.value, low=None, high=None, reason=reason)
-    return ExactEstimate(value=rate.value, low=rate.low, high=rate.high, reason=reason)
+    return Estimate(value=rate.value, low=rate.low, high=rate.high, reason=reason)
 
 
 def difference_estimate(difference: LinearisedDifference, scale: float = 1.0) -> Estimate:

@@ -15,7 +15,7 @@ from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind, ReviewKind
 from uqcli.counts import Bools
 from uqcli.defaults import CONFIDENCE, LOWEST
-from uqcli.document import Claim, Estimate, ExactEstimate, money, p_text
+from uqcli.document import Claim, Estimate, money, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -317,7 +317,6 @@ def _untested_groups(
 def _bounded_rate(constraint: Constraint, measured: MeasuredBoundary) -> tuple[BoundedRate, Estimate] | None:
     """Return the rate that a constraint bounds; None if it bounds none."""
     totals = measured.totals
-    estimate: Estimate
     match constraint.kind:
         case ConstraintKind.PRECISION:
             successes, trials, estimate = totals.true_positives, totals.selected, measured.precision
@@ -697,11 +696,12 @@ def _rate_outcome(
     certificate = artifact.certified
     p_value = None if certificate is None else rate.p_value()
     clustered = clustered or (certificate is not None and certificate.is_of_clusters)
-    if certificate is None or p_value is None or clustered or not isinstance(estimate, ExactEstimate):
+    tested = _meets_bound(rate, estimate)
+    if certificate is None or p_value is None or clustered or tested is None:
         return _share_outcome(text, rate, estimate)
     certified, promises = f"certified {text}", max(certificate.promises, 1 + (artifact.review is not None))
     if p_value > (1 - CONFIDENCE) / promises:
-        met, significant = _meets_bound(rate, estimate)
+        met, significant = tested
         return True, _sentence(certified, met=met, significant=significant)
     return False, (
         f"misses {certified} ({p_text(p_value)}, exact one-sided test). The data have changed, or the "
@@ -710,19 +710,22 @@ def _rate_outcome(
 
 
 def _share_outcome(text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome:
-    if rate.trials == 0 or not isinstance(estimate, ExactEstimate):
+    tested = _meets_bound(rate, estimate)
+    if tested is None:
         reason = "no row counts for it"
         if rate.trials:
             reason = estimate.reason or "too few unflagged rows have a label"
             if estimate != UNKNOWN:  # but there is no interval
                 reason = estimate.reason or "too few clusters"
         return None, f"{text} not tested: {reason}."
-    met, significant = _meets_bound(rate, estimate)
+    met, significant = tested
     return met or not significant, _sentence(text, met=met, significant=significant)
 
 
-def _meets_bound(rate: BoundedRate, estimate: ExactEstimate) -> tuple[bool, bool]:
-    """Whether a rate meets its bound, and whether significantly."""
+def _meets_bound(rate: BoundedRate, estimate: Estimate) -> tuple[bool, bool] | None:
+    """Whether a rate meets its bound, and whether significantly; None without trials or an interval."""
+    if rate.trials == 0 or estimate.low is None or estimate.high is None:
+        return None
     value = Fraction(rate.successes, rate.trials)
     low, high = Fraction(estimate.low), Fraction(estimate.high)
     if rate.upper:

@@ -189,7 +189,6 @@ def _difference(
         unpaired = Estimate(value=covered, low=None, high=None)
         return SetDifference(coverage=unpaired, coverage_p=None, disagreements=None, mean_set_size=size)
     gained, lost = pair.gained, pair.lost
-    coverage: Estimate
     coverage_p: float | None
     if request.cluster is None:
         coverage = share_difference(gained, lost, first.rows, request.confidence)

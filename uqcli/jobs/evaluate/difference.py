@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uqcli.document import Estimate, ExactEstimate
+from uqcli.document import Estimate
 from uqcli.methods.evaluate.difference import (
     Chosen,
     PairedSelections,
@@ -33,17 +33,17 @@ def difference_of(pair: PairedSelections, rows: int, positives: int, confidence:
     )
 
 
-def share_difference(gained: int, lost: int, trials: int, confidence: float) -> ExactEstimate:
+def share_difference(gained: int, lost: int, trials: int, confidence: float) -> Estimate:
     """Compute the difference of two shares of the same rows; the value is None without rows."""
     low, high = shares_interval(gained, lost, trials, confidence)
-    return ExactEstimate(value=(gained - lost) / trials if trials else None, low=low, high=high)
+    return Estimate(value=(gained - lost) / trials if trials else None, low=low, high=high)
 
 
-def _precision(pair: PairedSelections, confidence: float) -> ExactEstimate:
+def _precision(pair: PairedSelections, confidence: float) -> Estimate:
     low, high = precisions_interval(pair, confidence)
     first, second = (_share(pair.kept, exclusive) for exclusive in (pair.lost, pair.gained))
     value = None if first is None or second is None else second - first
-    return ExactEstimate(value=value, low=low, high=high)
+    return Estimate(value=value, low=low, high=high)
 
 
 def _share(kept: Chosen, exclusive: Chosen) -> float | None:

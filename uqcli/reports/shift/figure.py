@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.document import Estimate, ExactEstimate, Figure, HoverText, count, percent
+from uqcli.document import Estimate, Figure, HoverText, count, percent
 from uqcli.reports.figures import BLUE, INK, label_lines
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class ClassShare:
     """Prior of a class in the source data, and its estimate in the target data."""
 
     name: str
-    source: ExactEstimate
+    source: Estimate
     target: Estimate
 
 

@@ -15,7 +15,6 @@ from uqcli.choices import ShiftEstimator
 from uqcli.document import (
     Document,
     Estimate,
-    ExactEstimate,
     HeadCard,
     KeyNumber,
     Metric,
@@ -65,7 +64,7 @@ class ShiftReport(OneResult):
 
     source: Source
     classes: tuple[str, ...]
-    source_shares: Sequence[ExactEstimate]
+    source_shares: Sequence[Estimate]
     target_rows: int
     parameters: ShiftParameters
     artifact: ShiftArtifact | None
