@@ -16,7 +16,7 @@ from tests.statistical.populations import (
     uniform_square,
 )
 from uqcli.artifacts.boundary import EXPECTED_RANGE
-from uqcli.jobs.intervals import proportion_estimate
+from uqcli.methods.proportion import proportion_estimate
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "8"))
 SIZES = (500, 2000)

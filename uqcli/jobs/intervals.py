@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqcli import defaults
-from uqcli.counts import Ints
-from uqcli.document import Estimate, count
+from uqcli.document import Estimate
 from uqcli.errors import UsageError
-from uqcli.methods.proportion import clopper_pearson
-from uqcli.methods.survey import (
-    FEW_EFFECTIVE,
-    MIN_EFFECTIVE,
-    LinearisedDifference,
-    SurveyInterval,
-    proportion_interval,
-)
+from uqcli.methods.survey import LinearisedDifference
 from uqcli.running.remarks import caution
 
 
@@ -60,45 +52,6 @@ def caution_confidence(option: str, risk: float) -> None:
             f"{option} {risk:g} is the probability of an error, not a confidence: "
             f"for a confidence of {risk:g}, give {option} {1 - risk:.4g}."
         )
-
-
-def proportion_estimate(successes: int, trials: int, confidence: float) -> Estimate:
-    """Return a proportion with its exact interval; the value is None without trials."""
-    low, high = clopper_pearson(successes, trials, confidence)
-    return Estimate(value=successes / trials if trials else None, low=low, high=high)
-
-
-def estimate_over_clusters(
-    successes: Ints, trials: Ints, confidence: float, units: str = "clusters"
-) -> Estimate:
-    """Return a proportion with its interval over clusters of dependent rows; int64, shape (C,) each.
-
-    It has no interval if fewer than ``uqcli.methods.survey.MIN_CLUSTERS`` clusters have trials.
-
-    Parameters
-    ----------
-    units
-        What clusters are called.
-    """
-    return survey_estimate(proportion_interval(successes, trials, confidence), units, "size")
-
-
-def survey_estimate(rate: SurveyInterval, units: str = "rows", alike: str = "weight") -> Estimate:
-    """Return a proportion with its interval, and with the reason if units too unequal make it unreliable.
-
-    Parameters
-    ----------
-    units, alike
-        What the units are called, and what is unequal.
-    """
-    reason = ""
-    if rate.effective < min(rate.units, FEW_EFFECTIVE):
-        needed = MIN_EFFECTIVE if rate.effective < MIN_EFFECTIVE else FEW_EFFECTIVE
-        reason = (
-            f"{count(rate.units)} {units} of unequal {alike} count as {rate.effective:.1f} of equal {alike}, "
-            f"{needed} needed"
-        )
-    return Estimate(value=rate.value, low=rate.low, high=rate.high, reason=reason)
 
 
 def difference_estimate(difference: LinearisedDifference, scale: float = 1.0) -> Estimate:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from uqcli.document import Estimate
+
 POWER: Final = 0.8
 """Probability with which a detectable rate or deviation is detected."""
 
@@ -31,6 +33,12 @@ def clopper_pearson(successes: float, trials: float, confidence: float) -> tuple
     low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
     high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
     return low, high
+
+
+def proportion_estimate(successes: int, trials: int, confidence: float) -> Estimate:
+    """Return a proportion with its exact interval; the value is None without trials."""
+    low, high = clopper_pearson(successes, trials, confidence)
+    return Estimate(value=successes / trials if trials else None, low=low, high=high)
 
 
 def wilson(share: float, trials: float, z: float) -> tuple[float, float]:

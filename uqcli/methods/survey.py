@@ -18,7 +18,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.methods.proportion import clopper_pearson
+from uqcli.document import Estimate, count
+from uqcli.methods.proportion import proportion_estimate
 from uqcli.sampling_weights import WeightSums
 
 Sums: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
@@ -38,30 +39,6 @@ FEW_EFFECTIVE: Final = 20
 
 MIN_DIFFERING: Final = 5
 """Clusters in which two rules must differ for an interval of their difference."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SurveyInterval:
-    """A proportion with its interval.
-
-    Attributes
-    ----------
-    value
-        None without trials.
-    low, high
-        None with fewer than ``MIN_CLUSTERS`` clusters, or ``MIN_EFFECTIVE`` effective ones; (0, 1) without
-        trials.
-    units
-        Clusters, or rows, with trials.
-    effective
-        Units of equal size whose sizes vary as little, ``(sum W)^2 / sum W^2``.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    units: int
-    effective: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,41 +103,44 @@ def _limit(chosen: Outcome, other: Outcome, alike: float) -> Limit:
 
 def weighted_interval(successes: Outcome, failures: Outcome, confidence: float) -> tuple[float, float]:
     """Compute the interval of a proportion of independent rows from the sums of their sampling weights."""
-    interval = _interval((successes, failures), confidence, units=0, effective=math.inf)
-    assert interval.low is not None
-    assert interval.high is not None
-    return interval.low, interval.high
+    return _ends((successes, failures), confidence)
 
 
-def _interval(
-    outcomes: tuple[Outcome, Outcome],
-    confidence: float,
-    *,
-    units: int,
-    effective: float,
-    alike: float = 1.0,
-) -> SurveyInterval:
+def _ends(outcomes: tuple[Outcome, Outcome], confidence: float, alike: float = 1.0) -> tuple[float, float]:
     """Compute the interval of the share of the first outcome."""
     successes, failures = outcomes
     value = successes.total / (successes.total + failures.total)
-    if effective < MIN_EFFECTIVE:
-        return SurveyInterval(value=value, low=None, high=None, units=units, effective=effective)
     tail = (1 - confidence) / 2
     low = _limit(successes, failures, alike).at(tail) if successes.total else 0.0
     high = 1 - _limit(failures, successes, alike).at(tail) if failures.total else 1.0
-    return SurveyInterval(
-        value=value, low=min(low, value), high=max(high, value), units=units, effective=effective
+    return min(low, value), max(high, value)
+
+
+def _unequal(units: int, effective: float, name: str, what: str) -> str:
+    """State that units too unequal make an interval unreliable, or impossible; empty if they do not.
+
+    Parameters
+    ----------
+    effective
+        Units of equal size whose sizes vary as little, ``(sum W)^2 / sum W^2``.
+    name, what
+        What the units are called, and what is unequal.
+    """
+    if effective >= min(units, FEW_EFFECTIVE):
+        return ""
+    needed = MIN_EFFECTIVE if effective < MIN_EFFECTIVE else FEW_EFFECTIVE
+    return (
+        f"{count(units)} {name} of unequal {what} count as {effective:.1f} of equal {what}, {needed} needed"
     )
 
 
-def _of_equal_rows(successes: int, rows: int, confidence: float) -> SurveyInterval:
-    low, high = clopper_pearson(successes, rows, confidence)
-    value = successes / rows if rows else None
-    return SurveyInterval(value=value, low=low, high=high, units=rows, effective=rows)
+def proportion_interval(
+    successes: Sums, trials: Sums, confidence: float, units: str = "clusters"
+) -> Estimate:
+    """Compute sum(successes) / sum(trials) with its interval over clusters of dependent rows.
 
-
-def proportion_interval(successes: Sums, trials: Sums, confidence: float) -> SurveyInterval:
-    """Compute the interval of sum(successes) / sum(trials) over clusters of dependent rows.
+    It has no interval with fewer than ``MIN_CLUSTERS`` clusters with trials, or ``MIN_EFFECTIVE`` effective
+    ones. Without trials it has no value, and its interval is (0, 1).
 
     Parameters
     ----------
@@ -169,6 +149,8 @@ def proportion_interval(successes: Sums, trials: Sums, confidence: float) -> Sur
         not change a bit of the result.
     confidence
         In (0, 1).
+    units
+        What clusters are called.
 
     Examples
     --------
@@ -178,16 +160,14 @@ def proportion_interval(successes: Sums, trials: Sums, confidence: float) -> Sur
     """
     successes, trials = successes[trials > 0], trials[trials > 0]
     clusters = len(trials)
-    effective = _total(trials) ** 2 / _squares(trials) if clusters else 0.0
-    if 0 < clusters < MIN_CLUSTERS:
-        value = _total(successes) / _total(trials)
-        return SurveyInterval(value=value, low=None, high=None, units=clusters, effective=effective)
-    if clusters == _total(trials):  # each is one row
-        return _of_equal_rows(round(_total(successes)), clusters, confidence)
-    outcomes = _outcomes(successes, trials)
-    return _interval(
-        outcomes, confidence, units=clusters, effective=effective, alike=_alike(successes, trials - successes)
-    )
+    if clusters == _total(trials) and not 0 < clusters < MIN_CLUSTERS:  # each is one row
+        return proportion_estimate(round(_total(successes)), clusters, confidence)
+    effective = _total(trials) ** 2 / _squares(trials)
+    alike = _alike(successes, trials - successes)
+    is_few = clusters < MIN_CLUSTERS or effective < MIN_EFFECTIVE
+    low, high = (None, None) if is_few else _ends(_outcomes(successes, trials), confidence, alike)
+    reason = _unequal(clusters, effective, units, "size")
+    return Estimate(value=_total(successes) / _total(trials), low=low, high=high, reason=reason)
 
 
 def limit_of_clusters(successes: Sums, trials: Sums) -> Limit | None:
@@ -231,8 +211,10 @@ def _alike(successes: Sums, failures: Sums) -> float:
 
 def row_interval(
     successes: WeightSums, failures: WeightSums, confidence: float, further: tuple[WeightSums, WeightSums]
-) -> SurveyInterval:
-    """Compute the interval of a proportion of independent rows with sampling weights.
+) -> Estimate:
+    """Compute a proportion of independent rows with sampling weights, with its interval.
+
+    It has no interval with fewer than ``MIN_EFFECTIVE`` effective rows.
 
     Parameters
     ----------
@@ -251,16 +233,16 @@ def row_interval(
     """
     both = successes + failures
     present = [part for part in (both, *further) if part.rows]
-    if len({weight for part in present for weight in (part.least, part.largest)}) <= 1:
-        return _of_equal_rows(successes.rows, both.rows, confidence)
-    if not both.rows:
-        return _of_equal_rows(0, 0, confidence)
-    outcomes = [
+    if not both.rows or len({weight for part in present for weight in (part.least, part.largest)}) == 1:
+        return proportion_estimate(successes.rows, both.rows, confidence)
+    first, second = (
         Outcome(float(part.total), float(part.squares), _mean_weight(possible if possible.rows else both))
         for part, possible in zip((successes, failures), further, strict=True)
-    ]
+    )
     effective = float(Fraction(both.total**2, both.squares))
-    return _interval((outcomes[0], outcomes[1]), confidence, units=both.rows, effective=effective)
+    low, high = (None, None) if effective < MIN_EFFECTIVE else _ends((first, second), confidence)
+    reason = _unequal(both.rows, effective, "rows", "weight")
+    return Estimate(value=first.total / (first.total + second.total), low=low, high=high, reason=reason)
 
 
 def _mean_weight(rows: WeightSums) -> float:

@@ -13,11 +13,11 @@ from uqcli.counts import Bools, Ints
 from uqcli.document import Estimate
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.evaluate.clusters import ClusterTally
-from uqcli.jobs.intervals import estimate_over_clusters
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.expected import Expected, moved
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.dependence import unit_sums
+from uqcli.methods.survey import proportion_interval
 from uqcli.rows import Rows
 
 _RATES: Final = {ConstraintKind.RECALL: "recall", ConstraintKind.MAX_FPR: "fpr"}
@@ -79,7 +79,7 @@ def expected_over_clusters(expected: Expected, counts: ClusterTally, units: str)
     def over_clusters(estimate: Estimate, trials: Ints) -> Estimate:
         if estimate.value is None or estimate.low is None:
             return estimate
-        rate = estimate_over_clusters(hits, trials, EXPECTED_RANGE, units)
+        rate = proportion_interval(hits, trials, EXPECTED_RANGE, units)
         return moved(rate, estimate.value, int(trials.sum()))
 
     return Expected(

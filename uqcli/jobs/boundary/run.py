@@ -57,7 +57,6 @@ from uqcli.jobs.boundary.groups import find_by_group
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.dependent_columns import dependence_caution
 from uqcli.jobs.evaluate.clusters import ClusterTally, numbers_of
-from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result, inherit_doubts, keeps_doubts
 from uqcli.jobs.rule_groups import as_decided
@@ -73,6 +72,7 @@ from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.methods.boundary.zones import with_review
+from uqcli.methods.proportion import proportion_estimate
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.expected import expected_metrics

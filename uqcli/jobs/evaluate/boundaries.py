@@ -48,7 +48,7 @@ from uqcli.jobs.evaluate.weighted import (
     weighted_within_cells,
     with_sampling_weights,
 )
-from uqcli.jobs.intervals import difference_estimate, estimate_over_clusters, proportion_estimate
+from uqcli.jobs.intervals import difference_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided, groups_of, own_key, own_levels
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
@@ -56,7 +56,9 @@ from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.evaluate.weighted import WeightedRows
+from uqcli.methods.proportion import proportion_estimate
 from uqcli.methods.shift.target import precision_interval
+from uqcli.methods.survey import proportion_interval
 from uqcli.reports.evaluate.boundaries import (
     GROUP_HEADER,
     MIN_UNFLAGGED,
@@ -425,7 +427,7 @@ def _measured(
     def rate(ratio: Callable[[Tally[Any]], tuple[Any, Any]]) -> Estimate:
         """Estimate a rate of rows, or of clusters of rows."""
         if clusters is not None:
-            return estimate_over_clusters(*ratio(clusters), confidence, request.units)
+            return proportion_interval(*ratio(clusters), confidence, request.units)
         return proportion_estimate(*ratio(tally), confidence)
 
     def over_all_rows(

@@ -24,11 +24,12 @@ from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
 from uqcli.jobs.evaluate.difference import share_difference
 from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.intervals import difference_estimate, estimate_over_clusters, proportion_estimate
+from uqcli.jobs.intervals import difference_estimate
 from uqcli.methods.evaluate.difference import mcnemar
 from uqcli.methods.evaluate.groups import BoundedRate
+from uqcli.methods.proportion import proportion_estimate
 from uqcli.methods.shift.target import coverage_draws, percentiles
-from uqcli.methods.survey import LinearisedDifference, ratio_difference
+from uqcli.methods.survey import LinearisedDifference, proportion_interval, ratio_difference
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
 from uqcli.reports.evaluate.conformal_sets import EvaluateConformalReport, SetMetrics
 from uqcli.reports.evaluate.difference import SetDifference
@@ -311,7 +312,7 @@ def _metrics(
     return SetMetrics(
         coverage=proportion_estimate(covered, rows, confidence)
         if clusters is None
-        else estimate_over_clusters(*clusters.by_class.of_all(), confidence),
+        else proportion_interval(*clusters.by_class.of_all(), confidence),
         mean_set_size=float((sizes * np.arange(len(sizes))).sum()) / rows,
         empty=int(sizes[0]) / rows,
         by_class=_estimates(
@@ -381,7 +382,7 @@ def _estimates(
     """Compute the coverage by name; undefined for zero rows."""
     if clusters is not None:
         return {
-            name: estimate_over_clusters(*clusters.of(index), confidence) for index, name in enumerate(names)
+            name: proportion_interval(*clusters.of(index), confidence) for index, name in enumerate(names)
         }
     counts_by_name = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
     return {name: proportion_estimate(covered, rows, confidence) for name, rows, covered in counts_by_name}

@@ -16,7 +16,7 @@ from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.evaluate.groups import GroupTally
-from uqcli.jobs.intervals import difference_estimate, survey_estimate
+from uqcli.jobs.intervals import difference_estimate
 from uqcli.jobs.pooled_scores import PooledScores
 from uqcli.jobs.rule_groups import groups_of
 from uqcli.methods.evaluate.labelled_share import CHANGE_LEVEL, ScoreCell, changes, score_cells
@@ -280,7 +280,7 @@ def by_weight(
         others = rows.total(lambda decisions: not chosen(decisions)).rows
         if reason := _reason(measured, others, weighted):
             return unknown(reason)
-        return doubted(survey_estimate(rows.share(chosen, confidence, positive=positive)), weighted.varying)
+        return doubted(rows.share(chosen, confidence, positive=positive), weighted.varying)
 
     benefit = measured.net_benefit
     if benefit is not None:
@@ -288,20 +288,18 @@ def by_weight(
         benefit = unknown(why)
         if odds is not None and not why:
             benefit = _between(rows.net_benefit(flagged, odds, confidence))
-    precision = survey_estimate(rows.precision(flagged, confidence))
-    precision = doubted(precision, tuple(filter(flagged, weighted.varying)))
+    precision = doubted(rows.precision(flagged, confidence), tuple(filter(flagged, weighted.varying)))
     if any(map(flagged, weighted.unlabelled)):
         precision = unknown("no flagged row has a label")
     elif any(map(flagged, weighted.halving)):
         precision = unknown(SHARE_DOUBLES)
     zones = measured.zones
     if zones is not None:
-        reviewed = rows.share(lambda decisions: flagged(decisions) < caught(decisions), confidence)
         zones = replace(
             zones,
             caught=over_all_rows(caught, positive=True),
             miss=over_all_rows(lambda decisions: not caught(decisions), positive=True),
-            review_share=survey_estimate(reviewed),
+            review_share=rows.share(lambda decisions: flagged(decisions) < caught(decisions), confidence),
         )
     return replace(
         measured,
@@ -310,7 +308,7 @@ def by_weight(
         fpr=over_all_rows(flagged, positive=False),
         zones=zones,
         net_benefit=benefit,
-        alert_rate=survey_estimate(rows.share(flagged, confidence)),
+        alert_rate=rows.share(flagged, confidence),
         weighted=Totals(
             rows=rows.total().total,
             positives=rows.total(positive=True).total,

@@ -19,7 +19,7 @@ from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import PROBA, DataRequest, Inputs
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader
-from uqcli.jobs.intervals import check_bootstrap, check_confidence, proportion_estimate
+from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.memory import CLASS_ROWS, LIKELIHOOD, require_memory
 from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.jobs.shift.evidence import (
@@ -33,6 +33,7 @@ from uqcli.jobs.shift.evidence import (
 from uqcli.jobs.shift.mixture import UnitRows, mixture_of
 from uqcli.methods.bin.edges import even_edges
 from uqcli.methods.calibrate.linear_scaling import LinearScaling
+from uqcli.methods.proportion import proportion_estimate
 from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, percentile_interval, tail_of
 from uqcli.methods.shift.mixture import MixtureTest
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from uqcli.document import Estimate
 from uqcli.methods.evaluate.net_benefit import (
     IntervalAt,
     net_benefit_interval_of,
@@ -18,7 +19,6 @@ from uqcli.methods.evaluate.net_benefit import (
 from uqcli.methods.survey import (
     FEW_CLUSTERS,
     LinearisedDifference,
-    SurveyInterval,
     row_difference,
     row_interval,
 )
@@ -46,7 +46,7 @@ class WeightedRows:
         )
         return sum(parts, WeightSums())
 
-    def share(self, chosen: Chooses, confidence: float, *, positive: bool | None = None) -> SurveyInterval:
+    def share(self, chosen: Chooses, confidence: float, *, positive: bool | None = None) -> Estimate:
         """Return the share of the chosen rows among all rows of a label."""
 
         def others(decisions: Decisions) -> bool:
@@ -59,7 +59,7 @@ class WeightedRows:
             (self.total(chosen), self.total(others)),
         )
 
-    def precision(self, chosen: Chooses, confidence: float) -> SurveyInterval:
+    def precision(self, chosen: Chooses, confidence: float) -> Estimate:
         """Return the share of the positive rows among the chosen ones."""
         return row_interval(
             self.total(chosen, positive=True),
