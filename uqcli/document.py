@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -26,13 +26,22 @@ class Estimate:
     """A metric with its confidence interval.
 
     The value is None if undefined (0/0); the ends are None if no valid interval exists. ``reason`` says why
-    there is none, if that is more than 0/0, or why the interval is unreliable.
+    there is none, if that is more than 0/0, or why the interval is unreliable. A difference may have the
+    p-value of its two-sided test.
     """
 
     value: float | None
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     reason: str = field(default="", compare=False)
+    p_value: float | None = field(default=None, repr=False)
+
+    def times(self, scale: float) -> Estimate:
+        """Multiply the value and its interval."""
+        value, low, high = (
+            None if number is None else scale * number for number in (self.value, self.low, self.high)
+        )
+        return replace(self, value=value, low=low, high=high)
 
 
 Metric = int | float | None | Estimate | Mapping[str, Any]

@@ -1008,7 +1008,7 @@ def boundary_card(
     if in_part:
         where = "on rows like the labelled ones"
     precision, recall = (
-        estimate or Estimate(value=rate, low=None, high=None)
+        estimate or Estimate(value=rate)
         for estimate, rate in zip(expected, (fit.precision, fit.recall), strict=True)
     )
     alert_rate = selected / of_rows

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqcli import defaults
-from uqcli.document import Estimate
 from uqcli.errors import UsageError
-from uqcli.methods.survey import LinearisedDifference
 from uqcli.running.remarks import caution
 
 
@@ -52,12 +50,3 @@ def caution_confidence(option: str, risk: float) -> None:
             f"{option} {risk:g} is the probability of an error, not a confidence: "
             f"for a confidence of {risk:g}, give {option} {1 - risk:.4g}."
         )
-
-
-def difference_estimate(difference: LinearisedDifference, scale: float = 1.0) -> Estimate:
-    """Return a difference with its interval, times a scale."""
-    value, low, high = (
-        None if number is None else scale * number
-        for number in (difference.value, difference.low, difference.high)
-    )
-    return Estimate(value=value, low=low, high=high)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -39,16 +39,6 @@ FEW_EFFECTIVE: Final = 20
 
 MIN_DIFFERING: Final = 5
 """Clusters in which two rules must differ for an interval of their difference."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinearisedDifference:
-    """A difference of two ratios with its interval and p-value (two-sided); None where none is valid."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
 
 
 class Limit(NamedTuple):
@@ -250,9 +240,7 @@ def _mean_weight(rows: WeightSums) -> float:
     return float(Fraction(rows.squares, rows.total))
 
 
-def ratio_difference(
-    first: tuple[Sums, Sums], second: tuple[Sums, Sums], confidence: float
-) -> LinearisedDifference:
+def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confidence: float) -> Estimate:
     """Compute the interval of the second ratio of sums less the first, over the same clusters.
 
     It is the linearisation with Student's t. The degrees of freedom are the effective number of clusters that
@@ -266,12 +254,12 @@ def ratio_difference(
 
     Returns
     -------
-    LinearisedDifference
+    Estimate
         Without an interval for fewer than ``FEW_CLUSTERS`` clusters, or than ``MIN_DIFFERING`` that differ.
     """
     totals = [(_total(numerator), _total(denominator)) for numerator, denominator in (first, second)]
     if any(denominator == 0 for _, denominator in totals):
-        return LinearisedDifference(value=None, low=None, high=None, p_value=None)
+        return Estimate(value=None)
     ratios = [numerator / denominator for numerator, denominator in totals]
     value = ratios[1] - ratios[0]
     residuals = [
@@ -281,11 +269,11 @@ def ratio_difference(
     clusters = int(np.count_nonzero((first[1] > 0) | (second[1] > 0)))
     differing = int(np.count_nonzero((first[0] != second[0]) | (first[1] != second[1])))
     if clusters < FEW_CLUSTERS or differing < MIN_DIFFERING:
-        return LinearisedDifference(value=value, low=None, high=None, p_value=None)
+        return Estimate(value=value)
     residual = residuals[1] - residuals[0]
     error = math.sqrt(_variance(residual, clusters))
     if error == 0:
-        return LinearisedDifference(value=value, low=None, high=None, p_value=None)
+        return Estimate(value=value)
     squares = np.square(residual / np.abs(residual).max())
     freedom = min(differing - 1, _total(squares) ** 2 / _total(np.square(squares)))
     difference = _linearised(value, error, freedom, confidence)
@@ -295,14 +283,14 @@ def ratio_difference(
 
 
 def row_difference(
-    value: float | None, terms: Iterable[tuple[float, WeightSums]], differing: int, confidence: float
-) -> LinearisedDifference:
+    value: float, terms: Iterable[tuple[float, WeightSums]], differing: int, confidence: float
+) -> Estimate:
     """Compute the interval of a difference over rows with sampling weights, by its linearisation.
 
     Parameters
     ----------
     value
-        The difference; None if it is undefined.
+        The difference.
     terms
         Residual of a row per unit of weight, and the sums of the rows that have it.
     differing
@@ -310,29 +298,29 @@ def row_difference(
 
     Returns
     -------
-    LinearisedDifference
+    Estimate
         As ``ratio_difference``, with degrees of freedom of at most the variance over the largest squared
         residual. Without a row on which they differ, the p-value is 1.
     """
     listed = list(terms)
     rows = sum(sums.rows for _, sums in listed)
-    if value is not None and differing == 0:
-        return LinearisedDifference(value=value, low=None, high=None, p_value=1.0)
-    if value is None or rows < FEW_CLUSTERS or differing < MIN_DIFFERING:
-        return LinearisedDifference(value=value, low=None, high=None, p_value=None)
+    if differing == 0:
+        return Estimate(value=value, p_value=1.0)
+    if rows < FEW_CLUSTERS or differing < MIN_DIFFERING:
+        return Estimate(value=value)
     squares = math.fsum(residual**2 * float(sums.squares) for residual, sums in listed)
     largest = max(residual**2 * float(sums.largest) ** 2 for residual, sums in listed)
     freedom = min(differing - 1, squares / largest) if largest else differing - 1
     return _linearised(value, math.sqrt(rows / (rows - 1) * squares), freedom, confidence)
 
 
-def _linearised(value: float, error: float, freedom: float, confidence: float) -> LinearisedDifference:
+def _linearised(value: float, error: float, freedom: float, confidence: float) -> Estimate:
     """Compute an interval and a p-value by Student's t."""
     from scipy.special import stdtr
 
     half = error * _quantile(freedom, confidence)
     p_value = 2 * float(stdtr(freedom, -abs(value) / error)) if error > 0 else float(value == 0)
-    return LinearisedDifference(value=value, low=value - half, high=value + half, p_value=p_value)
+    return Estimate(value=value, low=value - half, high=value + half, p_value=p_value)
 
 
 def _variance(residual: NDArray[Any], clusters: int) -> float:

@@ -48,7 +48,6 @@ from uqcli.jobs.evaluate.weighted import (
     weighted_within_cells,
     with_sampling_weights,
 )
-from uqcli.jobs.intervals import difference_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided, groups_of, own_key, own_levels
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
@@ -516,12 +515,12 @@ def _difference(
         difference = difference_over_clusters(clusters, confidence)
         if have_zones:
             caught = caught_difference(clusters.handled, clusters.positives, confidence)
-            difference = replace(difference, caught=difference_estimate(caught), caught_p=caught.p_value)
+            difference = replace(difference, caught=caught, caught_p=caught.p_value)
     elif weighted is not None:
         difference = weighted_difference(weighted, confidence)
         if have_zones:
-            caught_estimate, caught_p = weighted_caught_difference(weighted, confidence)
-            difference = replace(difference, caught=caught_estimate, caught_p=caught_p)
+            caught = weighted_caught_difference(weighted, confidence)
+            difference = replace(difference, caught=caught, caught_p=caught.p_value)
     else:
         difference = difference_of(
             _paired(tally.flagged, tally.common_flagged), tally.rows, tally.positives, confidence
@@ -551,7 +550,7 @@ def _with_what_is_known(value: MeasuredValue, measured: Sequence[MeasuredBoundar
 
 def _alone(estimate: Estimate) -> Estimate:
     """Remove the interval."""
-    return Estimate(value=estimate.value, low=None, high=None)
+    return Estimate(value=estimate.value)
 
 
 def _net_benefit_difference(
@@ -590,7 +589,7 @@ def _in_target(
     """Estimate the precision under target class priors; its interval includes the error of the weights."""
     value = target.class_weights.precision(true_positives / selected if selected else None)
     if target.draws is None or target.class_weights.refuted:
-        return Estimate(value=value, low=None, high=None, reason=target.class_weights.refuted)
+        return Estimate(value=value, reason=target.class_weights.refuted)
     random = generator(request.seed, Purpose.TARGET)
     counts = true_positives, selected - true_positives
     low, high = precision_interval(target.draws, *counts, request.confidence, random)

@@ -243,7 +243,7 @@ def _difference(
     if paired_counts is not None and plan.replicates:
         clusters = clustered_pairs(first_probability, second_probability, first_rows, cluster)
         resampled = resampled_losses(paired_counts, plan, clusters)
-    without_interval = {name: Estimate(value=values[name], low=None, high=None) for name in LOSSES_COMPARED}
+    without_interval = {name: Estimate(value=values[name]) for name in LOSSES_COMPARED}
     return CalibratorDifference(
         compared=Comparison(
             before=first_metrics, after=second_metrics, difference={**values, **without_interval, **resampled}

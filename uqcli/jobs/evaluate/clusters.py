@@ -9,9 +9,9 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from uqcli.counts import Bools, Ints
+from uqcli.document import Estimate
 from uqcli.jobs.evaluate.groups import GroupTally
-from uqcli.jobs.intervals import difference_estimate
-from uqcli.methods.survey import LinearisedDifference, ratio_difference
+from uqcli.methods.survey import ratio_difference
 from uqcli.reports.evaluate.boundaries import ClusterNumbers
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.rows import Rows
@@ -99,11 +99,10 @@ def difference_over_clusters(tally: ClusterTally, confidence: float) -> Boundary
         )
     )
     return BoundaryDifference(
-        recall=difference_estimate(recall),
-        precision=difference_estimate(precision),
+        recall=recall,
+        precision=precision,
         selected=replace(
-            difference_estimate(selected, int(tally.rows.sum())),
-            value=int(second_rows.sum() - first_rows.sum()),
+            selected.times(int(tally.rows.sum())), value=int(second_rows.sum() - first_rows.sum())
         ),
         recall_p=recall.p_value,
         selected_p=selected.p_value,
@@ -112,9 +111,7 @@ def difference_over_clusters(tally: ClusterTally, confidence: float) -> Boundary
     )
 
 
-def caught_difference(
-    taken: Sequence[tuple[Ints, Ints]], positives: Ints, confidence: float
-) -> LinearisedDifference:
+def caught_difference(taken: Sequence[tuple[Ints, Ints]], positives: Ints, confidence: float) -> Estimate:
     """Compute the difference of the shares of positives that two rules take."""
     (_, first), (_, second) = taken
     return ratio_difference((first, positives), (second, positives), confidence)

@@ -24,12 +24,11 @@ from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
 from uqcli.jobs.evaluate.difference import share_difference
 from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.intervals import difference_estimate
 from uqcli.methods.evaluate.difference import mcnemar
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.proportion import proportion_estimate
 from uqcli.methods.shift.target import coverage_draws, percentiles
-from uqcli.methods.survey import LinearisedDifference, proportion_interval, ratio_difference
+from uqcli.methods.survey import proportion_interval, ratio_difference
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
 from uqcli.reports.evaluate.conformal_sets import EvaluateConformalReport, SetMetrics
 from uqcli.reports.evaluate.difference import SetDifference
@@ -82,7 +81,7 @@ class _DiscordantRows:
         self._cluster = cluster
         self._by_cluster = GroupTally(3)
 
-    def difference(self, confidence: float) -> LinearisedDifference:
+    def difference(self, confidence: float) -> Estimate:
         """Compute the difference of the coverages, second less first, over clusters of dependent rows."""
         rows, first, second = self._by_cluster.sums.T
         return ratio_difference((first, rows), (second, rows), confidence)
@@ -184,10 +183,10 @@ def _difference(
 ) -> SetDifference:
     """Compute the difference of two rules; paired if both read the same columns, hence the same rows."""
     first, second = measured
-    size = Estimate(value=second.mean_set_size - first.mean_set_size, low=None, high=None)
+    size = Estimate(value=second.mean_set_size - first.mean_set_size)
     if pair is None:
         covered = (second.coverage.value or 0.0) - (first.coverage.value or 0.0)
-        unpaired = Estimate(value=covered, low=None, high=None)
+        unpaired = Estimate(value=covered)
         return SetDifference(coverage=unpaired, coverage_p=None, disagreements=None, mean_set_size=size)
     gained, lost = pair.gained, pair.lost
     coverage_p: float | None
@@ -195,8 +194,8 @@ def _difference(
         coverage = share_difference(gained, lost, first.rows, request.confidence)
         coverage_p = mcnemar(gained, lost)
     else:
-        change = pair.difference(request.confidence)
-        coverage, coverage_p = difference_estimate(change), change.p_value
+        coverage = pair.difference(request.confidence)
+        coverage_p = coverage.p_value
     return SetDifference(
         coverage=coverage,
         coverage_p=coverage_p,
@@ -365,7 +364,7 @@ def _in_target(
 ) -> tuple[Estimate, float | None]:
     """Compute the coverage and mean set size under the target data's class priors; None if refuted."""
     if shift.refuted:
-        return Estimate(value=None, low=None, high=None, reason=shift.refuted), None
+        return Estimate(value=None, reason=shift.refuted), None
     weights = np.array(shift.weights_for(artifact.classes))
     mass = weights * tally.by_class[0]
     if mass.sum() == 0:

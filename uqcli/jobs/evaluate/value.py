@@ -134,7 +134,7 @@ class ValueTally:
         unit = self.utility.unit
         value = float(total * unit)
         if margin is None:
-            return Estimate(value=value, low=None, high=None)
+            return Estimate(value=value)
         half_width = margin * float(unit)
         return Estimate(value=value, low=value - half_width, high=value + half_width)
 
@@ -142,7 +142,7 @@ class ValueTally:
         """Estimate a share of the gain of all positive rows, from ``lowest`` to 1; None without gain."""
         value = float(Fraction(total, self.gains.total)) if self.gains.total else None
         if value is None or margin is None:
-            return Estimate(value=value, low=None, high=None)
+            return Estimate(value=value)
         return Estimate(value=value, low=max(value - margin, lowest), high=min(value + margin, 1.0))
 
 

@@ -16,13 +16,11 @@ from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.evaluate.groups import GroupTally
-from uqcli.jobs.intervals import difference_estimate
 from uqcli.jobs.pooled_scores import PooledScores
 from uqcli.jobs.rule_groups import groups_of
 from uqcli.methods.evaluate.labelled_share import CHANGE_LEVEL, ScoreCell, changes, score_cells
 from uqcli.methods.evaluate.weighted import Chooses, Decisions, WeightedRows
 from uqcli.methods.multiple import holm
-from uqcli.methods.survey import LinearisedDifference
 from uqcli.reports.evaluate.boundaries import MIN_UNFLAGGED, MeasuredBoundary, Totals, unknown
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.rows import Rows
@@ -351,11 +349,10 @@ def weighted_difference(rows: WeightedRows, confidence: float) -> BoundaryDiffer
 
     recall = rows.difference(first, second, confidence, positive=True)
     selected = rows.difference(first, second, confidence)
-    size = rows.total().total / UNITS
     return BoundaryDifference(
-        recall=_difference(recall),
-        precision=_difference(rows.precision_difference(first, second, confidence)),
-        selected=_difference(selected, size),
+        recall=recall,
+        precision=rows.precision_difference(first, second, confidence),
+        selected=selected.times(rows.total().total / UNITS),
         recall_p=recall.p_value,
         selected_p=selected.p_value,
         disagreements=rows.total(lambda decisions: first(decisions) != second(decisions)).rows,
@@ -365,15 +362,14 @@ def weighted_difference(rows: WeightedRows, confidence: float) -> BoundaryDiffer
     )
 
 
-def weighted_caught_difference(rows: WeightedRows, confidence: float) -> tuple[Estimate, float | None]:
-    """Compute the difference of the positives that two rules flag or leave for review, and its p-value."""
-    result = rows.difference(
+def weighted_caught_difference(rows: WeightedRows, confidence: float) -> Estimate:
+    """Compute the difference of the positives that two rules flag or leave for review."""
+    return rows.difference(
         lambda decisions: decisions[0] != _CLEARED,
         lambda decisions: decisions[1] != _CLEARED,
         confidence,
         positive=True,
     )
-    return _difference(result), result.p_value
 
 
 def weighted_benefit_difference(rows: WeightedRows, odds: Fraction, confidence: float) -> Estimate:
@@ -388,7 +384,3 @@ def weighted_benefit_difference(rows: WeightedRows, odds: Fraction, confidence: 
 def _between(result: tuple[float, float, float]) -> Estimate:
     value, low, high = result
     return Estimate(value=value, low=low, high=high)
-
-
-def _difference(result: LinearisedDifference, scale: float = 1.0) -> Estimate:
-    return unknown("a rate is undefined") if result.value is None else difference_estimate(result, scale)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Final
 
 from uqcli.document import Estimate
 from uqcli.methods.evaluate.net_benefit import (
@@ -18,7 +19,6 @@ from uqcli.methods.evaluate.net_benefit import (
 )
 from uqcli.methods.survey import (
     FEW_CLUSTERS,
-    LinearisedDifference,
     row_difference,
     row_interval,
 )
@@ -26,6 +26,8 @@ from uqcli.sampling_weights import WeightSums
 
 Decisions = tuple[int, ...]
 """Decision on a row by each rule, as an index of its zone."""
+
+_UNDEFINED: Final = Estimate(value=None, reason="a rate is undefined")
 
 Chooses = Callable[[Decisions], bool]
 """Whether rows of some decisions are chosen."""
@@ -70,14 +72,14 @@ class WeightedRows:
 
     def difference(
         self, first: Chooses, second: Chooses, confidence: float, *, positive: bool | None = None
-    ) -> LinearisedDifference:
+    ) -> Estimate:
         """Return the share of the rows that the second chooses less that of the first (see ``share``).
 
         It has no interval if either share is of few rows, or of nearly all; see ``precision_difference``.
         """
         rows = self.total(positive=positive).total
         if rows == 0:
-            return LinearisedDifference(value=None, low=None, high=None, p_value=None)
+            return _UNDEFINED
         one, two = (self.total(chosen, positive=positive).total for chosen in (first, second))
         value = float(Fraction(two - one, rows))
         terms = [
@@ -90,9 +92,7 @@ class WeightedRows:
         outcomes = [self.total(chosen, positive=positive).rows for chosen in (first, second)]
         return _if_shown(result, [number for rows in outcomes for number in (rows, total - rows)])
 
-    def precision_difference(
-        self, first: Chooses, second: Chooses, confidence: float
-    ) -> LinearisedDifference:
+    def precision_difference(self, first: Chooses, second: Chooses, confidence: float) -> Estimate:
         """Return the precision of the second less that of the first.
 
         It has no interval if either has few rows of a label, as rows that were not drawn may have large
@@ -100,7 +100,7 @@ class WeightedRows:
         """
         chosen = [self.total(choice).total for choice in (first, second)]
         if 0 in chosen:
-            return LinearisedDifference(value=None, low=None, high=None, p_value=None)
+            return _UNDEFINED
         rates = [
             Fraction(self.total(choice, positive=True).total, rows)
             for choice, rows in zip((first, second), chosen, strict=True)
@@ -171,7 +171,7 @@ class WeightedRows:
         return self.total(lambda rows: first(rows) != second(rows), positive=positive).rows
 
 
-def _if_shown(result: LinearisedDifference, outcomes: Sequence[int]) -> LinearisedDifference:
+def _if_shown(result: Estimate, outcomes: Sequence[int]) -> Estimate:
     """Remove the interval of a difference unless each outcome has enough rows."""
     if min(outcomes) >= FEW_CLUSTERS or result.p_value == 1.0:
         return result

@@ -261,7 +261,7 @@ def _precision(flagged: _Sums, confidence: float) -> Estimate:
     negatives = flagged.complement
     ratio = _log_ratio(flagged, negatives)
     if ratio is None:
-        return Estimate(value=flagged.expected / flagged.rows, low=None, high=None)
+        return Estimate(value=flagged.expected / flagged.rows)
     chance = flagged.variance * (1 / flagged.expected + 1 / negatives.expected) ** 2
     return _interval(flagged.expected / flagged.rows, ratio, chance, confidence)
 
@@ -271,7 +271,7 @@ def _recall(flagged: _Sums, others: _Sums, confidence: float) -> Estimate:
     total = flagged.expected + others.expected
     ratio = _log_ratio(flagged, others)
     if ratio is None:
-        return Estimate(value=flagged.expected / total if total > 0 else None, low=None, high=None)
+        return Estimate(value=flagged.expected / total if total > 0 else None)
     chance = flagged.variance / flagged.expected**2 + others.variance / others.expected**2
     return _interval(flagged.expected / total, ratio, chance, confidence)
 

@@ -15,7 +15,7 @@ _LEVEL: Final = 0.05
 MIN_GAIN: Final = 0.005
 """Least recall beyond that of permuted uncertainties for a verdict."""
 
-_NOT_TESTED: Final = Estimate(value=None, low=None, high=None)
+_NOT_TESTED: Final = Estimate(value=None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,7 +62,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
 MIN_UNFLAGGED: Final = 100
 """Least unflagged rows with a label for recall and the false-positive rate, if some rows have no label."""
 
-UNKNOWN: Final = Estimate(value=None, low=None, high=None)
+UNKNOWN: Final = Estimate(value=None)
 """A rate without enough labels."""
 
 

@@ -38,7 +38,7 @@ _LEVEL = 0.05
 _MAX_CALIBRATION_ERROR = 0.05
 _MAX_NAMED = 20
 _MAX_CONDITION = 100
-_UNKNOWN = Estimate(value=None, low=None, high=None)
+_UNKNOWN = Estimate(value=None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -216,7 +216,7 @@ class CrossValidatedGrid:
         )
         margin = total_margin(contributing, self.amounts.largest, int(self.count.sum()), _LEVEL)
         if margin is None:
-            return Estimate(value=value, low=None, high=None)
+            return Estimate(value=value)
         return Estimate(value=value, low=value - margin / UNITS, high=value + margin / UNITS)
 
     def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
@@ -443,9 +443,7 @@ def gain_of(
     more_recall = _more_recall(grid.by_rank, grid.by_score, constraint)
     found = Gain(
         equal_alerts=_estimate(observed, at_alerts, _AT_ALERTS),
-        at_bound=_estimate(more_recall, at_bound[0], _AT_BOUND)
-        if at_bound
-        else Estimate(value=more_recall, low=None, high=None),
+        at_bound=_estimate(more_recall, at_bound[0], _AT_BOUND) if at_bound else Estimate(value=more_recall),
         placebo=float(gains.mean()),
         p_value=(1 + int((gains >= observed).sum())) / (drawn + 1),
         p_hurts=(1 + int((gains <= observed).sum())) / (drawn + 1),
