@@ -27,7 +27,7 @@ class Estimate:
 
     The value is None if undefined (0/0); the ends are None if no valid interval exists. ``reason`` says why
     there is none, if that is more than 0/0, or why the interval is unreliable. A difference may have the
-    p-value of its two-sided test.
+    p-value of its two-sided test, and what is resampled its standard error.
     """
 
     value: float | None
@@ -35,6 +35,7 @@ class Estimate:
     high: float | None = None
     reason: str = field(default="", compare=False)
     p_value: float | None = field(default=None, repr=False)
+    error: float | None = field(default=None, repr=False)
 
     def times(self, scale: float) -> Estimate:
         """Multiply the value and its interval."""

@@ -17,7 +17,7 @@ from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired import SIDES, PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.evaluate.ranking import auc, average_precision
-from uqcli.methods.resampling import MIN_CLASS_ROWS, WithError, min_replicates, studentised_interval
+from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
 from uqcli.methods.tce.calibration_error import (
     ScoreBins,
     brier,
@@ -89,7 +89,7 @@ def _intervals(paired_counts: AnyPairedCounts | ClusteredPairs, plan: Resampling
         return dict.fromkeys(keys)
     replicates = max(plan.replicates, min_replicates(plan.confidence))
 
-    def draw(resample_index: int) -> dict[str, dict[str, WithError]]:
+    def draw(resample_index: int) -> dict[str, dict[str, Estimate]]:
         return paired_counts.resampled(generator(plan.seed, Purpose.BOOTSTRAP, resample_index)).with_errors()
 
     draws = list(with_progress(parallel_map(draw, range(replicates)), "resampling", replicates))

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from uqcli.counts import Floats, ValueCounts
-from uqcli.methods.resampling import WithError, mean_with_error
+from uqcli.document import Estimate
+from uqcli.methods.resampling import mean_with_error
 
 CLIP = 1e-15
 """Probabilities are clipped to this distance from 0 and 1 for the log loss."""
@@ -41,11 +42,11 @@ def is_bounded(name: str, probability: Floats) -> bool:
     return name != "log_loss" or bool(probability.min() > CLIP and probability.max() < 1 - CLIP)
 
 
-def mean_loss(counts: ValueCounts, name: str) -> WithError:
+def mean_loss(counts: ValueCounts, name: str) -> Estimate:
     """Average a loss over pooled probabilities, with a standard error unless a single row may dominate."""
     loss = LOSSES[name]
     if not is_bounded(name, counts.value):
-        return WithError(value=None, error=None)
+        return Estimate(value=None)
     if_positive, if_negative = loss(counts.value)
     negatives = counts.count - counts.positives
     return mean_with_error(

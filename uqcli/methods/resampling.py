@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.document import Estimate
 
 MIN_CLASS_ROWS = 10
 """Rows of each class below which intervals of ranking and loss metrics are invalid."""
@@ -46,15 +46,7 @@ def resample_counts(counts: ValueCounts, random: np.random.Generator) -> ValueCo
     return ValueCounts(value=counts.value[present], count=count[present], positives=positives[present])
 
 
-@dataclass(frozen=True, kw_only=True)
-class WithError:
-    """An estimate with its standard error; None if undefined."""
-
-    value: float | None
-    error: float | None
-
-
-def mean_with_error(value: Floats, count: Ints | Floats) -> WithError:
+def mean_with_error(value: Floats, count: Ints | Floats) -> Estimate:
     """Compute the weighted mean with its standard error.
 
     Parameters
@@ -69,11 +61,11 @@ def mean_with_error(value: Floats, count: Ints | Floats) -> WithError:
     squares *= squares
     squares *= count
     variance = float(squares.sum()) / total
-    return WithError(value=mean, error=math.sqrt(variance / total))
+    return Estimate(value=mean, error=math.sqrt(variance / total))
 
 
 def studentised_interval(
-    estimate: WithError, resampled: Sequence[WithError], confidence: float
+    estimate: Estimate, resampled: Sequence[Estimate], confidence: float
 ) -> tuple[float, float] | None:
     """Compute the bootstrap-t interval, from resampled deviations in units of their own standard errors.
 
@@ -96,7 +88,7 @@ def studentised_interval(
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
-def _defined(draw: WithError) -> tuple[float, float] | None:
+def _defined(draw: Estimate) -> tuple[float, float] | None:
     return None if draw.value is None or draw.error is None else (draw.value, draw.error)
 
 

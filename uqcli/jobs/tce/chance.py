@@ -17,7 +17,6 @@ from uqcli.jobs.tce.measure import MeasureOptions, errors_of_draws
 from uqcli.methods.losses import LOSSES, Loss, is_bounded, mean_loss
 from uqcli.methods.resampling import (
     MIN_CLASS_ROWS,
-    WithError,
     mean_with_error,
     min_replicates,
     resample,
@@ -164,11 +163,11 @@ def _resamples(plan: ResamplingPlan) -> int:
     return max(plan.replicates, min_replicates(plan.confidence))
 
 
-def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, WithError]:
+def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, Estimate]:
     return {
         **{name: mean_loss(counts, name) for name in LOSSES},
-        "intercept": WithError(value=line.intercept, error=line.intercept_error),
-        "slope": WithError(value=line.slope, error=line.slope_error),
+        "intercept": Estimate(value=line.intercept, error=line.intercept_error),
+        "slope": Estimate(value=line.slope, error=line.slope_error),
     }
 
 

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from uqcli.class_counts import Matrix
 from uqcli.counts import Bools, Floats, Ints
+from uqcli.document import Estimate
 from uqcli.methods.evaluate.paired import SIDES, Ranking, by_side, log_odds_of
 from uqcli.methods.evaluate.paired_classes import losses_of_labels
 from uqcli.methods.losses import CLIP, LOSSES, is_bounded
-from uqcli.methods.resampling import WithError, resample
+from uqcli.methods.resampling import resample
 from uqcli.methods.survey import FEW_CLUSTERS
 
-_UNDEFINED = WithError(value=None, error=None)
+_UNDEFINED = Estimate(value=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +160,7 @@ class ClusteredPairs:
         np.add.at(sums, self.cluster, value * self.weight)
         return sums
 
-    def with_errors(self) -> dict[str, dict[str, WithError]]:
+    def with_errors(self) -> dict[str, dict[str, Estimate]]:
         """Compute mean losses, and the log-odds of the AUC of scores, by name and side."""
         rows = self._sums(np.ones(len(self.cluster)))
         estimates = {
@@ -171,7 +172,7 @@ class ClusteredPairs:
         }
         return estimates if self.before is None else estimates | {"auc": self._auc()}
 
-    def _auc(self) -> dict[str, WithError]:
+    def _auc(self) -> dict[str, Estimate]:
         positive = self.label == 1
         weight = self.weight * self.times[self.cluster]
         positives, negatives = np.where(positive, weight, 0), np.where(positive, 0, weight)
@@ -188,10 +189,10 @@ class ClusteredPairs:
             self._sums((placement - value) * share) for placement, value in zip(placed, values, strict=True)
         ]
         before, after = (
-            WithError(value=value, error=_error(residual, self.times))
+            Estimate(value=value, error=_error(residual, self.times))
             for value, residual in zip(values, residuals, strict=True)
         )
-        difference = WithError(
+        difference = Estimate(
             value=values[1] - values[0], error=_error(residuals[1] - residuals[0], self.times)
         )
         return {"before": log_odds_of(before), "after": log_odds_of(after), "difference": difference}
@@ -209,11 +210,11 @@ def _pooled(keys: Sequence[NDArray[Any]], weight: Ints) -> tuple[Ints, Ints]:
     return order[starts], np.add.reduceat(weight[order], starts)
 
 
-def _mean(loss: Floats, rows: Floats, times: Ints) -> WithError:
+def _mean(loss: Floats, rows: Floats, times: Ints) -> Estimate:
     """Compute the mean over the rows of the drawn clusters, with its linearised standard error."""
     total = float((rows * times).sum())
     mean = float((loss * times).sum()) / total
-    return WithError(value=mean, error=_error((loss - mean * rows) / total, times))
+    return Estimate(value=mean, error=_error((loss - mean * rows) / total, times))
 
 
 def _error(residual: Floats, times: Ints) -> float:

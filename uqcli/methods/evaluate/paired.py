@@ -10,8 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, ValueCounts, run_starts
+from uqcli.document import Estimate
 from uqcli.methods.losses import LOSSES, is_bounded
-from uqcli.methods.resampling import WithError, mean_with_error, resample
+from uqcli.methods.resampling import mean_with_error, resample
 
 SIDES = ("before", "after", "difference")
 
@@ -139,7 +140,7 @@ class PairedCounts:
             second.counts(self.after, self.positives, self.negatives),
         )
 
-    def with_errors(self) -> dict[str, dict[str, WithError]]:
+    def with_errors(self) -> dict[str, dict[str, Estimate]]:
         """Compute the mean losses and the log-odds of the AUC with standard errors, by name and side.
 
         Differences of the AUC are not transformed.
@@ -148,10 +149,10 @@ class PairedCounts:
         weights = times.astype(np.float64)  # once for all losses
         return means_with_errors(self._losses, weights) | {"auc": self._auc(weights)}
 
-    def _auc(self, weights: Floats) -> dict[str, WithError]:
+    def _auc(self, weights: Floats) -> dict[str, Estimate]:
         """Compute the AUC with standard errors from the variances of the placements (DeLong et al. 1988)."""
         if min(self.positives.sum(), self.negatives.sum()) == 0:
-            return dict.fromkeys(SIDES, WithError(value=None, error=None))
+            return dict.fromkeys(SIDES, Estimate(value=None))
         first, second = (ranking.placements(self.positives, self.negatives) for ranking in self._rankings)
         placements_by_side = (first, second, (second[0] - first[0], second[1] - first[1]))
         class_weights = np.split(weights, 2)
@@ -171,11 +172,11 @@ def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[s
 
 def means_with_errors(
     losses: Mapping[str, Mapping[str, Floats | None]], weights: Floats
-) -> dict[str, dict[str, WithError]]:
+) -> dict[str, dict[str, Estimate]]:
     """Compute the mean losses by name and side, with standard errors."""
     return {
         name: {
-            side: WithError(value=None, error=None) if loss is None else mean_with_error(loss, weights)
+            side: Estimate(value=None) if loss is None else mean_with_error(loss, weights)
             for side, loss in losses_by_side.items()
         }
         for name, losses_by_side in losses.items()
@@ -205,19 +206,19 @@ def difference_weights(differences: Floats, times: Ints) -> Floats:
 
 def _auc_with_error(
     positive_values: Floats, negative_values: Floats, positives: Floats, negatives: Floats
-) -> WithError:
+) -> Estimate:
     positive_mean, negative_mean = (
         mean_with_error(positive_values, positives),
         mean_with_error(negative_values, negatives),
     )
-    return WithError(
+    return Estimate(
         value=positive_mean.value, error=math.hypot(positive_mean.error or 0.0, negative_mean.error or 0.0)
     )
 
 
-def log_odds_of(auc: WithError) -> WithError:
+def log_odds_of(auc: Estimate) -> Estimate:
     """Transform an AUC and its error to log-odds, whose distribution is less skewed near 1."""
     if auc.value is None or auc.error is None or not 0 < auc.value < 1:
-        return WithError(value=None, error=None)
+        return Estimate(value=None)
     slope = auc.value * (1 - auc.value)
-    return WithError(value=math.log(auc.value / (1 - auc.value)), error=auc.error / slope)
+    return Estimate(value=math.log(auc.value / (1 - auc.value)), error=auc.error / slope)

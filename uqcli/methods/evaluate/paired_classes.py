@@ -10,9 +10,10 @@ import numpy as np
 
 from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.counts import Floats, Ints
+from uqcli.document import Estimate
 from uqcli.methods.evaluate.paired import SIDES, by_side, difference_weights, means_with_errors
 from uqcli.methods.losses import CLIP
-from uqcli.methods.resampling import WithError, resample
+from uqcli.methods.resampling import resample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +77,7 @@ class PairedClassCounts:
         )
         return float(class_weight.min())
 
-    def with_errors(self) -> dict[str, dict[str, WithError]]:
+    def with_errors(self) -> dict[str, dict[str, Estimate]]:
         """Compute the mean losses with standard errors, by name and side."""
         bounded = bool(self.before.min() > CLIP), bool(self.after.min() > CLIP)
         finite = {"log_loss": bounded, "brier": (True, True)}
