@@ -38,7 +38,13 @@ class Estimate:
     error: float | None = field(default=None, repr=False)
 
     def times(self, scale: float) -> Estimate:
-        """Multiply the value and its interval."""
+        """Multiply the value and its interval.
+
+        Examples
+        --------
+        >>> Estimate(value=0.5, low=0.25).times(4)
+        Estimate(value=2.0, low=1.0, high=None, reason='')
+        """
         value, low, high = (
             None if number is None else scale * number for number in (self.value, self.low, self.high)
         )
