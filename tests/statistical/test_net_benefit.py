@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqcli.jobs.evaluate.net_benefit import net_benefit_difference, net_benefit_estimate
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
+from uqcli.methods.evaluate.net_benefit import net_benefit_difference, net_benefit_estimate
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 ODDS = [Fraction(1, 19), Fraction(1, 2), Fraction(7, 3), Fraction(19)]

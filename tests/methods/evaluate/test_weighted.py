@@ -115,14 +115,12 @@ def test_net_benefits_are_those_of_the_rows(rows, odds):
         math.fsum(row[3] * (1 if row[2] else -float(odds)) for row in rows if row[index]) / total
         for index in (0, 1)
     ]
-    value, low, high = weighted.net_benefit(flags(0), odds, 0.95)
-    assert value == pytest.approx(values[0], abs=1e-12)
-    assert low <= value + 1e-12
-    assert value - 1e-12 <= high
-    value, low, high = weighted.net_benefit_difference(flags(0), flags(1), odds, 0.95)
-    assert value == pytest.approx(values[1] - values[0], abs=1e-12)
-    assert low <= value + 1e-12
-    assert value - 1e-12 <= high
+    found = weighted.net_benefit(flags(0), odds, 0.95)
+    assert found.value == pytest.approx(values[0], abs=1e-12)
+    assert found.low - 1e-12 <= found.value <= found.high + 1e-12
+    found = weighted.net_benefit_difference(flags(0), flags(1), odds, 0.95)
+    assert found.value == pytest.approx(values[1] - values[0], abs=1e-12)
+    assert found.low - 1e-12 <= found.value <= found.high + 1e-12
 
 
 def test_intervals_of_many_rows_of_one_weight_are_near_those_of_counts():
@@ -137,12 +135,12 @@ def test_intervals_of_many_rows_of_one_weight_are_near_those_of_counts():
     counted = Chosen(positives=int((flagged & label).sum()), negatives=int((flagged & ~label).sum()))
     expected = net_benefit_interval(counted, 20_000, Fraction(1), 0.95)
     found = WeightedRows(sums=sums).net_benefit(flags(0), Fraction(1), 0.95)
-    assert found[1:] == pytest.approx(expected, abs=1e-4)
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-4)
     none = Chosen(positives=0, negatives=0)
     lost_all = PairedSelections(lost=counted, kept=none, gained=none)
     expected = net_benefits_interval(lost_all, 20_000, Fraction(1), 0.95)
     found = WeightedRows(sums=sums).net_benefit_difference(flags(0), lambda _: False, Fraction(1), 0.95)
-    assert found[1:] == pytest.approx(expected, abs=2e-3)
+    assert (found.low, found.high) == pytest.approx(expected, abs=2e-3)
 
 
 def test_sums_are_exact_for_pooled_and_single_rows():

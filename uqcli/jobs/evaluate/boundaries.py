@@ -34,7 +34,6 @@ from uqcli.jobs.evaluate.clusters import (
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.difference import difference_of
 from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
-from uqcli.jobs.evaluate.net_benefit import net_benefit_difference, net_benefit_estimate
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.value import ValueTally, utility_of
 from uqcli.jobs.evaluate.weighted import (
@@ -54,6 +53,7 @@ from uqcli.jobs.target_weights import TargetWeights, target_weights_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.evaluate.groups import BoundedRate
+from uqcli.methods.evaluate.net_benefit import net_benefit_difference, net_benefit_estimate
 from uqcli.methods.evaluate.weighted import WeightedRows
 from uqcli.methods.proportion import proportion_estimate
 from uqcli.methods.shift.target import precision_interval

@@ -285,7 +285,7 @@ def by_weight(
         why = _reason(measured, rows.total(lambda decisions: not flagged(decisions)).rows, weighted)
         benefit = unknown(why)
         if odds is not None and not why:
-            benefit = _between(rows.net_benefit(flagged, odds, confidence))
+            benefit = rows.net_benefit(flagged, odds, confidence)
     precision = doubted(rows.precision(flagged, confidence), tuple(filter(flagged, weighted.varying)))
     if any(map(flagged, weighted.unlabelled)):
         precision = unknown("no flagged row has a label")
@@ -378,9 +378,4 @@ def weighted_benefit_difference(rows: WeightedRows, odds: Fraction, confidence: 
     def flags(index: int) -> Chooses:
         return lambda decisions: decisions[index] == _FLAGGED
 
-    return _between(rows.net_benefit_difference(flags(0), flags(1), odds, confidence))
-
-
-def _between(result: tuple[float, float, float]) -> Estimate:
-    value, low, high = result
-    return Estimate(value=value, low=low, high=high)
+    return rows.net_benefit_difference(flags(0), flags(1), odds, confidence)

@@ -19,6 +19,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
+from uqcli.document import Estimate
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.proportion import clopper_pearson
 
@@ -168,3 +169,25 @@ def _negated_correlation(count: float, other: float, rows: int) -> float:
     It is therefore 1 if every row is in one of the two sets.
     """
     return math.sqrt((count + 1) / (rows + 1 - other) * ((other + 1) / (rows + 1 - count)))
+
+
+def net_benefit_estimate(flagged: Chosen, rows: int, odds: Fraction, confidence: float) -> Estimate:
+    """Compute the net benefit of the flagged rows, with its interval.
+
+    Parameters
+    ----------
+    rows
+        All rows (at least one), by weight.
+    """
+    low, high = net_benefit_interval(flagged, rows, odds, confidence)
+    return Estimate(value=net_benefit(flagged, rows, odds), low=low, high=high)
+
+
+def net_benefit_difference(pair: PairedSelections, rows: int, odds: Fraction, confidence: float) -> Estimate:
+    """Compute the net benefit of the second selection less that of the first, with its interval."""
+    low, high = net_benefits_interval(pair, rows, odds, confidence)
+    more = Chosen(
+        positives=pair.gained.positives - pair.lost.positives,
+        negatives=pair.gained.negatives - pair.lost.negatives,
+    )
+    return Estimate(value=net_benefit(more, rows, odds), low=low, high=high)

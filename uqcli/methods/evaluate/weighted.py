@@ -124,16 +124,16 @@ class WeightedRows:
         ]
         return _if_shown(result, outcomes)
 
-    def net_benefit(self, chosen: Chooses, odds: Fraction, confidence: float) -> tuple[float, float, float]:
+    def net_benefit(self, chosen: Chooses, odds: Fraction, confidence: float) -> Estimate:
         """Return the net benefit of the chosen rows, with its interval (see methods/evaluate/net_benefit)."""
         value = self._benefit(chosen, odds)
         shares = (self._share_at(chosen, positive) for positive in (True, False))
         low, high = net_benefit_interval_of(shares, self.total().rows, odds, confidence)
-        return float(value), low, high
+        return Estimate(value=float(value), low=low, high=high)
 
     def net_benefit_difference(
         self, first: Chooses, second: Chooses, odds: Fraction, confidence: float
-    ) -> tuple[float, float, float]:
+    ) -> Estimate:
         """Return the net benefit of what the second chooses less that of the first, with its interval."""
         value = self._benefit(second, odds) - self._benefit(first, odds)
         shares = (
@@ -145,7 +145,7 @@ class WeightedRows:
             for positive in (True, False)
         )
         low, high = net_benefits_interval_of(shares, self.total().rows, odds, confidence)
-        return float(value), low, high
+        return Estimate(value=float(value), low=low, high=high)
 
     def _benefit(self, chosen: Chooses, odds: Fraction) -> Fraction:
         hits, misses = (self.total(chosen, positive=positive).total for positive in (True, False))
