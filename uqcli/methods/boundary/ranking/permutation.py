@@ -493,21 +493,20 @@ def _resampled(
     measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
     if grid.amounts is not None:
         measures = []
-    gains: list[list[float]] = []
-    for resample_index in with_progress(range(RESAMPLES), "resampling", RESAMPLES):
+
+    def draw(resample_index: int) -> list[float] | None:
         random = generator(seed, Purpose.BOOTSTRAP, digest, resample_index)
         hits, misses = (labelled[present] for labelled in grid.resampled(random))
-        if hits.any():
-            ranked, baseline = (
-                Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders
-            )
-            gains.append(
-                [
-                    gain(ranked, baseline, alerts),
-                    *(measure(ranked, baseline, constraint) for measure in measures),
-                ]
-            )
-    return list(np.array(gains).T)
+        if not hits.any():
+            return None
+        ranked, baseline = (Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders)
+        return [
+            gain(ranked, baseline, alerts),
+            *(measure(ranked, baseline, constraint) for measure in measures),
+        ]
+
+    draws = with_progress(parallel_map(draw, range(RESAMPLES)), "resampling", RESAMPLES)
+    return list(np.array([gains for gains in draws if gains is not None]).T)
 
 
 def _sums(index: Ints, amount: Ints) -> Ints:
