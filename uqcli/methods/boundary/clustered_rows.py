@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uqcli.counts import Bools, Cells, Floats, Ints, bin_of, run_starts
 from uqcli.defaults import FOLDS
 from uqcli.draws import Purpose, dealt
+from uqcli.kernels.exchange import exchanged_rows
 from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid
 from uqcli.methods.resampling import resample
-
-Kind = TypeVar("Kind", bound=np.generic)
 
 _BLOCK_CLUSTERS: Final = 20
 """Minimum clusters in a block of similar mean scores within which clusters exchange uncertainties."""
@@ -94,16 +92,6 @@ class ClusteredRows:
         rest = (max(1, len(order) // _BLOCK_CLUSTERS) - 1) * _BLOCK_CLUSTERS
         return order[:rest].reshape(-1, _BLOCK_CLUSTERS), order[rest:]
 
-    @cached_property
-    def _steps(self) -> Ints:
-        """Place of each row among all rows if one follows the last row of each cluster."""
-        return np.arange(len(self.cluster)) + self.cluster
-
-    @cached_property
-    def _own_place(self) -> Ints:
-        """Place of each row in its cluster."""
-        return np.arange(len(self.cluster)) - np.repeat(self._starts, self._sizes)
-
     def exchanged(self, random: np.random.Generator) -> Ints:
         """Exchange the uncertainties of clusters within blocks, in the order of the scores.
 
@@ -119,23 +107,8 @@ class ClusteredRows:
         full, rest = self._blocks
         donor[full] = random.permuted(full, axis=1)
         donor[rest] = random.permutation(rest)
-        # order statistics of uniform numbers within each cluster, from sums of exponential ones
         steps = random.standard_exponential(len(self.cluster) + len(self.key))
-        last = self._starts + self._sizes + np.arange(len(self.key))
-        first = self._starts + np.arange(len(self.key))
-        cumulative = np.cumsum(steps)
-        before = cumulative[first] - steps[first]
-        total = cumulative[last] - before
-
-        def of_rows(value: NDArray[Kind]) -> NDArray[Kind]:
-            return np.repeat(value, self._sizes)
-
-        share = (cumulative[self._steps] - of_rows(before)) / of_rows(total)
-        size = of_rows(self._sizes[donor])
-        place = np.minimum((share * size).astype(np.int64), size - 1)
-        same = of_rows(self._sizes[donor] == self._sizes)
-        source: Ints = of_rows(self._starts[donor]) + np.where(same, self._own_place, place)
-        return source
+        return exchanged_rows(steps, self._sizes, self._starts, donor)
 
 
 @dataclass(frozen=True, kw_only=True)
