@@ -283,6 +283,11 @@ def texts_by_level(levels: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return texts
 
 
+def codes_of_texts(levels: Sequence[str]) -> dict[str, int]:
+    """Return the index of the level that each text names (see ``texts_by_level``)."""
+    return {text: code for code, texts in enumerate(texts_by_level(levels).values()) for text in texts}
+
+
 def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCounts:
     """Pool rows with equal values.
 

@@ -80,6 +80,21 @@ def decimal(
     )
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is meant as a number, valid or not.
+
+    Examples
+    --------
+    >>> is_number("-1e3"), is_number("cost")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _share_meant(text: str, *, most: Fraction) -> str:
     """Return the share that a percentage or a number with a decimal comma means; empty if it means none.
 

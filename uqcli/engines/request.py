@@ -448,6 +448,11 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         keys = tuple(key for key in (column, self.roles.cluster) if key is not None)
         return replace(self, roles=replace(self.roles, keys=keys))
 
+    @property
+    def may_lack_labels(self) -> bool:
+        """Whether rows without a label are left out."""
+        return self.on_invalid is OnInvalid.DROP or self.labels is not None
+
     def clustered_by(self, column: str | None, *, days: bool = False) -> DataRequest:
         """Return a copy whose rows depend on each other within the groups of a column, if one is given.
 

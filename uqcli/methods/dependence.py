@@ -29,10 +29,16 @@ _LARGEST_RATIO: Final = 3.0
 _RATES: Final = (0.001, 0.999)
 """Range to which a rate is cut, since a rate of 0 or 1 shows no variance."""
 
+_MIN_UNITS: Final = 2
+"""Days that show a variance."""
+
 _MIN_FREEDOM: Final = 0.5
 _LARGEST_TAIL: Final = 0.05
 _FREEDOM_OF_TAIL: Final = 400.0
 """Degrees of freedom by which the tail probability of the upper limit is one."""
+
+_LARGEST_LAG: Final = 0.999
+"""Largest correlation of consecutive days; below 1 because counts are divided by 1 less it."""
 
 _SPELLS: Final = 2.33
 """Standard errors from which days that resemble the last one are called spells."""
@@ -99,10 +105,10 @@ def unit_sums(successes: Ints, trials: Ints) -> UnitSums:
     (2, 4.0, 8.0, 5.333)
     """
     has_trials = trials > 0
-    powers, q = _sums(successes[has_trials], trials[has_trials])
-    units = int(has_trials.sum())
-    n, n2, n3, n4 = (float(power[-1]) if units else 0.0 for power in powers)
-    return UnitSums(units=units, n=n, n2=n2, n3=n3, n4=n4, q=float(q[-1]) if units else 0.0)
+    of_days, of_pairs = _totals(successes[has_trials], trials[has_trials])
+    units, *sums = _segment([total[-1] for total in of_days], [total[-1] for total in of_pairs]).sums.tolist()
+    n, n2, n3, n4, q = sums
+    return UnitSums(units=int(units), n=n, n2=n2, n3=n3, n4=n4, q=q)
 
 
 def dependence_path(
@@ -119,42 +125,116 @@ def dependence_path(
     in_order
         Whether consecutive days may be alike; otherwise they are units in no order.
     """
-    trials = np.asarray(trials)
-    (n, n2, n3, n4), q = _sums(successes, trials)
-    days = np.arange(1, trials.shape[-1] + 1)
-    watched = np.stack([np.broadcast_to(days, n.shape).astype(np.float64), n, n2, n3, n4, q])
-    watched[:, ..., days < 2] = 0.0
+    of_days, of_pairs = _totals(successes, trials)
+    days = np.arange(1, np.shape(trials)[-1] + 1)
+    watched = _segment([total[..., days] for total in of_days], [total[..., days - 1] for total in of_pairs])
+    effect, used, left_out = _divisor([watched], calibration)
+    lag = _lag_correlation([watched])
+    if not in_order:
+        lag = np.full(lag.shape, np.nan)
+    return Dependence(effect, _with_spells(used, lag), lag, watched.pairs.astype(np.int64), left_out)
+
+
+def divisors_since(successes: Ints, trials: Ints, calibration: UnitSums | None = None) -> Floats:
+    """Return the number by which counts since each day are divided, if the rate may have changed then.
+
+    A change of the rate would look like dependence, and like a spell, if all days had one rate: it would hide
+    itself. Therefore the days before and those since have a rate of their own, and are two sources of one
+    correlation.
+
+    Parameters
+    ----------
+    successes, trials : int64, shape (t,)
+        Of each day in order, at least one trial each.
+    calibration
+        As for ``dependence_path``.
+
+    Returns
+    -------
+    float64, shape (t,)
+        For changes on each day; infinite where the days say nothing yet.
+    """
+    of_days, of_pairs = _totals(successes, trials)
+    days = np.arange(len(trials))
+    segments = [
+        _segment([total[days] for total in of_days], [total[np.maximum(days - 1, 0)] for total in of_pairs]),
+        _segment(*([total[-1] - total[days] for total in totals] for totals in (of_days, of_pairs))),
+    ]
+    _, used, _ = _divisor(segments, calibration)
+    return _with_spells(used, _lag_correlation(segments))
+
+
+class _Segment(NamedTuple):
+    """Days of one rate, along the last axis.
+
+    Attributes
+    ----------
+    sums
+        Units, n, n2, n3, n4 and q.
+    products, squares
+        Sums of the products of consecutive residuals, and of the squares of all.
+    pairs
+        Pairs of consecutive days.
+    """
+
+    sums: Floats
+    products: Floats
+    squares: Floats
+    pairs: Floats
+
+
+def _totals(successes: Ints, trials: Ints) -> tuple[list[Floats], list[Floats]]:
+    """Return sums over the days so far, and over their pairs; from none on, shapes (..., t + 1) and (..., t).
+
+    For days: ones, the powers of n, and k, k^2, kn and k^2/n. For pairs the parts of the products of
+    residuals, and ones.
+    """
+    k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    root = np.sqrt(n[..., 1:] * n[..., :-1])
+    crossed = (k[..., 1:] * n[..., :-1] + k[..., :-1] * n[..., 1:]) / root
+    of_days = [np.ones_like(n), n, n**2, n**3, n**4, k, k * k, k * n, k * k / n]
+    of_pairs = [k[..., 1:] * k[..., :-1] / root, crossed, root, np.ones_like(root)]
+    start = np.zeros((*n.shape[:-1], 1))
+
+    def cumulative(values: Floats) -> Floats:
+        return np.concatenate([start, np.cumsum(values, axis=-1)], axis=-1)
+
+    return list(map(cumulative, of_days)), list(map(cumulative, of_pairs))
+
+
+def _segment(of_days: Sequence[Floats], of_pairs: Sequence[Floats]) -> _Segment:
+    """Measure days by differences of ``_totals``."""
+    units, n, n2, n3, n4, k, kk, kn, kk_by_n = of_days
+    rate = np.clip(k / np.where(n > 0, n, 1.0), *_RATES)
+    squares = np.maximum(kk - 2 * rate * kn + rate * rate * n2, 0.0)
+    q = units / np.maximum(units - 1, 1) * squares / (rate * (1 - rate)) * (units > 1)
+    return _Segment(
+        sums=np.stack([units, n, n2, n3, n4, q]),
+        products=of_pairs[0] - rate * of_pairs[1] + rate * rate * of_pairs[2],
+        squares=kk_by_n - 2 * rate * k + rate * rate * n,
+        pairs=of_pairs[3],
+    )
+
+
+def _divisor(segments: Sequence[_Segment], calibration: UnitSums | None) -> tuple[Floats, Floats, Bools]:
+    """Return the design effect, its upper limit, and whether the calibration days are left out."""
+    days, n, n2 = (sum(segment.sums[index] for segment in segments) for index in range(3))
+    watched = [segment.sums * (segment.sums[0] >= _MIN_UNITS) for segment in segments]
     larger = n2 / n - 1
-    left_out = np.zeros(n.shape, dtype=np.bool_)
-    known = np.zeros(6)
-    if calibration is not None and calibration.units >= 2:
+    alone = 1 + _correlation(sum(watched)) * larger
+    left_out, known = np.zeros(alone.shape, dtype=np.bool_), np.zeros(6)
+    if calibration is not None and calibration.units >= _MIN_UNITS:
         known = np.array(
             [getattr(calibration, field) for field in UnitSums.__struct_fields__], dtype=np.float64
         )
         own = 1 + _correlation(known) * (calibration.n2 / calibration.n - 1)
-        of_watched = 1 + _correlation(watched) * larger
-        left_out = (days >= MIN_DAYS) & (of_watched > _LARGEST_RATIO * own)
-    known = np.where(left_out, 0.0, known.reshape(-1, *[1] * n.ndim))
-    rho = _correlation(watched + known)
+        left_out = (days >= MIN_DAYS) & (alone > _LARGEST_RATIO * own)
+    known = np.where(left_out, 0.0, known.reshape(-1, *[1] * alone.ndim))
+    rho = _correlation(sum(watched) + known)
     effect = 1 + rho * larger
-    used = effect * _excess(_freedom(watched, rho) + _freedom(known, rho))
+    freedom = sum(_freedom(source, rho) for source in watched) + _freedom(known, rho)
     # calibration days that understate the correlation must not outvote the days watched
-    used = np.maximum(used, 1 + _correlation(watched) * larger)
-    lag, pairs = _lag_correlation(successes, trials, n)
-    if not in_order:
-        lag = np.full(lag.shape, np.nan)
-    spells = np.nan_to_num(np.maximum(lag, 0.0))
-    return Dependence(effect, used * (1 + spells) / (1 - spells), lag, pairs, left_out)
-
-
-def _sums(successes: Ints, trials: Ints) -> tuple[list[Floats], Floats]:
-    """Return the sums of the powers of trials over the days so far, and Q; each of shape (..., t)."""
-    k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    powers = [np.cumsum(n**power, axis=-1) for power in (1, 2, 3, 4)]
-    rate = np.clip(np.cumsum(k, axis=-1) / powers[0], *_RATES)
-    squares = np.cumsum(k * k, axis=-1) - 2 * rate * np.cumsum(k * n, axis=-1) + rate * rate * powers[1]
-    days = np.arange(1, n.shape[-1] + 1)
-    return powers, days / np.maximum(days - 1, 1) * np.maximum(squares, 0) / (rate * (1 - rate)) * (days > 1)
+    return effect, np.maximum(effect * _excess(freedom), alone), left_out
 
 
 def _correlation(sums: Floats) -> Floats:
@@ -186,85 +266,18 @@ def _excess(freedom: Floats) -> Floats:
     return factor
 
 
-def _lag_correlation(successes: Ints, trials: Ints, total: Floats) -> tuple[Floats, Ints]:
-    """Return the correlation of the residuals of consecutive days, and the number of pairs."""
-    k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    rate = np.clip(np.cumsum(k, axis=-1) / total, *_RATES)
-    own = np.cumsum(k * k / n, axis=-1) - 2 * rate * np.cumsum(k, axis=-1) + rate * rate * total
-    root = np.sqrt(n[..., 1:] * n[..., :-1])
-    terms = (
-        k[..., 1:] * k[..., :-1] / root,
-        (k[..., 1:] * n[..., :-1] + k[..., :-1] * n[..., 1:]) / root,
-        root,
+def _lag_correlation(segments: Sequence[_Segment]) -> Floats:
+    """Return the correlation of the residuals of consecutive days; NaN before there are enough pairs."""
+    products, squares, pairs = (
+        sum(getattr(segment, field) for segment in segments) for field in ("products", "squares", "pairs")
     )
-    sums = [np.zeros(n.shape) for _ in terms]
-    for cumulative, term in zip(sums, terms, strict=True):
-        np.cumsum(term, axis=-1, out=cumulative[..., 1:])
-    both = sums[0] - rate * sums[1] + rate * rate * sums[2]
-    pairs = np.broadcast_to(np.arange(n.shape[-1]), n.shape)
-    is_known = (pairs >= MIN_PAIRS) & (own > 0)
-    lag = np.where(is_known, both / np.where(own > 0, own, 1.0), np.nan)
-    return np.clip(lag, -1.0, _LARGEST_LAG), pairs
-
-
-_LARGEST_LAG: Final = 0.999
-"""Largest correlation of consecutive days; below 1 because counts are divided by 1 less it."""
-
-
-def divisors_since(successes: Ints, trials: Ints, calibration: UnitSums | None = None) -> Floats:
-    """Return the number by which counts since each day are divided, if the rate may have changed then.
-
-    A change of the rate would look like dependence, and like a spell, if all days had one rate: it would hide
-    itself. Therefore the days before and those since have a rate of their own, and are two sources of one
-    correlation.
-
-    Parameters
-    ----------
-    successes, trials : int64, shape (t,)
-        Of each day in order, at least one trial each.
-    calibration
-        As for ``dependence_path``.
-
-    Returns
-    -------
-    float64, shape (t,)
-        For changes on each day; infinite where the days say nothing yet.
-    """
-    k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    root = np.sqrt(n[1:] * n[:-1])
-    single = [np.ones_like(n), n, n**2, n**3, n**4, k, k * k, k * n, k * k / n]
-    pair = [k[1:] * k[:-1] / root, (k[1:] * n[:-1] + k[:-1] * n[1:]) / root, root, np.ones_like(root)]
-    days = np.arange(len(n))
-    totals = [np.concatenate([[0.0], np.cumsum(column)]) for column in single]
-    in_pairs = [np.concatenate([[0.0], np.cumsum(column)]) for column in pair]
-    before = [total[days] for total in totals], [total[np.maximum(days - 1, 0)] for total in in_pairs]
-    since = [total[-1] - total[days] for total in totals], [total[-1] - total[days] for total in in_pairs]
-    parts = [_segment(*part) for part in (before, since)]
-    sources = [sums for sums, *_ in parts]
-    larger = totals[2][-1] / totals[1][-1] - 1
-    alone = 1 + _correlation(sources[0] + sources[1]) * larger
-    if calibration is not None and calibration.units >= 2:
-        known = np.array([getattr(calibration, field) for field in UnitSums.__struct_fields__])
-        own = 1 + _correlation(known) * (calibration.n2 / calibration.n - 1)
-        left_out = (len(n) >= MIN_DAYS) & (alone > _LARGEST_RATIO * own)
-        sources.append(np.where(left_out, 0.0, known[:, np.newaxis]))
-    rho = _correlation(np.sum(np.broadcast_arrays(*sources), axis=0))
-    freedom = np.sum([_freedom(source, rho) for source in sources], axis=0)
-    used = np.maximum((1 + rho * larger) * _excess(freedom), alone)
-    both, squares, pairs = (sum(part[index] for part in parts) for index in (1, 2, 3))
     is_known = (pairs >= MIN_PAIRS) & (squares > 0)
-    lag = np.where(is_known, both / np.where(squares > 0, squares, 1.0), 0.0)
-    spells = np.clip(lag, 0.0, _LARGEST_LAG)
-    divisors: Floats = used * (1 + spells) / (1 - spells)
-    return divisors
+    lag: Floats = np.where(is_known, products / np.where(squares > 0, squares, 1.0), np.nan)
+    return np.clip(lag, -1.0, _LARGEST_LAG)
 
 
-def _segment(sums: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the sums of a segment of days, and its products of consecutive residuals, squares and pairs."""
-    units, n, n2, n3, n4, k, kk, kn, kk_by_n = sums
-    rate = np.clip(k / np.where(n > 0, n, 1.0), *_RATES)
-    squares = np.maximum(kk - 2 * rate * kn + rate * rate * n2, 0.0)
-    q = units / np.maximum(units - 1, 1) * squares / (rate * (1 - rate))
-    products = pairs[0] - rate * pairs[1] + rate * rate * pairs[2]
-    own = kk_by_n - 2 * rate * k + rate * rate * n
-    return np.stack([units, n, n2, n3, n4, q]) * (units >= 2), products, own, pairs[3]
+def _with_spells(used: Floats, lag: Floats) -> Floats:
+    """Raise divisors if days resemble the one before."""
+    spells = np.nan_to_num(np.maximum(lag, 0.0))
+    raised: Floats = used * (1 + spells) / (1 - spells)
+    return raised

@@ -13,7 +13,7 @@ import numpy as np
 
 from uqcli.amounts import LARGEST_SUM, UNITS, refuse_amounts, refuse_sum
 from uqcli.choices import OnInvalid
-from uqcli.counts import texts_by_level
+from uqcli.counts import codes_of_texts
 from uqcli.defaults import MAX_ROWS
 from uqcli.engines import refusals
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
@@ -608,9 +608,7 @@ def level_of(text: Column, levels: Sequence[str]) -> Column:
     """Return the index of a text among known levels, their number for other texts, -1 if missing; double."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    code_by_text = {
-        text: code for code, texts in enumerate(texts_by_level(levels).values()) for text in texts
-    }
+    code_by_text = codes_of_texts(levels)
     position = F.array_position(F.array(*map(F.lit, code_by_text)), text)  # counted from 1, 0 for other texts
     codes = F.array(F.lit(len(levels)), *map(F.lit, code_by_text.values()))
     return F.when(text.isNull(), -1).otherwise(F.element_at(codes, position.cast("int") + 1)).cast("double")

@@ -13,7 +13,6 @@ import numpy as np
 
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact, SavedEnds, SavedReference
 from uqcli.artifacts.columns import ColumnOverrides
-from uqcli.choices import OnInvalid
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.rule_groups import as_decided
@@ -22,8 +21,7 @@ from uqcli.rows import Rows
 
 def with_all_rows(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact:
     """Count all rows of the calibration set, with which new rows are compared, if some have no label."""
-    has_unlabelled = data.on_invalid is OnInvalid.DROP or data.joined is not None
-    if not has_unlabelled or not rule.source.dropped:
+    if not data.may_lack_labels or not rule.source.dropped:
         return rule
     roles = replace(rule.reads(ColumnOverrides()), weight=data.roles.weight)
     request = as_decided(replace(data, roles=roles, positive_value=None), rule)

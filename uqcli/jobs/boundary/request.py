@@ -125,7 +125,7 @@ class BoundaryRequest:
     @property
     def units(self) -> str:
         """What dependent rows are within."""
-        return "days" if self.data.roles.days else "clusters"
+        return f"{dependence(days=self.data.roles.days)}s"
 
     def parameters(self, grid: GridSpec) -> BoundaryParameters:
         """Return the options to save with the result, found on the given grid."""

@@ -31,7 +31,7 @@ from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import roles_of
-from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKind, OnInvalid
+from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKind
 from uqcli.counts import Cells
 from uqcli.defaults import FORMAT_VERSION
 from uqcli.document import Estimate
@@ -92,9 +92,7 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
         An option is invalid, or the rows, grid or class weights cannot be read.
     """
     try:
-        data = request.data
-        has_unlabelled = data.on_invalid is OnInvalid.DROP or data.joined is not None
-        is_read_again = has_unlabelled or data.roles.cluster is not None
+        is_read_again = request.data.may_lack_labels or request.data.roles.cluster is not None
         with reusable_streams() if is_read_again else nullcontext():
             return _with_all_rows(_run(request), request)
     except MissingColumnError as error:

@@ -69,7 +69,7 @@ class EvaluateRequest:
     @property
     def units(self) -> str:
         """What dependent rows are within."""
-        return "days" if self.days else "clusters"
+        return f"{dependence(days=self.days)}s"
 
     @property
     def takes_option(self) -> bool:

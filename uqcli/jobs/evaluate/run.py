@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from uqcli.artifacts.codec import load
 from uqcli.artifacts.saved import Saved
-from uqcli.choices import ArtifactKind, OnInvalid
+from uqcli.choices import ArtifactKind
 from uqcli.engines.open import reusable_streams
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.jobs.evaluate.request import EvaluateRequest
@@ -65,8 +65,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     if request.sampling_weight is not None:
         _refuse_with_sampling_weights(request, kind)
     measure: Any = import_module(f"uqcli.jobs.evaluate.{EVALUATION_MODULES[kind]}").evaluate
-    may_miss_labels = request.data.on_invalid is OnInvalid.DROP or request.data.labels is not None
-    several_passes = len(rules) > 1 or bool(request.audit) or may_miss_labels
+    several_passes = len(rules) > 1 or bool(request.audit) or request.data.may_lack_labels
     with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
         audited = None
         if request.audit:

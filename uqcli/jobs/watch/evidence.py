@@ -26,12 +26,12 @@ _LARGEST_LOG: Final = 690.0
 """Power of ten, and natural logarithm, up to which evidence is given as a number."""
 
 
-Customers = Sequence[tuple[Ints, Ints]]
-"""Successes and trials of the clusters of each promise, if all rows were counted at once."""
+Units = Sequence[tuple[Ints, Ints]]
+"""Successes and trials of the customers, or days, of each promise, if all rows were counted at once."""
 
 
 def with_alarms(
-    state: WatchArtifact, promises: Sequence[Promise], *, known: int, customers: Customers | None = None
+    state: WatchArtifact, promises: Sequence[Promise], *, known: int, units: Units | None = None
 ) -> WatchArtifact:
     """Return the state with the totals of its batches, and alarms at the first batches that raise them.
 
@@ -42,7 +42,7 @@ def with_alarms(
     """
     known = max(known - state.acknowledged, 0)
     saved = [
-        _with_alarms(state, index, promise, old, known=known, customers=customers)
+        _with_alarms(state, index, promise, old, known=known, units=units)
         for index, (promise, old) in enumerate(zip(promises, state.promises, strict=True))
     ]
     return msgspec.structs.replace(state, promises=saved)
@@ -55,12 +55,12 @@ def _with_alarms(
     old: SavedPromise,
     *,
     known: int,
-    customers: Customers | None,
+    units: Units | None,
 ) -> SavedPromise:
     """Look at the batches of one promise, in the order in which they were counted."""
     batches = batches_of(state, index)
     successes, trials = _totals(batches)
-    used = _divisors(promise, dependence_of(state, index, promise, customers), len(batches))
+    used = _divisors(promise, dependence_of(state, index, promise, units), len(batches))
     alarmed_at, changed_at = (old.alarmed_at, old.changed_at) if known else (None, None)
     risk, limit = risk_of(state, promise), change_limit(state)
     log_e = log_e_values(successes / used, trials / used, promise.least_success)
@@ -88,14 +88,14 @@ def _totals(batches: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
 
 
 def dependence_of(
-    state: WatchArtifact, index: int, promise: Promise, customers: Customers | None
+    state: WatchArtifact, index: int, promise: Promise, units: Units | None
 ) -> Dependence | None:
     """Estimate after each batch how trials of a batch depend on each other; None if all are independent.
 
-    Rows that were counted at once are independent, or depend on each other within customers.
+    Rows that were counted at once are independent, or depend on each other within units.
     """
-    if customers is not None:
-        successes, trials = customers[index]
+    if units is not None:
+        successes, trials = units[index]
         successes, trials = successes[trials > 0], trials[trials > 0]
         path = dependence_path(successes, trials, promise.calibration, in_order=False)
         return _after_each(path, np.array([len(trials)]))
@@ -160,11 +160,11 @@ def change_limit(state: WatchArtifact) -> int:
 
 
 def measured_promises(
-    state: WatchArtifact, promises: Sequence[Promise], confidence: float, customers: Customers | None = None
+    state: WatchArtifact, promises: Sequence[Promise], confidence: float, units: Units | None = None
 ) -> tuple[MeasuredPromise, ...]:
     """Measure each promise over the batches since the last acknowledgement."""
     return tuple(
-        _measured(state, index, promise, confidence, dependence_of(state, index, promise, customers))
+        _measured(state, index, promise, confidence, dependence_of(state, index, promise, units))
         for index, promise in enumerate(promises)
     )
 

@@ -40,7 +40,7 @@ from uqcli.jobs.result import Result
 from uqcli.jobs.rule_groups import as_decided
 from uqcli.jobs.watch.counts import ClusterTrials, CountedRows, Counts, count_promises, new_trials
 from uqcli.jobs.watch.days import are_dates
-from uqcli.jobs.watch.evidence import Customers, measured_promises, with_alarms
+from uqcli.jobs.watch.evidence import Units, measured_promises, with_alarms
 from uqcli.jobs.watch.promises import Promise, promises_of
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.jobs.watch.unlabelled import compare_unlabelled
@@ -103,7 +103,7 @@ def _watched(
     if request.data.inputs or request.data.frame is not None:
         added = _with_rows(state, request, rule, promises)
     final = added.state
-    measured = measured_promises(final, promises, request.confidence, added.customers)
+    measured = measured_promises(final, promises, request.confidence, added.units)
     report = WatchReport(
         rule_name=request.artifact,
         state=final,
@@ -112,7 +112,7 @@ def _watched(
         known=added.known,
         replaced=added.replaced,
         dates=added.dates,
-        unit=added.unit if parameters.day is not None or added.customers is not None else "batch",
+        unit=added.unit if parameters.day is not None or added.units is not None else "batch",
         young=added.young,
         unwatched=added.unwatched,
         confidence=request.confidence,
@@ -250,7 +250,7 @@ def _named(state: WatchArtifact, text: str) -> str:
 class _Added:
     """A state with new batches: their names, those that were known or replaced, and what else was found.
 
-    ``customers``: see ``Customers``, which are what ``unit`` says. ``dates``: a column of dates that nobody
+    ``units``: see ``Units``, which are what ``unit`` says. ``dates``: a column of dates that nobody
     named.
     """
 
@@ -258,7 +258,7 @@ class _Added:
     names: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
-    customers: Customers | None = None
+    units: Units | None = None
     unit: str = "day"
     dates: str | None = None
     young: int = 0
@@ -328,14 +328,14 @@ def _with_rows(
         source=_source(state, batches, dropped=counted.summary.dropped if has_days and added else 0),
         released=sorted(released) or msgspec.UNSET,
     )
-    customers = dates = None
+    units = dates = None
     if not has_days and len(changed.counted) == 1:  # one batch alone does not show how its rows go together
         dates = next(iter(dependent_columns(data).dates), None)
         if data.roles.cluster is not None:
-            customers = None if is_kept else _of_units(counted.clusters[None])
+            units = None if is_kept else _of_units(counted.clusters[None])
         elif is_kept and dates is not None:
-            customers = _of_dates(data, rule, promises, dates)
-    final = with_alarms(changed, promises, known=0 if replaced else len(state.batches), customers=customers)
+            units = _of_dates(data, rule, promises, dates)
+    final = with_alarms(changed, promises, known=0 if replaced else len(state.batches), units=units)
     return _Added(
         state=final,
         names=added,
@@ -343,7 +343,7 @@ def _with_rows(
         replaced=replaced,
         young=counted.young,
         unwatched=counted.unwatched,
-        customers=customers,
+        units=units,
         dates=None if is_kept else dates,
         unit="customer" if data.roles.cluster is not None and not is_kept else "day",
     )
@@ -379,12 +379,12 @@ def _known_rows(
     return None, False
 
 
-def _of_units(clusters: ClusterTrials) -> Customers:
+def _of_units(clusters: ClusterTrials) -> Units:
     """Return the successes and trials of each cluster, in the order of their digests."""
     return [_pairs([counts for _, counts in sorted(of_promise.items())]) for of_promise in clusters]
 
 
-def _of_dates(data: DataRequest, rule: Saved, promises: Sequence[Promise], column: str) -> Customers | None:
+def _of_dates(data: DataRequest, rule: Saved, promises: Sequence[Promise], column: str) -> Units | None:
     """Return the successes and trials of each day; None if the column does not hold dates alone."""
     usable = replace(data, on_invalid=OnInvalid.DROP)
     try:

@@ -16,7 +16,7 @@ from uqcli.amounts import UNITS
 from uqcli.choices import ConstraintKind
 from uqcli.counts import Bools, Cells, Ints
 from uqcli.errors import UsageError
-from uqcli.exact import decimal
+from uqcli.exact import decimal, is_number
 from uqcli.methods.boundary.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
 from uqcli.methods.boundary.precision import Margin, precision_bound
 from uqcli.methods.boundary.result import FitCounts
@@ -303,7 +303,7 @@ def utility(gain: str, cost: str) -> Constraint:
         A number is invalid, not positive, or has too many digits to stay exact.
     """
     typed = {"gain": gain, "cost": cost}
-    amounts = {role: text for role, text in typed.items() if not _is_number(text)}
+    amounts = {role: text for role, text in typed.items() if not is_number(text)}
     if not all(amounts.values()):
         raise UsageError(f"gain '{gain}' and cost '{cost}'", expected="a number or a column for both")
     numbers = tuple(
@@ -345,15 +345,6 @@ def _read_max_selected(text: str) -> Constraint:
     if rows.denominator != 1:
         raise UsageError(f"{kind} '{text}'", expected="a whole number of rows, or a share such as 5%")
     return Constraint(kind=kind, value=text, numbers=(rows,))
-
-
-def _is_number(text: str) -> bool:
-    """Whether a text is meant as a number, valid or not; other texts name columns."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _read_utility(text: str) -> Constraint:

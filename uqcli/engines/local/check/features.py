@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from uqcli.counts import Bools, Feature, Floats, texts_by_level
+from uqcli.counts import Bools, Feature, Floats, codes_of_texts
 from uqcli.engines import refusals
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import FeatureRequest
@@ -139,8 +139,5 @@ def infinite_numbers(series: pl.Series) -> Bools:
 
 
 def _level_codes(text: pl.Series, levels: Sequence[str]) -> Floats:
-    code_by_text = {
-        text: float(code) for code, texts in enumerate(texts_by_level(levels).values()) for text in texts
-    }
-    codes = text.replace_strict(code_by_text, default=float(len(levels)), return_dtype=pl.Float64)
+    codes = text.replace_strict(codes_of_texts(levels), default=len(levels), return_dtype=pl.Float64)
     return codes.set(text.is_null(), -1.0).to_numpy()

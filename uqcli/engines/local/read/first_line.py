@@ -10,6 +10,7 @@ from typing import Final
 from uqcli.document import printable
 from uqcli.engines.local.read.delimiter import columns_found, delimiter_name, recognised
 from uqcli.errors import DataError
+from uqcli.exact import is_number
 
 _MAX_LINES: Final = 50
 """Lines in which the column names are looked for."""
@@ -95,12 +96,4 @@ def _lines_above(following: bytes, needed: Sequence[str]) -> str:
 def _are_values(header: str, delimiter: str) -> bool:
     """Whether most fields are numbers."""
     fields = next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter), [])
-    return len(fields) > 1 and 2 * sum(map(_is_number, fields)) > len(fields)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return len(fields) > 1 and 2 * sum(map(is_number, fields)) > len(fields)
