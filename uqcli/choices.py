@@ -195,8 +195,8 @@ class ShiftEstimator(StrEnum):
     KNOWN = "known"
 
 
-class Confusion(StrEnum):
-    """Confusion matrix of BBSE: of predicted classes (hard) or of probabilities (soft)."""
+class ConfusionForm(StrEnum):
+    """ConfusionForm matrix of BBSE: of predicted classes (hard) or of probabilities (soft)."""
 
     HARD = "hard"
     SOFT = "soft"

@@ -13,7 +13,7 @@ from uqcli.choices import (
     CalibrationTest,
     ConformalMethod,
     ConformalMode,
-    Confusion,
+    ConfusionForm,
     EngineName,
     FileFormat,
     GroupBound,
@@ -51,7 +51,7 @@ MISCOVERAGE: Final = "0.1"
 """Alpha of prediction sets: the miscoverage rate."""
 
 SHIFT_ESTIMATOR: Final = ShiftEstimator.BBSE
-CONFUSION: Final = Confusion.HARD
+CONFUSION: Final = ConfusionForm.HARD
 SEED: Final = 0
 
 UNCERTAINTY_BINS: Final = 3

@@ -127,7 +127,7 @@ OFFERED = [
     ("conformal", "--method", choices.ConformalMethod),
     ("conformal", "--mode", choices.ConformalMode),
     ("shift", "--estimator", choices.ShiftEstimator),
-    ("shift", "--confusion", choices.Confusion),
+    ("shift", "--confusion", choices.ConfusionForm),
     ("tce", "--test", choices.CalibrationTest),
     ("tce", "--bin-sizes", choices.BinSizing),
     ("simulate", "KIND", choices.Simulation),

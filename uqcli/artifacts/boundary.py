@@ -29,6 +29,7 @@ from uqcli.choices import (
     OnInvalid,
     ReviewKind,
 )
+from uqcli.confusion import Confusion
 from uqcli.counts import Bools, Floats, Ints, bin_of, texts_by_level
 from uqcli.defaults import LOWEST
 from uqcli.document import (
@@ -77,7 +78,7 @@ from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.capacity import places
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint, precision_and_recall, typed_worth
 from uqcli.methods.boundary.decide import decide
-from uqcli.methods.boundary.result import FitCounts, FittedBoundary
+from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.zones import ReviewLimit, review_limit
 from uqcli.methods.dependence import UnitSums
 from uqcli.rows import Rows
@@ -985,7 +986,7 @@ ACCEPTED_PREDICTIONS: Final = RowWords(
 
 def boundary_card(
     constraint: SavedConstraint | Constraint,
-    fit: FitCounts | Fit,
+    fit: Confusion[int] | Fit,
     expected: tuple[Estimate | None, Estimate | None],
     verdict: Verdict,
     words: RowWords = FLAGGED_ROWS,
@@ -1077,7 +1078,9 @@ GROUP_HEADER: Final = ("rows", "recall", "precision", "flagged", "flag when")
 """Names of the cells of a group after its name."""
 
 
-def group_line(name: str, fit: FitCounts | GroupFit, thresholds: Sequence[float | None]) -> tuple[str, ...]:
+def group_line(
+    name: str, fit: Confusion[int] | GroupFit, thresholds: Sequence[float | None]
+) -> tuple[str, ...]:
     """Format the results and the rule of a group."""
     counts = count(fit.rows), share(fit.recall), share(fit.precision), count(fit.selected)
     return printable(name, 30), *counts, rule_in_short(thresholds)
@@ -1104,7 +1107,7 @@ def rule_in_short(thresholds: Sequence[float | None]) -> str:
     return f"{len(thresholds)} thresholds"
 
 
-def zone_rates(fit: Fit | FitCounts | None) -> dict[str, float | int | None]:
+def zone_rates(fit: Fit | Confusion[int] | None) -> dict[str, float | int | None]:
     """Return the metrics of the zones on a calibration set by key; None without counts of zones."""
     if fit is None or fit.zones is None:
         return dict.fromkeys(("reviewed", "caught", "review_share", "miss"))
@@ -1143,7 +1146,7 @@ def _exported_raise(score: Expression, uncertainty: Expression, hr: SavedRecalib
     return Arithmetic("+", score, Arithmetic("*", Constant(hr.coefficient), clipped(share_of_span, 0.0, 1.0)))
 
 
-def zones_table(fit: Fit | FitCounts) -> Table:
+def zones_table(fit: Fit | Confusion[int]) -> Table:
     """Tabulate the rows and positives of each zone."""
     reviewed, caught = fit.zones or (0, fit.true_positives)
     rows = (fit.selected, reviewed, fit.rows - fit.selected - reviewed)

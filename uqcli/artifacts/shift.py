@@ -13,7 +13,7 @@ from msgspec import Meta
 from uqcli.artifacts.classes import are_weights, columns_of_classes
 from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Count, Saved
-from uqcli.choices import Confusion, OnInvalid, ShiftEstimator
+from uqcli.choices import ConfusionForm, OnInvalid, ShiftEstimator
 from uqcli.document import Document, Estimate, Metric, Metrics, Table, interval, p_text, printable
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
@@ -28,7 +28,7 @@ class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
     """Options of class weights."""
 
     estimator: ShiftEstimator
-    confusion: Confusion | None
+    confusion: ConfusionForm | None
     prior: list[float] | None
     bootstrap: Count
     confidence: float | None

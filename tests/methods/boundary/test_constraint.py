@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 from uqcli.choices import ConstraintKind
+from uqcli.confusion import Confusion
 from uqcli.errors import UsageError
 from uqcli.methods.boundary.constraint import parse_constraint, utility
-from uqcli.methods.boundary.result import FitCounts
 
 PRECISION, RECALL, UTILITY = ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.UTILITY
 MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
@@ -55,7 +55,7 @@ def test_values_out_of_range_are_refused(kind, text):
 
 
 def test_the_objective_depends_on_the_constraint():
-    fit = FitCounts(selected=4, true_positives=3, rows=9, positives=5)
+    fit = Confusion(selected=4, true_positives=3, rows=9, positives=5)
     assert parse_constraint(PRECISION, "0.5").objective(fit) == 3
     assert parse_constraint(RECALL, "0.5").objective(fit) == Fraction(3, 4)
     assert utility("2", "0.5").objective(fit) == Fraction(11, 2)

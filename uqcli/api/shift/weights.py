@@ -15,7 +15,7 @@ from uqcli.api.fitted import Fitted
 from uqcli.api.options import choice
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.shift import ShiftArtifact
-from uqcli.choices import Confusion, ShiftEstimator
+from uqcli.choices import ConfusionForm, ShiftEstimator
 from uqcli.counts import Floats
 from uqcli.document import Estimate
 from uqcli.errors import UsageError
@@ -151,7 +151,7 @@ def shift_weights(
             data=class_rows(probability, label, classes=classes, weight=weight, more=more),
             target=None if target is None else class_rows(target, classes=classes, more=target_more).frame,
             estimator=choice("estimator", ShiftEstimator, estimator),
-            confusion=choice("confusion", Confusion, confusion),
+            confusion=choice("confusion", ConfusionForm, confusion),
             prior=None if prior is None else tuple(float(value) for value in prior),
             bootstrap=bootstrap,
             confidence=confidence,

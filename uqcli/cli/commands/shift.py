@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from uqcli import defaults
-from uqcli.choices import Confusion, ShiftEstimator
+from uqcli.choices import ConfusionForm, ShiftEstimator
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, option
@@ -41,7 +41,7 @@ class EstimateOptions:
         "known: from --prior.",
         defaults.SHIFT_ESTIMATOR,
     )
-    confusion: Confusion = choice(
+    confusion: ConfusionForm = choice(
         "bbse: count predicted classes (hard) or add up probabilities (soft).", defaults.CONFUSION
     )
     prior: str | None = option("Q,...", "known: class priors of the new data, in class order.")

@@ -9,13 +9,13 @@ from typing import Final
 
 from uqcli import defaults
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
+from uqcli.confusion import Confusion
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.boundary.calibration_set import CalibrationSet, algorithms_of
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.expected import Expected, expected
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.registry import entry_of
-from uqcli.methods.boundary.result import FitCounts
 from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.report import Candidate
 
@@ -63,7 +63,7 @@ def _keeps(expected: Expected, constraint: Constraint) -> bool:
     return estimate is None or (estimate.value or 0.0) >= float(constraint.numbers[0]) - _BOUND_TOLERANCE
 
 
-def _objective(expected: Expected | None, fit: FitCounts, constraint: Constraint) -> float:
+def _objective(expected: Expected | None, fit: Confusion[int], constraint: Constraint) -> float:
     """Compute the expected value of the objective."""
     if expected is None:
         return 0.0

@@ -13,6 +13,7 @@ from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.certificate import SavedCertificate, SavedClearance, TestedOn
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, GroupBound, ReviewKind
+from uqcli.confusion import Confusion
 from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts
 from uqcli.defaults import SCORE_BINS
 from uqcli.draws import Purpose, check_seed, hashes, text_keys
@@ -40,7 +41,7 @@ from uqcli.methods.boundary.ranking.certificate import (
     promises_of,
 )
 from uqcli.methods.boundary.ranking.drawn_rows import DrawnRows, drawn_rows
-from uqcli.methods.boundary.result import FitCounts, FittedBoundary
+from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.zones import with_review
 from uqcli.rows import Rows
 
@@ -326,7 +327,7 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
     return FittedBoundary(
         uncertainty_edges=outcome.uncertainty_edges,
         thresholds=outcome.thresholds,
-        fit=FitCounts(
+        fit=Confusion(
             selected=selected,
             true_positives=true_positives,
             rows=rows.size,

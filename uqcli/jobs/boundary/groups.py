@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
+from operator import add, sub
 
 import numpy as np
 
 from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.certificate import SavedCertificate
 from uqcli.choices import Algorithm
+from uqcli.confusion import Confusion
 from uqcli.counts import Bools, Cells, RangeCounts
 from uqcli.engines.protocol import Partition, Table
 from uqcli.errors import DataError
@@ -22,7 +24,7 @@ from uqcli.methods.boundary.expected import Expected
 from uqcli.methods.boundary.groups import GroupSearch
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.ranking.certificate import NotCertified
-from uqcli.methods.boundary.result import FitCounts, FittedBoundary
+from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.reports.boundary.groups import GroupRules
 from uqcli.reports.boundary.report import Candidate
 
@@ -83,9 +85,9 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
     found = (_search if delta is None else partial(_certify, delta=delta))(parts, algorithm, request)
     pooled = calibration_set.optimum(algorithm).found or _never(calibration_set.one_row)
     small = {name: rows for name, rows in weights.items() if name not in parts}
-    rest = _sum([])
+    rest = Confusion(rows=0, positives=0, selected=0, true_positives=0)
     if small:
-        rest = _less(pooled.fit, [_counts_under(part.table, pooled) for part in parts.values()])
+        rest = reduce(sub, (_counts_under(part.table, pooled) for part in parts.values()), pooled.fit)
     rules = GroupRules(
         by=by,
         bound=request.bound,
@@ -98,7 +100,7 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
     )
     boundary = None
     if found.boundaries:
-        fit = _sum([*(boundary.fit for boundary in found.boundaries.values()), rest])
+        fit = reduce(add, (boundary.fit for boundary in found.boundaries.values()), rest)
         boundary = FittedBoundary(
             uncertainty_edges=pooled.uncertainty_edges, thresholds=pooled.thresholds, fit=fit
         )
@@ -166,11 +168,11 @@ def _weights(table: Table, by: str) -> dict[str, int]:
 
 def _never(cells: Cells) -> FittedBoundary:
     """Return a boundary that flags no row."""
-    fit = FitCounts(selected=0, true_positives=0, rows=cells.total, positives=cells.positives)
+    fit = Confusion(selected=0, true_positives=0, rows=cells.total, positives=cells.positives)
     return FittedBoundary(uncertainty_edges=np.empty(0), thresholds=(None,), fit=fit)
 
 
-def _counts_under(table: Table, boundary: FittedBoundary) -> FitCounts:
+def _counts_under(table: Table, boundary: FittedBoundary) -> Confusion[int]:
     """Count the rows of a table that a boundary flags."""
     *parts, total = table.range_counts(
         Partition(edges=boundary.uncertainty_edges), partial(_at_thresholds, boundary=boundary)
@@ -181,7 +183,7 @@ def _counts_under(table: Table, boundary: FittedBoundary) -> FitCounts:
             flagged = part.value >= threshold
             selected += int(part.count[flagged].sum())
             true_positives += int(part.positives[flagged].sum())
-    return FitCounts(
+    return Confusion(
         selected=selected,
         true_positives=true_positives,
         rows=total.rows,
@@ -199,23 +201,3 @@ def _at_thresholds(counts: Sequence[RangeCounts], boundary: FittedBoundary) -> l
         for part, threshold in zip(parts, boundary.thresholds, strict=True)
     ]
     return [*masks, np.zeros(len(total.value), dtype=np.bool_)]
-
-
-def _sum(counts: Sequence[FitCounts]) -> FitCounts:
-    return FitCounts(
-        selected=sum(fit.selected for fit in counts),
-        true_positives=sum(fit.true_positives for fit in counts),
-        rows=sum(fit.rows for fit in counts),
-        positives=sum(fit.positives for fit in counts),
-    )
-
-
-def _less(fit: FitCounts, others: Sequence[FitCounts]) -> FitCounts:
-    """Subtract the counts of other rows."""
-    other = _sum(others)
-    return FitCounts(
-        selected=fit.selected - other.selected,
-        true_positives=fit.true_positives - other.true_positives,
-        rows=fit.rows - other.rows,
-        positives=fit.positives - other.positives,
-    )

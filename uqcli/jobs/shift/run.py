@@ -11,7 +11,7 @@ import numpy as np
 from uqcli import defaults
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
-from uqcli.choices import ArtifactKind, Confusion, ShiftEstimator
+from uqcli.choices import ArtifactKind, ConfusionForm, ShiftEstimator
 from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.counts import Floats, Ints, pool
 from uqcli.draws import Purpose, generator
@@ -68,7 +68,7 @@ class ShiftRequest:
     data: DataRequest
     target: Inputs | None = None
     estimator: ShiftEstimator = defaults.SHIFT_ESTIMATOR
-    confusion: Confusion = defaults.CONFUSION
+    confusion: ConfusionForm = defaults.CONFUSION
     prior: tuple[float, ...] | None = None
     bootstrap: int | None = None
     confidence: float = defaults.CONFIDENCE
@@ -197,7 +197,7 @@ def _check(request: ShiftRequest) -> None:
 
 
 def _require_memory(request: ShiftRequest) -> None:
-    keeps_probabilities = request.estimator is ShiftEstimator.EM or request.confusion is Confusion.SOFT
+    keeps_probabilities = request.estimator is ShiftEstimator.EM or request.confusion is ConfusionForm.SOFT
     need = LIKELIHOOD if keeps_probabilities else CLASS_ROWS
     require_memory(request.data, need)
     if request.target is not None:
@@ -246,7 +246,7 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
         return KnownPrior(target_prior=np.array(request.prior), class_counts=class_counts, classes=classes)
     if request.estimator is ShiftEstimator.EM:
         return Likelihood(source=source.distinct(), target=target.distinct(), classes=classes)
-    if request.confusion is Confusion.SOFT:
+    if request.confusion is ConfusionForm.SOFT:
         return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
     cell = source.predicted * len(classes) + label_indices(source.rows)
     joint = source.weight_by_index(cell, len(classes) ** 2).reshape(len(classes), len(classes))
@@ -260,7 +260,7 @@ def _replicates(sides: _Sides, request: ShiftRequest) -> int:
         return 0  # no valid interval exists
     if request.bootstrap is not None:
         return request.bootstrap
-    uses_counts = request.estimator is not ShiftEstimator.EM and request.confusion is Confusion.HARD
+    uses_counts = request.estimator is not ShiftEstimator.EM and request.confusion is ConfusionForm.HARD
     return defaults.BOOTSTRAP if uses_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
 
 

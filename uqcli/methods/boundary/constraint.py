@@ -14,12 +14,12 @@ import numpy as np
 
 from uqcli.amounts import UNITS
 from uqcli.choices import ConstraintKind
+from uqcli.confusion import Confusion
 from uqcli.counts import Bools, Cells, Ints
 from uqcli.errors import UsageError
 from uqcli.exact import decimal, is_number
 from uqcli.methods.boundary.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
 from uqcli.methods.boundary.precision import Margin, precision_bound
-from uqcli.methods.boundary.result import FitCounts
 
 _MAX_UTILITY: Final = 2**31
 
@@ -68,11 +68,11 @@ class Constraint:
         """Return the goal of the constraint on given cells."""
         return RULES[self.kind].goal(self, cells)
 
-    def objective(self, fit: FitCounts) -> Fraction:
+    def objective(self, fit: Confusion[int]) -> Fraction:
         """Compute the objective among boundaries that meet the constraint."""
         return RULES[self.kind].objective(self, fit)
 
-    def value_of(self, fit: FitCounts) -> tuple[Fraction, float | None] | None:
+    def value_of(self, fit: Confusion[int]) -> tuple[Fraction, float | None] | None:
         """Compute the value of a boundary: gains less costs, and the share of all positives' gain.
 
         Returns
@@ -120,7 +120,7 @@ class Constraint:
             return Fraction(1, UNITS)
         return self.numbers[0] / _maximise_utility(self).gain
 
-    def _amount_of(self, role: str, fit: FitCounts, *, positive: bool) -> Fraction:
+    def _amount_of(self, role: str, fit: Confusion[int], *, positive: bool) -> Fraction:
         """Compute the gain of the selected positive rows, or the cost of the selected negative rows."""
         if role not in self.amounts:
             rows = fit.true_positives if positive else fit.selected - fit.true_positives
@@ -184,7 +184,7 @@ class ConstraintRule:
     read: Callable[[str], Constraint]
     goal: Callable[[Constraint, Cells], Goal]
     text: str
-    objective: Callable[[Constraint, FitCounts], Fraction] = lambda _, fit: Fraction(fit.true_positives)
+    objective: Callable[[Constraint, Confusion[int]], Fraction] = lambda _, fit: Fraction(fit.true_positives)
     objective_name: str = "recall"
     odds: Callable[[Constraint], Fraction | None] | None = None
 
@@ -398,7 +398,7 @@ def _maximise_utility(constraint: Constraint, cells: Cells | None = None) -> Max
     return MaximiseUtility(gain=gain // common, cost=cost // common)
 
 
-def _utility_of(constraint: Constraint, fit: FitCounts) -> Fraction:
+def _utility_of(constraint: Constraint, fit: Confusion[int]) -> Fraction:
     value = constraint.value_of(fit)
     assert value is not None  # of a utility
     return value[0]

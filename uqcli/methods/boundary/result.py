@@ -7,42 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uqcli.confusion import Confusion, Sums
 from uqcli.counts import CellRow, Cells, Floats, Ints
 from uqcli.defaults import LOWEST
-
-Sums = tuple[tuple[int, ...], tuple[int, ...]]
-"""Sum of each amount over some rows, and over the positive ones among them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FitCounts:
-    """Counts of a boundary on its calibration set, by weight.
-
-    Attributes
-    ----------
-    zones
-        Reviewed rows, and positives that are flagged or reviewed; None without a review.
-    sums_selected, sums
-        Sums of amounts over the selected rows, and over all rows; None without amounts.
-    """
-
-    selected: int
-    true_positives: int
-    rows: int
-    positives: int
-    zones: tuple[int, int] | None = None
-    sums_selected: Sums | None = None
-    sums: Sums | None = None
-
-    @property
-    def precision(self) -> float | None:
-        """Precision; None if nothing is selected."""
-        return self.true_positives / self.selected if self.selected else None
-
-    @property
-    def recall(self) -> float | None:
-        """Recall; None without positives."""
-        return self.true_positives / self.positives if self.positives else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +27,7 @@ class FittedBoundary:
 
     uncertainty_edges: Floats
     thresholds: tuple[float | None, ...]
-    fit: FitCounts
+    fit: Confusion[int]
     review_thresholds: tuple[float | None, ...] | None = None
 
 
@@ -115,7 +82,7 @@ def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> Fi
             if n_below and row.sums_below is not None:
                 sums_of_bins[-1][0] -= row.sums_below[:, first]
     all_sums = cells.flat_sums
-    fit = FitCounts(
+    fit = Confusion(
         selected=selected,
         true_positives=true_positives,
         rows=cells.total,

@@ -17,9 +17,10 @@ from uqcli.artifacts.boundary import (
 )
 from uqcli.artifacts.certificate import SavedCertificate
 from uqcli.choices import GroupBound
+from uqcli.confusion import Confusion
 from uqcli.document import Metrics, Table, count, first_of, in_order, printable, rows_of
 from uqcli.engines.request import PREDICTED
-from uqcli.methods.boundary.result import FitCounts, FittedBoundary
+from uqcli.methods.boundary.result import FittedBoundary
 
 _MAX_NAMED: Final = 12
 
@@ -52,7 +53,7 @@ class GroupRules:
     boundaries: Mapping[str, FittedBoundary]
     searched: int
     small: Mapping[str, int]
-    rest: FitCounts
+    rest: Confusion[int]
     certificates: Mapping[str, SavedCertificate] = field(default_factory=dict)
 
     @property

@@ -31,6 +31,7 @@ from uqcli.artifacts.boundary import (
 )
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind, GroupBound, ReviewKind
+from uqcli.confusion import Confusion
 from uqcli.counts import Cells
 from uqcli.document import (
     Claim,
@@ -58,7 +59,7 @@ from uqcli.methods.boundary.bins import BinsTried
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.expected import MIN_ALERTS, OPTIMISM_CORRECTED, Expected
 from uqcli.methods.boundary.optimum import Optimum
-from uqcli.methods.boundary.result import FitCounts, FittedBoundary
+from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.methods.boundary.zones import ReviewLimit
 from uqcli.reports.boundary.bins_tried import bins_tried_table
@@ -734,7 +735,7 @@ class BoundaryReport(OneResult):
         return self.chosen.found is not None and len(self.chosen.found.thresholds) > 1
 
     @property
-    def _closest(self) -> FitCounts | None:
+    def _closest(self) -> Confusion[int] | None:
         closest = self.chosen.optimum.closest if self.chosen.optimum else None
         return closest.fit if closest else None
 
@@ -830,7 +831,7 @@ class BoundaryReport(OneResult):
             f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
         )
 
-    def _precision_shortfall(self, closest: FitCounts) -> str:
+    def _precision_shortfall(self, closest: Confusion[int]) -> str:
         """State the highest precision, or the highest recall if the precision is met."""
         bound, recall = self.constraint.value, self.constraint.recall
         if recall is not None and (closest.precision or 0) >= self.constraint.numbers[0]:
@@ -861,6 +862,6 @@ def _cells(candidate: Candidate) -> tuple[str, str, str]:
     return fit_cells(candidate.found.fit)
 
 
-def fit_cells(fit: FitCounts) -> tuple[str, str, str]:
+def fit_cells(fit: Confusion[int]) -> tuple[str, str, str]:
     """Format recall, precision and flagged rows for a table."""
     return share(fit.recall), share(fit.precision), count(fit.selected)

@@ -17,6 +17,7 @@ import numpy as np
 
 from uqcli.amounts import UNITS
 from uqcli.choices import ConstraintKind
+from uqcli.confusion import Confusion
 from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, Ints, run_starts
 from uqcli.defaults import FOLDS
 from uqcli.document import Estimate
@@ -24,7 +25,7 @@ from uqcli.draws import Purpose, generator
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.draws_of_cells import digest_of, folds_of
 from uqcli.methods.boundary.ranking.smoothing import Layout, nested_of_draws
-from uqcli.methods.boundary.result import FitCounts, as_sums
+from uqcli.methods.boundary.result import as_sums
 from uqcli.methods.boundary.runs import TopRuns
 from uqcli.methods.resampling import resample
 from uqcli.methods.value import Moments, total_margin
@@ -375,7 +376,7 @@ class Curve:
         index = self.alerts_at(constraint)
         if index is None:
             return Fraction(0)
-        fit = FitCounts(
+        fit = Confusion(
             selected=int(self.alerts[index]),
             true_positives=int(self.hits[index]),
             rows=int(self.alerts[-1]),
