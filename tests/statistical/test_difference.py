@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.designs import independent
 from uqcli.jobs.evaluate.calibrators import resampled_losses
-from uqcli.jobs.evaluate.difference import difference_of
 from uqcli.jobs.intervals import ResamplingPlan
-from uqcli.methods.evaluate.difference import Chosen, PairedSelections
+from uqcli.methods.evaluate.design import flags
 from uqcli.methods.evaluate.paired import PairedCounts
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
@@ -59,16 +59,15 @@ def test_intervals_of_differences_cover(setting, rows):
     covered = dict.fromkeys(expected, 0)
     for run in range(REPETITIONS):
         drawn = np.random.default_rng([rows, run]).multinomial(rows, cells).tolist()
-        lost, kept, gained = (
-            Chosen(positives=drawn[index], negatives=drawn[3 + index]) for index in range(3)
-        )
-        selections = PairedSelections(lost=lost, kept=kept, gained=gained)
-        difference = difference_of(selections, rows, sum(drawn[:3]) + drawn[6], 0.95)
-        intervals = {
-            "recall": (difference.recall.low, difference.recall.high),
-            "precision": (difference.precision.low, difference.precision.high),
-            "selected": (difference.selected.low / rows, difference.selected.high / rows),
+        sets = [(drawn[index], drawn[3 + index]) for index in range(3)]
+        design = independent(*sets, (drawn[6], drawn[7]), 0.95)
+        selected = design.rows_difference(flags(0), flags(1))
+        found = {
+            "recall": design.difference(flags(0), flags(1), positive=True),
+            "precision": design.precision_difference(flags(0), flags(1)),
+            "selected": selected.times(1 / rows),
         }
+        intervals = {name: (estimate.low, estimate.high) for name, estimate in found.items()}
         for name, value in expected.items():
             covered[name] += intervals[name][0] <= value + 1e-12 and value <= intervals[name][1] + 1e-12
     for name, count in covered.items():

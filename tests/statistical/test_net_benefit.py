@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqcli.methods.evaluate.difference import Chosen, PairedSelections
-from uqcli.methods.evaluate.net_benefit import net_benefit_difference, net_benefit_estimate
+from tests.designs import independent
+from uqcli.methods.evaluate.design import flags
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 ODDS = [Fraction(1, 19), Fraction(1, 2), Fraction(7, 3), Fraction(19)]
@@ -41,7 +41,7 @@ def drawn_counts(overlap, rows, run):
     shares = np.array([*overlap[0], *overlap[1]])
     cells = np.append(shares, max(0.0, 1 - shares.sum()))
     drawn = np.random.default_rng([17, rows, run]).multinomial(rows, cells).tolist()
-    return [Chosen(positives=drawn[index], negatives=drawn[3 + index]) for index in range(3)]
+    return [(drawn[index], drawn[3 + index]) for index in range(3)]
 
 
 def assert_covers(overlap, rows, odds, confidence):
@@ -50,18 +50,13 @@ def assert_covers(overlap, rows, odds, confidence):
     truth = {"first": lost + kept, "second": kept + gained, "difference": gained - lost}
     covered = dict.fromkeys(truth, 0)
     for run in range(REPETITIONS):
-        lost, kept, gained = drawn_counts(overlap, rows, run)
+        sets = drawn_counts(overlap, rows, run)
+        design = independent(*sets, (0, rows - sum(map(sum, sets))), confidence)
         estimates = {
-            name: net_benefit_estimate(
-                Chosen(positives=kept.positives + only.positives, negatives=kept.negatives + only.negatives),
-                rows,
-                odds,
-                confidence,
-            )
-            for name, only in (("first", lost), ("second", gained))
+            "first": design.net_benefit(flags(0), odds),
+            "second": design.net_benefit(flags(1), odds),
+            "difference": design.net_benefit_difference(flags(0), flags(1), odds),
         }
-        pair = PairedSelections(lost=lost, kept=kept, gained=gained)
-        estimates["difference"] = net_benefit_difference(pair, rows, odds, confidence)
         for name, estimate in estimates.items():
             covered[name] += estimate.low - 1e-12 <= truth[name] <= estimate.high + 1e-12
     for name, count in covered.items():

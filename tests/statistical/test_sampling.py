@@ -15,7 +15,9 @@ import uqcli
 from uqcli.choices import OnInvalid
 from uqcli.counts import bin_of
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.jobs.evaluate.weighted import SampledRows, weighted_within_cells
+from uqcli.jobs.evaluate.decisions import DecisionTally, Units
+from uqcli.jobs.evaluate.labelled_part import labelled_parts
+from uqcli.methods.evaluate.design import flags
 from uqcli.methods.stream.sampling import RateCounter, labels_for, recall_design, steps
 from uqcli.rows import Rows
 from uqcli.sampling_weights import inverse
@@ -30,22 +32,29 @@ CENSUS = Path(__file__).parents[2] / "sample_data" / "census_test.parquet"
 def rates(score, label, flagged, weight, taken):
     """Return the intervals of precision, recall and fpr of the rows taken, in which zone 0 is flagged."""
     rows = Rows(numbers={"score": score[taken], "sampling_weight": weight[taken]}, positive=label[taken])
-    sampled = SampledRows()
-    sampled.add(rows, [np.where(flagged[taken], 0, 2)])
-    return intervals_of(sampled.result())
+    return intervals_of(sampled(rows, [np.where(flagged[taken], 0, 2)]))
 
 
-def intervals_of(weighted):
+def sampled(rows, zones):
+    """Return the design of rows with sampling weights."""
+    tally = DecisionTally(len(zones), Units(None, None), is_weighted=True)
+    tally.add(rows, zones)
+    return tally.of_all(0.95, "clusters")
+
+
+def intervals_of(design):
     """Return the intervals of precision, recall and fpr, in which zone 0 is flagged."""
-
-    def is_flagged(decisions):
-        return decisions == (0,)
-
     return (
-        weighted.precision(is_flagged, 0.95),
-        weighted.share(is_flagged, 0.95, positive=True),
-        weighted.share(is_flagged, 0.95, positive=False),
+        design.precision(flags(0)),
+        design.share(flags(0), positive=True),
+        design.share(flags(0), positive=False),
     )
+
+
+def part_of(score, label, known, rule):
+    """Return the design of rows of which some have a label."""
+    (part,) = labelled_parts(some_labels(score, label, known), [rule], Units(None, None))
+    return part.of_all(0.95, 1, "clusters")
 
 
 def some_labels(score, label, known):
@@ -141,9 +150,9 @@ def test_rates_of_rows_with_labels_for_some_are_covered(threshold, flagged_share
     def draw():
         score, label = rare(random, 30_000)
         known = random.random(len(score)) < np.where(score >= threshold, flagged_share, cleared_share)
-        (weighted,) = weighted_within_cells(some_labels(score, label, known), [rule])
-        assert not weighted.unlabelled
-        return intervals_of(weighted.rows)
+        design = part_of(score, label, known, rule)
+        assert not design.missing
+        return intervals_of(design)
 
     assert (coverage(draw, law(threshold)) >= LEAST).all()
 
@@ -190,17 +199,17 @@ def test_rates_of_rows_labelled_by_score_are_covered(design, rows, prevalence):
             label = random.random(rows) < prevalence
             score = random.normal(size=rows) + 2 * label
             known, flagged = has_label(random, design, score, threshold), score >= threshold
-            (weighted,) = weighted_within_cells(some_labels(score, label, known), [rule])
+            part = part_of(score, label, known, rule)
             enough = (known & ~flagged).sum() >= 100
             sides = min((known & label & flagged).sum(), (known & label & ~flagged).sum())
             tables += enough and sides >= 20
-            unknown += enough and sides >= 20 and bool(weighted.halving)
-            if enough and not weighted.halving:
-                found = [rate.low is not None for rate in intervals_of(weighted.rows)]
+            unknown += enough and sides >= 20 and bool(part.halving)
+            if enough and not part.halving:
+                found = [rate.low is not None for rate in intervals_of(part)]
                 made += found
                 covered += [
                     shown and rate.low <= value <= rate.high
-                    for shown, rate, value in zip(found, intervals_of(weighted.rows), truth, strict=True)
+                    for shown, rate, value in zip(found, intervals_of(part), truth, strict=True)
                 ]
         assert (covered >= made * (0.93 - 3 * np.sqrt(0.93 * 0.07 / np.maximum(made, 1)))).all(), (
             covered,
@@ -221,15 +230,12 @@ def test_differences_of_rules_are_covered(rows, threshold, shares):
         scores = random.normal(size=(2, rows)) + 2.5 * label
         share = np.where(label, *shares)
         taken = random.random(rows) < share
-        sampled = SampledRows()
         drawn = {"score": scores[0][taken], "sampling_weight": (1 / share)[taken]}
         zones = [np.where(score[taken] >= threshold, 0, 2) for score in scores]
-        sampled.add(Rows(numbers=drawn, positive=label[taken]), zones)
-        first, second = (lambda decisions, index=index: decisions[index] == 0 for index in (0, 1))
-        weighted = sampled.result()
+        design = sampled(Rows(numbers=drawn, positive=label[taken]), zones)
         return (
-            weighted.difference(first, second, 0.95, positive=True),
-            weighted.precision_difference(first, second, 0.95),
+            design.difference(flags(0), flags(1), positive=True),
+            design.precision_difference(flags(0), flags(1)),
         )
 
     assert (coverage(draw, (0.0, 0.0)) >= LEAST).all()

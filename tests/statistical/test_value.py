@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from uqcli.amounts import units
-from uqcli.jobs.evaluate.value import ValueTally
+from uqcli.jobs.evaluate.decisions import DecisionTally, Units
 from uqcli.methods.boundary.constraint import constraint_from
+from uqcli.methods.evaluate.design import CLEARED, FLAGGED, flags
 from uqcli.methods.value import Moments, has_heavy_tail
 from uqcli.rows import Rows
 
@@ -68,11 +69,12 @@ def test_intervals_cover_the_expected_value(size, amounts, rules):
         positive = random.random(size) < positive_rate
         amount = draw(random, size).round(4)
         assert (units(amount) / 10_000 == amount).all()
-        tally = ValueTally(utility=MONEY, rules=2)
+        tally = DecisionTally(2, Units(None, None), MONEY)
         rows = Rows(numbers={"score": amount, "gain": amount}, positive=positive)
-        tally.add(rows, flagged_by(random, positive, RULES[rules]))
-        single, difference = tally.measured(0, 0.95), tally.difference(0.95)
-        estimates = (single.value, single.value_caught, difference.value, difference.value_caught)
+        masks = flagged_by(random, positive, RULES[rules])
+        tally.add(rows, [np.where(mask, FLAGGED, CLEARED) for mask in masks])
+        amounts = tally.amounts(0.95)
+        estimates = (*amounts.worth(flags(0))[:2], *amounts.difference(flags(0), flags(1))[:2])
         for name, estimate in zip(truth, estimates, strict=True):
             outcomes[name].append(covers(estimate, truth[name]))
     for name, covered in outcomes.items():

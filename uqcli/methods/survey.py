@@ -125,7 +125,11 @@ def _unequal(units: int, effective: float, name: str, what: str) -> str:
 
 
 def proportion_interval(
-    successes: Sums, trials: Sums, confidence: float, units: str = "clusters"
+    successes: Sums,
+    trials: Sums,
+    confidence: float,
+    units: str = "clusters",
+    squares: tuple[float, ...] | None = None,
 ) -> Estimate:
     """Compute sum(successes) / sum(trials) with its interval over clusters of dependent rows.
 
@@ -134,13 +138,16 @@ def proportion_interval(
 
     Parameters
     ----------
-    successes, trials : int64, shape (C,)
+    successes, trials : int64 or float64, shape (C,)
         Sums of each cluster, ``0 <= successes <= trials``; those without trials are ignored. Their order does
         not change a bit of the result.
     confidence
         In (0, 1).
     units
         What clusters are called.
+    squares
+        Sums of the squared sampling weights of the rows that are successes, and failures; None if rows count
+        alike.
 
     Examples
     --------
@@ -150,29 +157,61 @@ def proportion_interval(
     """
     successes, trials = successes[trials > 0], trials[trials > 0]
     clusters = len(trials)
-    if clusters == _total(trials) and not 0 < clusters < MIN_CLUSTERS:  # each is one row
+    each_is_a_row = squares is None and clusters == _total(trials)
+    if not clusters or (each_is_a_row and clusters >= MIN_CLUSTERS):
         return proportion_estimate(round(_total(successes)), clusters, confidence)
     effective = _total(trials) ** 2 / _squares(trials)
-    alike = _alike(successes, trials - successes)
-    is_few = clusters < MIN_CLUSTERS or effective < MIN_EFFECTIVE
-    low, high = (None, None) if is_few else _ends(_outcomes(successes, trials), confidence, alike)
+    alike = _alike(successes, trials - successes, squares)
+    few = _are_few(trials)
+    low, high = (None, None) if few else _ends(_outcomes(successes, trials), confidence, alike)
     reason = _unequal(clusters, effective, units, "size")
     return Estimate(value=_total(successes) / _total(trials), low=low, high=high, reason=reason)
 
 
-def limit_of_clusters(successes: Sums, trials: Sums) -> Limit | None:
+def limit_of_clusters(
+    successes: Sums, trials: Sums, squares: tuple[float, ...] | None = None
+) -> Limit | None:
     """Return the lower limits of a proportion over clusters; None if it has no interval, or no success.
 
     Parameters
     ----------
-    successes, trials : int64, shape (C,)
+    successes, trials, squares
         As for ``proportion_interval``.
     """
     successes, trials = successes[trials > 0], trials[trials > 0]
-    few = len(trials) < MIN_CLUSTERS or _total(trials) ** 2 < MIN_EFFECTIVE * _squares(trials)
-    if few or not successes.any():
+    if _are_few(trials) or not successes.any():
         return None
-    return _limit(*_outcomes(successes, trials), _alike(successes, trials - successes))
+    return _limit(*_outcomes(successes, trials), _alike(successes, trials - successes, squares))
+
+
+def tail_of_clusters(
+    successes: Sums, trials: Sums, rate: float, squares: tuple[float, ...] | None = None
+) -> float | None:
+    """Return the p-value of so many successes over clusters, if the proportion is at most a rate.
+
+    It is the level of the interval whose lower end is the rate.
+
+    Parameters
+    ----------
+    successes, trials, squares
+        As for ``proportion_interval``.
+
+    Returns
+    -------
+    None if there are too few clusters for an interval.
+    """
+    limit = limit_of_clusters(successes, trials, squares)
+    if limit is None:
+        return None if _are_few(trials[trials > 0]) else 1.0
+    return _tail(limit, rate)
+
+
+def _tail(limit: Limit, rate: float) -> float:
+    return 1.0 if rate >= 1 else float(limit.tail_at(np.array(rate)))
+
+
+def _are_few(trials: Sums) -> bool:
+    return len(trials) < MIN_CLUSTERS or _total(trials) ** 2 < MIN_EFFECTIVE * _squares(trials)
 
 
 def _outcomes(successes: Sums, trials: Sums) -> tuple[Outcome, Outcome]:
@@ -184,7 +223,7 @@ def _outcomes(successes: Sums, trials: Sums) -> tuple[Outcome, Outcome]:
     )
 
 
-def _alike(successes: Sums, failures: Sums) -> float:
+def _alike(successes: Sums, failures: Sums, squares: tuple[float, ...] | None = None) -> float:
     """Return how many independent rows a cluster counts as, at least 1 and at most its rows.
 
     It is what successes and failures would vary by if they were independent, over what their ratio varies by.
@@ -196,7 +235,8 @@ def _alike(successes: Sums, failures: Sums) -> float:
         return 1.0
     apart = _squares(successes) / total**2 + _squares(failures) / other**2
     together = _squares(successes / total - failures / other)
-    return max(1.0, apart / max(together, 1 / total + 1 / other))
+    alone = 1 / total + 1 / other if squares is None else squares[0] / total**2 + squares[1] / other**2
+    return max(1.0, apart / max(together, alone))
 
 
 def row_interval(
@@ -225,14 +265,47 @@ def row_interval(
     present = [part for part in (both, *further) if part.rows]
     if not both.rows or len({weight for part in present for weight in (part.least, part.largest)}) == 1:
         return proportion_estimate(successes.rows, both.rows, confidence)
-    first, second = (
-        Outcome(float(part.total), float(part.squares), _mean_weight(possible if possible.rows else both))
-        for part, possible in zip((successes, failures), further, strict=True)
-    )
+    first, second = _weighted_outcomes(successes, failures, further)
     effective = float(Fraction(both.total**2, both.squares))
     low, high = (None, None) if effective < MIN_EFFECTIVE else _ends((first, second), confidence)
     reason = _unequal(both.rows, effective, "rows", "weight")
     return Estimate(value=first.total / (first.total + second.total), low=low, high=high, reason=reason)
+
+
+def row_tail(
+    successes: WeightSums, failures: WeightSums, rate: float, further: tuple[WeightSums, WeightSums]
+) -> float | None:
+    """Return the p-value of so many successes by weight, if their share is at most a rate.
+
+    Parameters
+    ----------
+    successes, failures, further
+        As for ``row_interval``.
+
+    Returns
+    -------
+    None if there are too few rows for an interval.
+    """
+    both = successes + failures
+    if not both.rows or Fraction(both.total**2, both.squares) < MIN_EFFECTIVE:
+        return None
+    if not successes.rows:
+        return 1.0
+    return _tail(_limit(*_weighted_outcomes(successes, failures, further), 1.0), rate)
+
+
+def _weighted_outcomes(
+    successes: WeightSums, failures: WeightSums, further: tuple[WeightSums, WeightSums]
+) -> tuple[Outcome, Outcome]:
+    first, second = (
+        Outcome(
+            float(part.total),
+            float(part.squares),
+            _mean_weight(possible if possible.rows else successes + failures),
+        )
+        for part, possible in zip((successes, failures), further, strict=True)
+    )
+    return first, second
 
 
 def _mean_weight(rows: WeightSums) -> float:

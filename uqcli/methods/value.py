@@ -20,7 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.counts import Ints
+from uqcli.counts import Floats, Ints
 
 MIN_ROWS: Final = 10
 """Contributing rows below which a total has no interval."""
@@ -60,8 +60,7 @@ class Moments:
 
         Parameters
         ----------
-        amount : int64, shape (n,)
-            Below 2**53.
+        amount : int64 below 2**53, or object (whole numbers without limit), shape (n,)
         weight : int64, shape (n,), optional
             Multiplicity of each row; rows of weight 0 do not count.
         """
@@ -105,6 +104,8 @@ class Moments:
 
 def _sum_of_squares(amount: Ints) -> int:
     """Add up squares of integers from 0 to 2**53 exactly: by limbs, whose products do not overflow."""
+    if amount.dtype == object:  # Python's integers, of any size
+        return int((amount * amount).sum())
     low, middle, high = (amount >> shift & ((1 << _LIMB) - 1) for shift in (0, _LIMB, 2 * _LIMB))
     return sum(
         int((first * second).sum()) * factor << shift
@@ -220,6 +221,22 @@ def difference_of_shares_margin(
         + difference**2 * float(whole.squares)
     )
     return _z(confidence) * math.sqrt(max(variance, 0.0) + float(whole.largest) ** 2) / whole.total
+
+
+def residual_margin(residual: Floats, whole: Moments, weight: float, confidence: float) -> float:
+    """Compute the margin of a share of a total over clusters, or of a difference of two.
+
+    Parameters
+    ----------
+    residual : float64, shape (C,)
+        Of each cluster: its part less the share of its total.
+    whole
+        Of the clusters' totals.
+    weight
+        How much the largest cluster, which might occur once more, changes the share.
+    """
+    variance = math.fsum(np.square(residual).tolist()) + (whole.largest * weight) ** 2
+    return _z(confidence) * math.sqrt(variance) / whole.total
 
 
 def _z(confidence: float) -> float:

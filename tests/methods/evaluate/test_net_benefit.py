@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
+from tests.designs import independent, one_rule
 from tests.oracles.net_benefit import net_benefit as net_benefit_of_rows
-from uqcli.methods.evaluate.difference import Chosen, PairedSelections
-from uqcli.methods.evaluate.net_benefit import net_benefit, net_benefit_interval, net_benefits_interval
+from uqcli.methods.evaluate.design import flags
+from uqcli.methods.evaluate.difference import Chosen
+from uqcli.methods.evaluate.net_benefit import net_benefit
 from uqcli.methods.proportion import clopper_pearson
 
 ODDS = [Fraction(1, 19), Fraction(3, 10), Fraction(1), Fraction(3), Fraction(19)]
@@ -23,13 +25,17 @@ def chosen(rows):
     return Chosen(positives=positives, negatives=len(rows) - positives)
 
 
-def paired(rows):
-    """Return what (flagged by the first, flagged by the second, positive) rows select."""
-    lost, kept, gained = (
-        chosen([row for row in rows if row[:2] == flags])
-        for flags in ((True, False), (True, True), (False, True))
+def paired(rows, confidence):
+    """Return the design of (flagged by the first, flagged by the second, positive) rows."""
+    sets = (
+        chosen([row for row in rows if row[:2] == flagged])
+        for flagged in ((True, False), (True, True), (False, True), (False, False))
     )
-    return PairedSelections(lost=lost, kept=kept, gained=gained)
+    return independent(*((one.positives, one.negatives) for one in sets), confidence)
+
+
+def ends(estimate):
+    return estimate.low, estimate.high
 
 
 @given(FLAGS, st.fractions(Fraction(1, 1000), 1000, max_denominator=10**6))
@@ -42,20 +48,20 @@ def test_the_net_benefit_is_that_of_the_rows(rows, odds):
 @given(FLAGS, st.sampled_from(ODDS), st.sampled_from([0.5, 0.95, 0.99]))
 def test_intervals_contain_the_value_and_mirror(rows, odds, confidence):
     first, second = (net_benefit_of_rows([(row[i], row[2]) for row in rows], odds) for i in (0, 1))
-    pair, size = paired(rows), len(rows)
-    low, high = net_benefits_interval(pair, size, odds, confidence)
+    design = paired(rows, confidence)
+    change = design.net_benefit_difference(flags(0), flags(1), odds)
+    low, high = ends(change)
+    assert change.value == float(second - first)
     assert -max(1, odds) <= low <= second - first + 1e-12
     assert second - first - 1e-12 <= high <= max(1, odds)
-    swapped = PairedSelections(lost=pair.gained, kept=pair.kept, gained=pair.lost)
-    mirrored = net_benefits_interval(swapped, size, odds, confidence)
+    mirrored = ends(design.net_benefit_difference(flags(1), flags(0), odds))
     assert mirrored == pytest.approx((-high, -low), abs=1e-12)
-    low, high = net_benefit_interval(chosen([row for row in rows if row[0]]), size, odds, confidence)
+    alone = design.net_benefit(flags(0), odds)
+    low, high = ends(alone)
+    assert alone.value == float(first)
     assert -odds - 1e-12 <= low <= first + 1e-12
     assert first - 1e-12 <= high <= 1
-    nothing = PairedSelections(
-        lost=Chosen(positives=0, negatives=0), kept=pair.kept, gained=chosen([row for row in rows if row[0]])
-    )
-    from_nothing = net_benefits_interval(nothing, size, odds, confidence)
+    from_nothing = ends(design.net_benefit_difference(lambda _: False, flags(0), odds))
     assert from_nothing[0] <= low + 1e-12  # the selected rows may differ on new data
     assert from_nothing[1] >= high - 1e-12
 
@@ -96,10 +102,7 @@ def samples_of(rows, sets):
 def test_intervals_cover_every_net_benefit(rows, odds, confidence):
     samples = samples_of(rows, 2)
     intervals = np.array(
-        [
-            net_benefit_interval(Chosen(positives=int(p), negatives=int(n)), rows, odds, confidence)
-            for p, n, _ in samples
-        ]
+        [ends(one_rule(int(p), int(n), rows, confidence).net_benefit(flags(0), odds)) for p, n, _ in samples]
     )
     shares = shares_of(2, [0, 0.002, 0.01, 0.03, 0.1, 0.2, 0.4, 0.5, 0.7, 0.9, 0.99, 1])
     covered = coverages(samples, intervals, shares, np.array([1, -float(odds)]))
@@ -111,20 +114,15 @@ def test_intervals_cover_every_net_benefit(rows, odds, confidence):
 @pytest.mark.parametrize("rows", [1, 2, 4, 8])
 @pytest.mark.parametrize("odds", ODDS)
 def test_intervals_cover_every_difference(rows, odds, confidence):
-    samples, none = samples_of(rows, 4), Chosen(positives=0, negatives=0)
+    samples = samples_of(rows, 4)
     intervals = np.array(
         [
-            net_benefits_interval(
-                PairedSelections(
-                    lost=Chosen(positives=int(c), negatives=int(d)),
-                    kept=none,
-                    gained=Chosen(positives=int(a), negatives=int(b)),
-                ),
-                rows,
-                odds,
-                confidence,
+            ends(
+                independent(
+                    (int(c), int(d)), (0, 0), (int(a), int(b)), (0, int(rest)), confidence
+                ).net_benefit_difference(flags(0), flags(1), odds)
             )
-            for a, b, c, d, _ in samples
+            for a, b, c, d, rest in samples
         ]
     )
     shares = shares_of(4, [0, 0.02, 0.07, 0.2, 0.4, 0.6, 0.9])
@@ -134,23 +132,21 @@ def test_intervals_cover_every_difference(rows, odds, confidence):
 
 def test_a_single_set_has_its_exact_interval():
     """Without false positives that count, the net benefit is the share of true positives."""
-    selected = Chosen(positives=7, negatives=5)
     for confidence in (0.5, 0.95):
         expected = pytest.approx(clopper_pearson(7, 30, confidence))
-        assert net_benefit_interval(selected, 30, Fraction(1, 10**12), confidence) == expected
+        found = one_rule(7, 5, 30, confidence).net_benefit(flags(0), Fraction(1, 10**12))
+        assert ends(found) == expected
 
 
 def test_intervals_scale_to_counts_of_any_size():
     for scale in (1, 10**6, 10**12):
-        selected = Chosen(positives=30 * scale, negatives=10 * scale)
-        low, high = net_benefit_interval(selected, 1000 * scale, Fraction(7, 3), 0.95)
-        assert low < net_benefit(selected, 1000 * scale, Fraction(7, 3)) < high
-        assert high - low == pytest.approx(0.037 / np.sqrt(scale), rel=0.1)
+        found = one_rule(30 * scale, 10 * scale, 1000 * scale, 0.95).net_benefit(flags(0), Fraction(7, 3))
+        assert found.low < found.value < found.high
+        assert found.high - found.low == pytest.approx(0.037 / np.sqrt(scale), rel=0.1)
 
 
 def test_a_higher_confidence_never_narrows_an_interval():
-    selected = Chosen(positives=3, negatives=2)
     levels = (0.5, 0.8, 0.9, 0.95, 0.951, 0.99, 0.999)
-    intervals = [net_benefit_interval(selected, 50, Fraction(19), level) for level in levels]
+    intervals = [ends(one_rule(3, 2, 50, level).net_benefit(flags(0), Fraction(19))) for level in levels]
     for narrow, wide in itertools.pairwise(intervals):
         assert wide[0] <= narrow[0] < narrow[1] <= wide[1]

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.designs import one_rule, weighted
 from tests.oracles import survey as oracle
-from uqcli.methods.evaluate.difference import Chosen, PairedSelections
-from uqcli.methods.evaluate.net_benefit import net_benefit_interval, net_benefits_interval
-from uqcli.methods.evaluate.weighted import WeightedRows
+from uqcli.methods.evaluate.design import CLEARED, FLAGGED, WeightedRows, flags
 from uqcli.methods.proportion import clopper_pearson
-from uqcli.sampling_weights import UNITS, WeightSums, units
+from uqcli.sampling_weights import WeightSums, units
 
 ROWS = st.lists(
     st.tuples(st.booleans(), st.booleans(), st.booleans(), st.sampled_from([0.5, 1.0, 2.5, 10.0])),
@@ -21,18 +20,6 @@ ROWS = st.lists(
     max_size=80,
 )
 """Whether the first rule flags a row, whether the second does, its label, and its weight."""
-
-
-def weighted_rows(rows):
-    sums = {}
-    for first, second, label, weight in rows:
-        key = (int(not first), int(not second)), label
-        sums[key] = sums.get(key, WeightSums()) + WeightSums.alike(1, round(weight * UNITS))
-    return WeightedRows(sums=sums)
-
-
-def flags(index):
-    return lambda decisions: decisions[index] == 0
 
 
 def agree(found, pairs, further):
@@ -55,13 +42,13 @@ def agree(found, pairs, further):
 
 @given(ROWS)
 def test_rates_and_their_intervals_are_those_of_the_rows(rows):
-    weighted = weighted_rows(rows)
+    design = weighted(rows, 0.9)
     flagged, cleared = ([w for first, _, _, w in rows if first == taken] for taken in (True, False))
     precision = [(w * y, w) for first, _, y, w in rows if first]
-    agree(weighted.precision(flags(0), 0.9), precision, (flagged, flagged))
+    agree(design.precision(flags(0)), precision, (flagged, flagged))
     for label in (True, False):
         pairs = [(w * first, w) for first, _, y, w in rows if y == label]
-        agree(weighted.share(flags(0), 0.9, positive=label), pairs, (flagged, cleared))
+        agree(design.share(flags(0), positive=label), pairs, (flagged, cleared))
 
 
 MANY_ROWS = st.integers(0, 2**32 - 1).map(
@@ -78,16 +65,16 @@ MANY_ROWS = st.integers(0, 2**32 - 1).map(
 
 @given(st.one_of(ROWS, MANY_ROWS))
 def test_differences_and_their_intervals_are_those_of_the_rows(rows):
-    weighted = weighted_rows(rows)
+    design = weighted(rows, 0.9)
     recall = [(w * a * y, w * y, w * b * y, w * y) for a, b, y, w in rows]
     precision = [(w * a * y, w * a, w * b * y, w * b) for a, b, y, w in rows]
     for found, sums, differing in (
         (
-            weighted.difference(flags(0), flags(1), 0.9, positive=True),
+            design.difference(flags(0), flags(1), positive=True),
             recall,
             [a != b and y for a, b, y, _ in rows],
         ),
-        (weighted.precision_difference(flags(0), flags(1), 0.9), precision, [a != b for a, b, _, _ in rows]),
+        (design.precision_difference(flags(0), flags(1)), precision, [a != b for a, b, _, _ in rows]),
     ):
         totals = [sum(column) for column in zip(*sums, strict=True)]
         if 0 in (totals[1], totals[3]):
@@ -110,15 +97,15 @@ def test_differences_and_their_intervals_are_those_of_the_rows(rows):
 
 @given(ROWS, st.sampled_from([Fraction(1, 4), Fraction(7, 3)]))
 def test_net_benefits_are_those_of_the_rows(rows, odds):
-    weighted, total = weighted_rows(rows), math.fsum(row[3] for row in rows)
+    design, total = weighted(rows, 0.95), math.fsum(row[3] for row in rows)
     values = [
         math.fsum(row[3] * (1 if row[2] else -float(odds)) for row in rows if row[index]) / total
         for index in (0, 1)
     ]
-    found = weighted.net_benefit(flags(0), odds, 0.95)
+    found = design.net_benefit(flags(0), odds)
     assert found.value == pytest.approx(values[0], abs=1e-12)
     assert found.low - 1e-12 <= found.value <= found.high + 1e-12
-    found = weighted.net_benefit_difference(flags(0), flags(1), odds, 0.95)
+    found = design.net_benefit_difference(flags(0), flags(1), odds)
     assert found.value == pytest.approx(values[1] - values[0], abs=1e-12)
     assert found.low - 1e-12 <= found.value <= found.high + 1e-12
 
@@ -128,19 +115,18 @@ def test_intervals_of_many_rows_of_one_weight_are_near_those_of_counts():
     flagged, label = random.random((2, 20_000)) < [[0.3], [0.4]]
     weight = units(np.full(20_000, 3.0))
     sums = {
-        ((int(not flag),), positive): WeightSums.of(weight, (flagged == flag) & (label == positive))
-        for flag in (True, False)
+        ((zone,), positive): WeightSums.of(weight, (flagged == (zone == FLAGGED)) & (label == positive))
+        for zone in (FLAGGED, CLEARED)
         for positive in (True, False)
     }
-    counted = Chosen(positives=int((flagged & label).sum()), negatives=int((flagged & ~label).sum()))
-    expected = net_benefit_interval(counted, 20_000, Fraction(1), 0.95)
-    found = WeightedRows(sums=sums).net_benefit(flags(0), Fraction(1), 0.95)
-    assert (found.low, found.high) == pytest.approx(expected, abs=1e-4)
-    none = Chosen(positives=0, negatives=0)
-    lost_all = PairedSelections(lost=counted, kept=none, gained=none)
-    expected = net_benefits_interval(lost_all, 20_000, Fraction(1), 0.95)
-    found = WeightedRows(sums=sums).net_benefit_difference(flags(0), lambda _: False, Fraction(1), 0.95)
-    assert (found.low, found.high) == pytest.approx(expected, abs=2e-3)
+    counted = one_rule(int((flagged & label).sum()), int((flagged & ~label).sum()), 20_000, 0.95)
+    expected = counted.net_benefit(flags(0), Fraction(1))
+    design = WeightedRows(confidence=0.95, sums=sums)
+    found = design.net_benefit(flags(0), Fraction(1))
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-4)
+    expected = counted.net_benefit_difference(flags(0), flags(1), Fraction(1))
+    found = design.net_benefit_difference(flags(0), lambda _: False, Fraction(1))
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=2e-3)
 
 
 def test_sums_are_exact_for_pooled_and_single_rows():

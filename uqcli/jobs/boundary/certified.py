@@ -22,7 +22,6 @@ from uqcli.exact import decimal
 from uqcli.jobs.boundary.dependence import counts_by_cluster
 from uqcli.jobs.boundary.keyed import copies, split_by_hash
 from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.jobs.evaluate.clusters import ClusterTally
 from uqcli.jobs.intervals import caution_confidence
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
@@ -97,7 +96,7 @@ class CertifiedBoundary:
     parameters: BoundaryParameters
     rule: CertifiedRule
     reference: Reference | None
-    counts: ClusterTally | None = None
+    counts: Confusion[Ints] | None = None
 
 
 def certified(request: BoundaryRequest) -> CertifiedBoundary:

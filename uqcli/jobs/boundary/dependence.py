@@ -9,10 +9,10 @@ import numpy as np
 
 from uqcli.artifacts.boundary import EXPECTED_RANGE, SavedDependence
 from uqcli.choices import ConstraintKind, ReviewKind
+from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Bools, Ints
 from uqcli.document import Estimate
 from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.jobs.evaluate.clusters import ClusterTally
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.expected import Expected, moved
 from uqcli.methods.boundary.result import FittedBoundary
@@ -24,7 +24,7 @@ _RATES: Final = {ConstraintKind.RECALL: "recall", ConstraintKind.MAX_FPR: "fpr"}
 """Rates that rules promise; those for other bounds are watched by their precision."""
 
 
-def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> ClusterTally:
+def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Confusion[Ints]:
     """Count the rows and positives of each cluster that a boundary flags, and flags or reviews.
 
     Parameters
@@ -39,9 +39,7 @@ def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Cl
         counts: Ints = np.bincount(cluster[mask], weights, clusters).astype(np.int64)
         return counts
 
-    def taken(thresholds: Sequence[float | None] | None) -> tuple[Ints, Ints] | None:
-        if thresholds is None:
-            return None
+    def taken(thresholds: Sequence[float | None]) -> tuple[Ints, Ints]:
         mask = decide(
             rows.score,
             rows.uncertainty,
@@ -50,20 +48,20 @@ def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Cl
         )
         return counted(mask), counted(mask & positive)
 
-    flagged = taken(boundary.thresholds)
-    assert flagged is not None  # there are thresholds
-    handled = taken(boundary.review_thresholds) or flagged
-    return ClusterTally(
+    (selected, true_positives), zones = taken(boundary.thresholds), None
+    if boundary.review_thresholds is not None:
+        handled, caught = taken(boundary.review_thresholds)
+        zones = handled - selected, caught
+    return Confusion(
         rows=counted(np.ones(len(rows), dtype=np.bool_)),
         positives=counted(positive),
-        flagged=(flagged,),
-        handled=(handled,),
-        common_flagged=flagged,
-        common_handled=handled,
+        selected=selected,
+        true_positives=true_positives,
+        zones=zones,
     )
 
 
-def expected_over_clusters(expected: Expected, counts: ClusterTally, units: str) -> Expected:
+def expected_over_clusters(expected: Expected, counts: Confusion[Ints], units: str) -> Expected:
     """Replace the ranges of independent rows by those of clusters.
 
     They are the intervals of the rates on the calibration rows, around what is expected. What has no range
@@ -74,7 +72,7 @@ def expected_over_clusters(expected: Expected, counts: ClusterTally, units: str)
     units
         What clusters are called.
     """
-    ((flagged, hits),) = counts.flagged
+    hits = counts.true_positives
 
     def over_clusters(estimate: Estimate, trials: Ints) -> Estimate:
         if estimate.value is None or estimate.low is None:
@@ -83,21 +81,20 @@ def expected_over_clusters(expected: Expected, counts: ClusterTally, units: str)
         return moved(rate, estimate.value, int(trials.sum()))
 
     return Expected(
-        precision=over_clusters(expected.precision, flagged),
+        precision=over_clusters(expected.precision, counts.selected),
         recall=over_clusters(expected.recall, counts.positives),
     )
 
 
-def saved_dependence(request: BoundaryRequest, counts: ClusterTally) -> SavedDependence:
+def saved_dependence(request: BoundaryRequest, counts: Confusion[Ints]) -> SavedDependence:
     """Sum up how rows of a cluster depend on each other, for each rate that ``watch`` would test."""
     constraint, review = request.constraint, request.review
-    ((flagged, hits),), ((_, caught),) = counts.flagged, counts.handled
-    positives, negatives = counts.positives, counts.rows - counts.positives
+    hits, negatives = counts.true_positives, counts.rows - counts.positives
     successes_and_trials = {
-        "precision": (hits, flagged),
-        "recall": (hits, positives),
-        "fpr": (negatives - (flagged - hits), negatives),
-        "miss": (caught, positives),
+        "precision": (hits, counts.selected),
+        "recall": (hits, counts.positives),
+        "fpr": (negatives - (counts.selected - hits), negatives),
+        "miss": counts.trials(Rate.CAUGHT),
     }
     rates = [_RATES.get(constraint.kind, "precision")]
     rates += ["recall"] if constraint.recall is not None else []

@@ -32,7 +32,8 @@ from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import roles_of
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKind
-from uqcli.counts import Cells
+from uqcli.confusion import Confusion
+from uqcli.counts import Cells, Ints
 from uqcli.defaults import FORMAT_VERSION
 from uqcli.document import Estimate
 from uqcli.engines.columns import MissingColumnError
@@ -56,7 +57,6 @@ from uqcli.jobs.boundary.frontier import write_frontier
 from uqcli.jobs.boundary.groups import find_by_group
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.dependent_columns import dependence_caution
-from uqcli.jobs.evaluate.clusters import ClusterTally, numbers_of
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result, inherit_doubts, keeps_doubts
 from uqcli.jobs.rule_groups import as_decided
@@ -78,6 +78,7 @@ from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.expected import expected_metrics
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
+from uqcli.reports.evaluate.boundaries import ClusterNumbers
 from uqcli.rows import Rows
 from uqcli.running.remarks import doubt
 
@@ -231,7 +232,7 @@ def _found(
         without_margin=_without_margin(calibration_set, best, constraint),
         review=request.review,
         expected_share=_expected_share(constraint, best, cells.total, clustered=counts is not None),
-        clusters=None if counts is None else numbers_of(counts, 0),
+        clusters=None if counts is None else ClusterNumbers.of(counts),
         other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),
     )
     if request.frontier is not None:
@@ -256,7 +257,7 @@ def _found(
     return Result(report=report, artifact=artifact)
 
 
-def _by_cluster(calibration_set: CalibrationSet, best: Candidate) -> ClusterTally | None:
+def _by_cluster(calibration_set: CalibrationSet, best: Candidate) -> Confusion[Ints] | None:
     """Count the rows of each cluster that a boundary flags; None if rows are independent."""
     if isinstance(calibration_set, CalibrationGrid) or calibration_set.clusters is None or best.found is None:
         return None
@@ -266,7 +267,7 @@ def _by_cluster(calibration_set: CalibrationSet, best: Candidate) -> ClusterTall
 
 
 def _with_expected(
-    best: Candidate, calibration_set: CalibrationSet, counts: ClusterTally, units: str
+    best: Candidate, calibration_set: CalibrationSet, counts: Confusion[Ints], units: str
 ) -> Candidate:
     """Return a candidate with its expected results on new clusters."""
     if isinstance(calibration_set, CalibrationGrid) or best.found is None:

@@ -2,82 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import msgspec
-import numpy as np
 
-from uqcli.artifacts.boundary import PREDICTED_CLASS, ZONES, BoundaryArtifact
+from uqcli.artifacts.boundary import PREDICTED_CLASS, BoundaryArtifact
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind, ReviewKind
-from uqcli.counts import Bools
+from uqcli.confusion import Confusion, Rate
 from uqcli.defaults import CONFIDENCE, LOWEST
 from uqcli.document import Claim, Estimate, money, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import SourceSummary
+from uqcli.engines.protocol import CheckedBatches
 from uqcli.engines.request import PREDICTED, DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.dependent_columns import dependence_caution
-from uqcli.jobs.evaluate.clusters import (
-    ClusterSums,
-    ClusterTally,
-    Tally,
-    caught_difference,
-    difference_over_clusters,
-    numbers_of,
-)
 from uqcli.jobs.evaluate.columns import labelled_request
-from uqcli.jobs.evaluate.difference import difference_of
-from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
+from uqcli.jobs.evaluate.decisions import DecisionTally, Units
+from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
+from uqcli.jobs.evaluate.labelled_part import LabelledPart, labelled_parts
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.evaluate.value import ValueTally, utility_of
-from uqcli.jobs.evaluate.weighted import (
-    LabelledInPart,
-    SampledRows,
-    by_weight,
-    too_few_labels,
-    weighted_benefit_difference,
-    weighted_caught_difference,
-    weighted_difference,
-    weighted_within_cells,
-    with_sampling_weights,
-)
+from uqcli.jobs.evaluate.sampling import with_sampling_weights
+from uqcli.jobs.evaluate.value import utility_of
 from uqcli.jobs.labelled import source_of
-from uqcli.jobs.rule_groups import as_decided, groups_of, own_key, own_levels
+from uqcli.jobs.rule_groups import as_decided, own_key, own_levels
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
-from uqcli.methods.evaluate.difference import Chosen, PairedSelections
+from uqcli.methods.evaluate.design import (
+    FLAGGED,
+    UNKNOWN,
+    Chooses,
+    ClusteredRows,
+    Design,
+    WeightedRows,
+    catches,
+    differ,
+    flags,
+    others,
+    reviews,
+    unknown,
+)
 from uqcli.methods.evaluate.groups import BoundedRate
-from uqcli.methods.evaluate.net_benefit import net_benefit_difference, net_benefit_estimate
-from uqcli.methods.evaluate.weighted import WeightedRows
-from uqcli.methods.proportion import proportion_estimate
+from uqcli.methods.evaluate.worth import Amounts, Worth
 from uqcli.methods.shift.target import precision_interval
-from uqcli.methods.survey import proportion_interval
 from uqcli.reports.evaluate.boundaries import (
     GROUP_HEADER,
-    MIN_UNFLAGGED,
-    UNKNOWN,
+    ClusterNumbers,
     EvaluateParameters,
     EvaluateReport,
     MeasuredBoundary,
     MeasuredZones,
     group_cells,
-    unknown,
 )
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.reports.evaluate.groups import GroupEvaluation
 from uqcli.reports.evaluate.value import MeasuredValue
-from uqcli.rows import Rows
-
-_FLAGGED, _CLEARED = ZONES.index("flag"), ZONES.index("clear")
-
-
-_AllRows = Tally[int]
 
 
 def evaluate(
@@ -92,51 +75,49 @@ def evaluate(
     """
     _refuse_different_classes(rules)
     by, data = _rows_to_read(request, rules)
-    sampled = None
+    is_sampled = request.sampling_weight is not None
     if request.sampling_weight is not None:
-        data, sampled, by = with_sampling_weights(data, request.sampling_weight), SampledRows(), None
+        data = with_sampling_weights(data, request.sampling_weight)
     target = None if shift is None else target_weights_of(shift, data.positive_value)
-    utility = utility_of(rules, request.utility) if sampled is None else None
-    values = None
+    utility = utility_of(rules, request.utility)
     if utility is not None:
-        data, values = data.with_amounts(utility.amounts), ValueTally(utility=utility, rules=len(rules))
-    by_group = None if by is None else (by, GroupTally(6))
-    tally, summary, levels, sums = _count(data, rules, by_group, values, sampled=sampled)
-    if sums is not None:
-        request = replace(request, cluster=sums.cluster, days="day" in summary.columns)
-    if tally.rows == 0 or (sampled is not None and sampled.result().total().total == 0):
+        data = data.with_amounts(utility.amounts)
+    tally, batches = _count(data, rules, by, utility, is_sampled=is_sampled)
+    summary, cluster = batches.summary, batches.roles.cluster
+    if cluster is not None:
+        request = replace(request, cluster=cluster, days="day" in summary.columns)
+    if tally.total == 0:
         raise refusals.no_weight()
-    clusters = None if sums is None else sums.tally()
-    measured = _measured(tally, rules, summary.unlabelled, request, target, clusters=clusters)
-    weighted = None if sampled is None else [LabelledInPart(rows=sampled.result(), unlabelled=())]
-    if weighted is None and summary.unlabelled and clusters is None:
-        weighted = weighted_within_cells(data, rules, by)
-    if weighted is not None:
-        measured = _by_weight(measured, rules, weighted, request.confidence)
-    if values is not None:
+    counted = replace(tally.of_all(request.confidence, request.units), unlabelled=summary.unlabelled)
+    parts = []
+    if summary.unlabelled and not is_sampled:
+        data = data.clustered_by(cluster, days=request.days)
+        parts = labelled_parts(data, rules, Units(by, cluster))
+    known = (request.confidence, summary.unlabelled, request.units)
+    designs = [(part.of_all(*known), place) for part, place in _places(parts, len(rules))]
+    amounts = tally.amounts(request.confidence)
+    measured = [
+        _measure(rule, (counted, index), designs[index] if parts else None, request, target)
+        for index, rule in enumerate(rules)
+    ]
+    if amounts is not None:
         measured = [
-            replace(result, value=_with_what_is_known(values.measured(index, request.confidence), [result]))
+            replace(result, value=_value(amounts.worth(flags(index)), [result], in_part=bool(parts)))
             for index, result in enumerate(measured)
         ]
     found = list(zip(request.artifacts, rules, measured, strict=True))
     groups = None
-    if by_group is not None and by is not None:
-        indices = levels.get(by) or own_levels(rules[0])
-        counts, parts = by_group[1].of_names(indices), None
-        if weighted is not None:
-            parts = {
-                name: replace(weighted[0], rows=weighted[0].by_group[indices[name]], by_group={})
-                for name in counts
-            }
-        groups = _by_group(
-            rules[0],
-            counts,
-            replace(request, by=by),
-            target,
-            unlabelled=summary.unlabelled,
-            weighted=parts,
-        )
-    alike = "" if clusters is not None else dependence_caution(data, rules[0], lambda _: request.takes_option)
+    if by is not None:
+        levels = batches.levels.get(by) or own_levels(rules[0])
+        of_groups = {
+            name: (design, tally.amounts(request.confidence, levels[name]))
+            for name, design in tally.by_group(levels, request.confidence, request.units).items()
+        }
+        of_parts = {
+            name: (design, 0) for part in parts for name, design in part.by_group(levels, *known).items()
+        }
+        groups = _by_group(rules[0], of_groups, of_parts, replace(request, by=by), target)
+    alike = "" if cluster is not None else dependence_caution(data, rules[0], lambda _: request.takes_option)
     claims = tuple(_claim(*result) for result in found)
     if groups is not None and by == own_key(rules[0]):
         claims = tuple(_in_each(claim, groups) for claim in claims)
@@ -147,14 +128,8 @@ def evaluate(
     )
     difference = None
     if len(rules) == 2:
-        joint = (
-            None if weighted is None else weighted[0].rows if len(weighted) == 1 else WeightedRows(sums={})
-        )
-        difference = _difference(
-            tally, measured, values, request.confidence, clusters=clusters, weighted=joint
-        )
-        net_benefit = _net_benefit_difference(tally, rules, measured, request.confidence, joint)
-        difference = replace(difference, net_benefit=net_benefit)
+        design = counted if not parts else designs[0][0] if len(parts) == 1 else None
+        difference = _difference(design, rules, measured, amounts, in_part=bool(parts))
     return EvaluateReport(
         source=source_of(summary),
         parameters=EvaluateParameters(
@@ -163,7 +138,7 @@ def evaluate(
             positive=data.positive_value,
             seed=None if shift is None else request.seed,
             **request.saved_dependence,
-            sampling_weight=msgspec.UNSET if sampled is None else True,
+            sampling_weight=True if is_sampled else msgspec.UNSET,
         ),
         results=results,
         claims=claims,
@@ -174,48 +149,24 @@ def evaluate(
     )
 
 
+def _places(parts: Sequence[LabelledPart], rules: int) -> list[tuple[LabelledPart, int]]:
+    """Return the part in which each rule is, and its place there."""
+    if len(parts) == 1:
+        return [(parts[0], index) for index in range(rules)]
+    return [(part, 0) for part in parts]
+
+
 def _rows_to_read(
     request: EvaluateRequest, rules: Sequence[BoundaryArtifact]
 ) -> tuple[str | None, DataRequest]:
-    """Return the key of groups that are measured, and the request for rows.
-
-    Raises
-    ------
-    UsageError
-        Rows within groups depend on each other.
-    """
+    """Return the key of groups that are measured, and the request for rows."""
     by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
-    if by is not None and request.cluster is not None:
-        raise UsageError(
-            f"{request.option} with a rule that has a target in each group",
-            expected="one with a single target",
-        )
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
     data = data.clustered_by(request.cluster, days=request.days)
     if by is None and request.takes_option:
         data = replace(data, roles=replace(data.roles, adopts=True))
     return by, as_decided(data, rules[0])
-
-
-def _by_weight(
-    measured: Sequence[MeasuredBoundary],
-    rules: Sequence[BoundaryArtifact],
-    weighted: Sequence[LabelledInPart],
-    confidence: float,
-) -> list[MeasuredBoundary]:
-    """Replace rates by those of weighted rows, of all rules together or of each by itself."""
-    together = len(weighted) < len(measured)
-    return [
-        by_weight(
-            one,
-            weighted[0 if together else index],
-            index if together else 0,
-            rule.constraint.parsed().odds if rule.constraint.parsed().sets_odds else None,
-            confidence,
-        )
-        for index, (one, rule) in enumerate(zip(measured, rules, strict=True))
-    ]
 
 
 def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
@@ -241,55 +192,49 @@ def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
 
 def _by_group(
     artifact: BoundaryArtifact,
-    counts: Mapping[str, Sequence[int]],
+    counted: Mapping[str, tuple[Design, Amounts | None]],
+    parts: Mapping[str, tuple[Design, int]],
     request: EvaluateRequest,
     target: TargetWeights | None,
-    *,
-    unlabelled: int,
-    weighted: Mapping[str, LabelledInPart] | None,
 ) -> GroupEvaluation:
     """Measure each group, and test the target of the rule there.
 
     Parameters
     ----------
-    counts
-        Rows, positives, and the rows and positives that are flagged, and flagged or reviewed, by group.
-    weighted
-        Labelled rows of each group with their weights; None if no label is missing.
+    counted
+        Labelled rows of each group, and their amounts, if any.
+    parts
+        Labelled rows of each group that stand for all; empty if no label is missing.
     """
     constraint = replace(artifact.constraint.parsed(), recall=None)
-    results, reason = {}, _untested_groups(artifact, constraint, target, weighted)
-    for name, (rows, positives, *flagged_and_handled) in counts.items():
-        selected, true_positives, handled, caught = flagged_and_handled
-        tally = _AllRows(
-            rows=rows,
-            positives=positives,
-            flagged=((selected, true_positives),),
-            handled=((handled, caught),),
-            common_flagged=(selected, true_positives),
-            common_handled=(handled, caught),
-        )
-        (labelled,) = _measured(tally, [artifact], unlabelled, request, target, in_group=True)
+    results = {}
+    reason = _untested_groups(artifact, constraint, target, [design for design, _ in parts.values()])
+    for name, (design, worth) in counted.items():
+        labelled = _measure(artifact, (design, 0), None, request, target, in_group=True)
         measured = labelled
-        if weighted is not None:
-            (measured,) = _by_weight([labelled], [artifact], [weighted[name]], request.confidence)
+        if parts:
+            measured = _measure(artifact, (design, 0), parts[name], request, target, in_group=True)
+        if worth is not None:
+            value = _value(worth.worth(flags(0)), [measured], in_part=bool(parts))
+            measured = replace(measured, value=value)
         has_target = request.by != own_key(artifact) or name in artifact.promising_groups
-        rate = _bounded_rate(constraint, labelled) if not reason and has_target else None
+        rate = _bounded_rate(constraint, labelled, design) if not reason and has_target else None
         if rate is not None and rate[1] == UNKNOWN:
             rate = None
         results[name] = GroupResult(
-            rows=rows,
+            rows=design.rows(),
             metrics=measured.metrics(),
             cells=group_cells(measured),
             rate=rate,
             has_target=has_target,
             reason=reason,
+            units=request.units if request.cluster is not None else "",
         )
-    is_named = weighted is not None or any(result.rate for result in results.values())
+    is_named = bool(parts) or any(result.rate for result in results.values())
     bound = constraint.text() if is_named and constraint.kind is not ConstraintKind.UTILITY else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
     return group_evaluation(
-        by, results, GROUP_HEADER, bound, 1 - request.confidence, labels_missing=weighted is not None
+        by, results, GROUP_HEADER, bound, 1 - request.confidence, labels_missing=bool(parts)
     )
 
 
@@ -297,7 +242,7 @@ def _untested_groups(
     artifact: BoundaryArtifact,
     constraint: Constraint,
     target: TargetWeights | None,
-    weighted: Mapping[str, LabelledInPart] | None,
+    parts: Sequence[Design],
 ) -> str:
     """Return why groups are not tested; empty if they are.
 
@@ -308,285 +253,195 @@ def _untested_groups(
         return artifact.unsealed
     if target is not None:
         return "the class priors of the target data are those of all rows together"
-    if weighted is not None and constraint.kind is not ConstraintKind.PRECISION:
+    if parts and constraint.kind is not ConstraintKind.PRECISION:
         return "labels are missing"
-    if any((_FLAGGED,) in rows.uneven for rows in (weighted or {}).values()):
+    if any((FLAGGED,) in design.uneven for design in parts):
         return "the labelled share of flagged rows changes with the score"
     return ""
 
 
-def _bounded_rate(constraint: Constraint, measured: MeasuredBoundary) -> tuple[BoundedRate, Estimate] | None:
-    """Return the rate that a constraint bounds; None if it bounds none."""
-    totals = measured.totals
+def _bounded_rate(
+    constraint: Constraint, measured: MeasuredBoundary, design: Design | None = None
+) -> tuple[BoundedRate, Estimate] | None:
+    """Return the rate that a constraint bounds; None if it bounds none.
+
+    Parameters
+    ----------
+    design
+        Rows of a group whose bound is tested; None for the exact numbers of all rows.
+    """
     match constraint.kind:
         case ConstraintKind.PRECISION:
-            successes, trials, estimate = totals.true_positives, totals.selected, measured.precision
+            rate, estimate = Rate.PRECISION, measured.precision
         case ConstraintKind.RECALL:
-            successes, trials, estimate = totals.true_positives, totals.positives, measured.recall
+            rate, estimate = Rate.RECALL, measured.recall
         case ConstraintKind.MAX_FPR:
-            false_positives = totals.selected - totals.true_positives
-            successes, trials, estimate = false_positives, totals.rows - totals.positives, measured.fpr
+            rate, estimate = Rate.FPR, measured.fpr
         case ConstraintKind.MAX_SELECTED if constraint.relative:
-            successes, trials, estimate = totals.selected, totals.rows, measured.alert_rate
+            rate, estimate = Rate.ALERTS, measured.alert_rate
         case _:
             return None
     bound, *_ = constraint.numbers
-    rate = BoundedRate(successes=successes, trials=trials, bound=bound, upper=constraint.is_upper)
-    return rate, estimate
+    if design is not None:
+        return design.bounded(rate, 0, bound, upper=constraint.is_upper), estimate
+    successes, trials = measured.totals.trials(rate)
+    return BoundedRate(successes=successes, trials=trials, bound=bound, upper=constraint.is_upper), estimate
 
 
 def _count(
     data: DataRequest,
     rules: Sequence[BoundaryArtifact],
-    by_group: tuple[str, GroupTally] | None,
-    values: ValueTally | None,
+    by: str | None,
+    utility: Constraint | None,
     *,
-    sampled: SampledRows | None,
-) -> tuple[_AllRows, SourceSummary, Mapping[str, Mapping[str, int]], ClusterSums | None]:
-    """Count all rows and, if requested, groups and values; also return the group indices by name, and sums.
-
-    The sums are those of each cluster; None if rows are independent.
-    """
-    none = ((0, 0),) * len(rules)
-    tally = _AllRows(
-        rows=0,
-        positives=0,
-        flagged=none,
-        handled=none,
-        common_flagged=(0, 0),
-        common_handled=(0, 0),
-    )
-    batches, clusters = open_engine(data.engine).batches(data), None
+    is_sampled: bool,
+) -> tuple[DecisionTally, CheckedBatches]:
+    """Sum up the decisions of all rules; also return what was read."""
+    batches = open_engine(data.engine).batches(data)
+    tally = None
     for rows in batches:
-        if clusters is None and batches.roles.cluster is not None:
-            clusters = ClusterSums(batches.roles.cluster, len(rules))
-        positive = rows.labels
-        zones = [rule.zones(rows) for rule in rules]
-        flagged = [zone == _FLAGGED for zone in zones]
-        handled = [zone != _CLEARED for zone in zones]
-        tally = _AllRows(
-            rows=tally.rows + rows.size,
-            positives=tally.positives + _total(rows, positive),
-            flagged=_added(tally.flagged, rows, flagged),
-            handled=_added(tally.handled, rows, handled),
-            common_flagged=_added([tally.common_flagged], rows, [np.all(flagged, axis=0)])[0],
-            common_handled=_added([tally.common_handled], rows, [np.all(handled, axis=0)])[0],
-        )
-        if values is not None:
-            values.add(rows, flagged)
-        if clusters is not None:
-            clusters.add(rows, flagged, handled)
-        if sampled is not None:
-            sampled.add(rows, zones)
-        if by_group is not None:
-            weight = rows.weights()
-            masks = (positive, flagged[0], flagged[0] & positive, handled[0], handled[0] & positive)
-            by, sums = by_group
-            sums.add(groups_of(rows, by), weight, *(weight * mask for mask in masks))
-    return tally, batches.summary, batches.levels, clusters
+        if tally is None:
+            units = Units(by, batches.roles.cluster)
+            tally = DecisionTally(len(rules), units, utility, is_weighted=is_sampled)
+        tally.add(rows, [rule.zones(rows) for rule in rules])
+    return tally or DecisionTally(len(rules), Units(by, None)), batches
 
 
-def _added(
-    counts: Sequence[tuple[int, int]], rows: Rows, masks: Sequence[Bools]
-) -> tuple[tuple[int, int], ...]:
-    """Add the rows of each mask, and the positive ones, to counts."""
-    return tuple(
-        (total + _total(rows, mask), positives + _total(rows, mask & rows.labels))
-        for (total, positives), mask in zip(counts, masks, strict=True)
-    )
-
-
-def _total(rows: Rows, mask: Bools) -> int:
-    return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
-
-
-def _measured(
-    tally: _AllRows,
-    rules: Sequence[BoundaryArtifact],
-    unlabelled: int,
+def _measure(
+    rule: BoundaryArtifact,
+    counted: tuple[Design, int],
+    part: tuple[Design, int] | None,
     request: EvaluateRequest,
     target: TargetWeights | None,
     *,
-    clusters: ClusterTally | None = None,
     in_group: bool = False,
-) -> list[MeasuredBoundary]:
-    """Measure each rule by counts, of all rows or of a group."""
-    confidence = request.confidence
+) -> MeasuredBoundary:
+    """Measure a rule on all rows or on a group.
 
-    def reason(rule: BoundaryArtifact, taken: int) -> str:
-        """Return why a rate of all rows is unknown, if too few others than the taken ones have a label."""
-        if unlabelled and clusters is not None:
-            return f"{unlabelled:,} rows have no label, which {request.option} cannot make up for"
-        others = tally.rows - taken
-        if unlabelled and others < MIN_UNFLAGGED:
-            return too_few_labels(unlabelled, others)
-        only_taken = others == 0 and not in_group and not _takes_all(rule)
-        return "the file has flagged rows only" if only_taken else ""
+    Parameters
+    ----------
+    counted
+        Labelled rows, and the place of the rule among those whose decisions they have.
+    part
+        The same of labelled rows that stand for all; None if no label is missing.
+    """
+    labelled, index = counted
+    design, place = part or counted
+    confusion, flagged, caught = labelled.confusion(index), flags(place), catches(place)
 
-    def rate(ratio: Callable[[Tally[Any]], tuple[Any, Any]]) -> Estimate:
-        """Estimate a rate of rows, or of clusters of rows."""
-        if clusters is not None:
-            return proportion_interval(*ratio(clusters), confidence, request.units)
-        return proportion_estimate(*ratio(tally), confidence)
+    def reason(taken: Chooses) -> str:
+        """Return why a rate of all rows is unknown; empty if it is known."""
+        only_taken = design.rows(others(taken)) == 0 and not in_group and not _takes_all(rule)
+        return design.reason(taken) or ("the file has flagged rows only" if only_taken else "")
 
-    def over_all_rows(
-        rule: BoundaryArtifact, ratio: Callable[[Tally[Any]], tuple[Any, Any]], taken: int
-    ) -> Estimate:
+    def of_all_rows(chosen: Chooses, *, taken: Chooses, positive: bool) -> Estimate:
         """Estimate a rate whose rows are not only the taken ones."""
-        why = reason(rule, taken)
-        return unknown(why) if why else rate(ratio)
+        why = reason(taken)
+        return unknown(why) if why else design.known_share(chosen, positive=positive)
 
-    def net_benefit(rule: BoundaryArtifact, selected: int, true_positives: int) -> Estimate | None:
+    def net_benefit() -> Estimate | None:
         """Estimate the net benefit at the odds of the constraint; None if it sets none."""
         constraint = rule.constraint.parsed()
         if not constraint.sets_odds or target is not None:  # the odds concern the target class priors
             return None
-        why = reason(rule, selected)
-        if constraint.odds is None or why:
-            return unknown(why)
-        flagged = Chosen(positives=true_positives, negatives=selected - true_positives)
-        estimate = net_benefit_estimate(flagged, tally.rows, constraint.odds, confidence)
-        return estimate if clusters is None else _alone(estimate)
-
-    def zones(index: int) -> MeasuredZones:
-        """Measure the zones of a rule with a review."""
-        handled, selected = tally.handled[index][0], tally.flagged[index][0]
-        return MeasuredZones(
-            caught=over_all_rows(rules[index], lambda of: (of.handled[index][1], of.positives), handled),
-            review_share=rate(lambda of: (of.handled[index][0] - of.flagged[index][0], of.rows)),
-            miss=over_all_rows(
-                rules[index], lambda of: (of.positives - of.handled[index][1], of.positives), handled
-            ),
-            reviewed=handled - selected,
+        why = reason(flagged)
+        return (
+            unknown(why) if constraint.odds is None or why else design.net_benefit(flagged, constraint.odds)
         )
 
-    def of_rule(index: int) -> MeasuredBoundary:
-        """Measure a rule."""
-        rule, (selected, true_positives) = rules[index], tally.flagged[index]
-        return MeasuredBoundary(
-            precision=rate(lambda of: of.flagged[index][::-1]),
-            recall=over_all_rows(rule, lambda of: (of.flagged[index][1], of.positives), selected),
-            fpr=over_all_rows(
-                rule,
-                lambda of: (of.flagged[index][0] - of.flagged[index][1], of.rows - of.positives),
-                selected,
-            ),
-            alert_rate=rate(lambda of: (of.flagged[index][0], of.rows)),
-            unlabelled=unlabelled,
-            selected=selected,
-            true_positives=true_positives,
-            rows=tally.rows,
-            positives=tally.positives,
-            target_precision=None
-            if target is None
-            else _in_target(target, true_positives, selected, request),
-            zones=zones(index) if rule.has_zones else None,
-            net_benefit=net_benefit(rule, selected, true_positives),
-            clusters=None if clusters is None else numbers_of(clusters, index),
+    zones = None
+    if rule.has_zones and confusion.zones is not None:
+        zones = MeasuredZones(
+            caught=of_all_rows(caught, taken=caught, positive=True),
+            review_share=design.share(reviews(place)),
+            miss=of_all_rows(others(caught), taken=caught, positive=True),
+            reviewed=confusion.zones[0],
         )
-
-    return [of_rule(index) for index in range(len(rules))]
+    return MeasuredBoundary(
+        confusion=confusion,
+        weighted=design.totals(place) if design.is_weighted else None,
+        precision=design.known_precision(flagged),
+        recall=of_all_rows(flagged, taken=flagged, positive=True),
+        fpr=of_all_rows(flagged, taken=flagged, positive=False),
+        alert_rate=design.share(flagged),
+        unlabelled=design.unlabelled,
+        target_precision=None if target is None else _in_target(target, confusion, request),
+        zones=zones,
+        net_benefit=net_benefit(),
+        clusters=ClusterNumbers.of(labelled.confusion_by_cluster(index))
+        if isinstance(labelled, ClusteredRows)
+        else None,
+    )
 
 
 def _takes_all(rule: BoundaryArtifact) -> bool:
     """Whether a rule flags every row, whatever its score."""
-    others = [threshold for group in rule.group_rules.values() for threshold in group.thresholds]
-    return {*rule.thresholds, *others} == {LOWEST}
+    thresholds = [threshold for group in rule.group_rules.values() for threshold in group.thresholds]
+    return {*rule.thresholds, *thresholds} == {LOWEST}
 
 
 def _difference(
-    tally: _AllRows,
+    design: Design | None,
+    rules: Sequence[BoundaryArtifact],
     measured: Sequence[MeasuredBoundary],
-    values: ValueTally | None,
-    confidence: float,
+    amounts: Amounts | None,
     *,
-    clusters: ClusterTally | None,
-    weighted: WeightedRows | None,
+    in_part: bool,
 ) -> BoundaryDifference:
     """Compute the differences of two rules.
 
     Parameters
     ----------
-    weighted
-        Rows with sampling weights, none if they do not show a difference; None if rows count by weight alone.
+    design
+        Rows with the decisions of both; None if they do not show a difference.
     """
-    have_zones = all(result.zones is not None for result in measured)
-    if clusters is not None:
-        difference = difference_over_clusters(clusters, confidence)
-        if have_zones:
-            caught = caught_difference(clusters.handled, clusters.positives, confidence)
-            difference = replace(difference, caught=caught, caught_p=caught.p_value)
-    elif weighted is not None:
-        difference = weighted_difference(weighted, confidence)
-        if have_zones:
-            caught = weighted_caught_difference(weighted, confidence)
-            difference = replace(difference, caught=caught, caught_p=caught.p_value)
-    else:
-        difference = difference_of(
-            _paired(tally.flagged, tally.common_flagged), tally.rows, tally.positives, confidence
-        )
-    if have_zones and clusters is None and weighted is None:
-        handled = difference_of(
-            _paired(tally.handled, tally.common_handled), tally.rows, tally.positives, confidence
-        )
-        difference = replace(difference, caught=handled.recall, caught_p=handled.recall_p)
-    if values is not None:
-        difference = replace(difference, value=_with_what_is_known(values.difference(confidence), measured))
-    if UNKNOWN in [result.recall for result in measured]:
-        difference = replace(difference, recall=UNKNOWN, recall_p=None)
-    if UNKNOWN in [result.zones.caught for result in measured if result.zones is not None]:
-        difference = replace(difference, caught=UNKNOWN, caught_p=None)
-    return difference
+    if design is None:
+        design = WeightedRows(confidence=CONFIDENCE, sums={})
+    first, second = flags(0), flags(1)
+    apart, recalls = differ(first, second), [result.recall for result in measured]
+    zones = [result.zones for result in measured if result.zones is not None]
+    caught = None
+    if len(zones) == len(measured):
+        caught = design.difference(catches(0), catches(1), positive=True)
+    value = None
+    if amounts is not None:
+        value = _value(amounts.difference(first, second), measured, in_part=in_part)
+    return BoundaryDifference(
+        recall=UNKNOWN if UNKNOWN in recalls else design.difference(first, second, positive=True),
+        precision=design.precision_difference(first, second),
+        selected=design.rows_difference(first, second),
+        disagreements=design.rows(apart),
+        disagreements_positive=design.rows(apart, positive=True),
+        caught=UNKNOWN if UNKNOWN in [zone.caught for zone in zones] else caught,
+        value=value,
+        net_benefit=_net_benefit_difference(design, rules, measured),
+    )
 
 
-def _with_what_is_known(value: MeasuredValue, measured: Sequence[MeasuredBoundary]) -> MeasuredValue:
-    """Remove intervals of single rows, and the gain caught if rows without a label would count."""
-    if measured[0].clusters is not None:
-        value = MeasuredValue(value=_alone(value.value), value_caught=_alone(value.value_caught))
-    if UNKNOWN in [result.recall for result in measured] or any(result.weighted for result in measured):
-        return replace(value, value_caught=UNKNOWN)
-    return value
-
-
-def _alone(estimate: Estimate) -> Estimate:
-    """Remove the interval."""
-    return Estimate(value=estimate.value)
+def _value(worth: Worth, measured: Sequence[MeasuredBoundary], *, in_part: bool) -> MeasuredValue:
+    """Return the value of labelled rows, without the gain caught if rows without a label would count."""
+    value, caught, heavy_tailed = worth
+    if in_part or UNKNOWN in [result.recall for result in measured]:
+        caught = UNKNOWN
+    return MeasuredValue(value=value, value_caught=caught, heavy_tailed=heavy_tailed)
 
 
 def _net_benefit_difference(
-    tally: _AllRows,
-    rules: Sequence[BoundaryArtifact],
-    measured: Sequence[MeasuredBoundary],
-    confidence: float,
-    weighted: WeightedRows | None,
+    design: Design, rules: Sequence[BoundaryArtifact], measured: Sequence[MeasuredBoundary]
 ) -> Estimate | None:
     """Estimate the difference of two net benefits; None unless both rules have one at the same odds."""
     estimates = [result.net_benefit for result in measured]
     odds, other = (rule.constraint.parsed().odds for rule in rules)
     if None in estimates or odds != other:
         return None
-    if odds is None or UNKNOWN in estimates or (weighted is not None and not weighted.sums):
+    if odds is None or UNKNOWN in estimates or not design.rows():
         return UNKNOWN
-    if weighted is not None:
-        return weighted_benefit_difference(weighted, odds, confidence)
-    paired = _paired(tally.flagged, tally.common_flagged)
-    difference = net_benefit_difference(paired, tally.rows, odds, confidence)
-    return difference if measured[0].clusters is None else _alone(difference)
+    return design.net_benefit_difference(flags(0), flags(1), odds)
 
 
-def _paired(counts: Sequence[tuple[int, int]], common: tuple[int, int]) -> PairedSelections:
-    """Return what each of two rules selects alone, and what both select."""
-    rows, positives = common
-    lost, gained = (Chosen(positives=p - positives, negatives=n - rows - (p - positives)) for n, p in counts)
-    return PairedSelections(
-        lost=lost, kept=Chosen(positives=positives, negatives=rows - positives), gained=gained
-    )
-
-
-def _in_target(
-    target: TargetWeights, true_positives: int, selected: int, request: EvaluateRequest
-) -> Estimate:
+def _in_target(target: TargetWeights, confusion: Confusion[int], request: EvaluateRequest) -> Estimate:
     """Estimate the precision under target class priors; its interval includes the error of the weights."""
+    true_positives, selected = confusion.true_positives, confusion.selected
     value = target.class_weights.precision(true_positives / selected if selected else None)
     if target.draws is None or target.class_weights.refuted:
         return Estimate(value=value, reason=target.class_weights.refuted)
@@ -635,14 +490,12 @@ def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBound
         outcome = None, f"{zones.reviewed} reviewed; {text} when it was fitted."
     elif limit.kind is ReviewKind.REVIEW:
         total = measured.totals.rows
-        reviewed = (
-            zones.reviewed if measured.weighted is None else round((zones.review_share.value or 0) * total)
-        )
+        reviewed, _ = measured.totals.trials(Rate.REVIEWED)
         tested = BoundedRate(successes=reviewed, trials=total, bound=limit.number, upper=True)
         outcome = _share_outcome(text, tested, zones.review_share)
     else:
         total = measured.totals.positives
-        missed = round((zones.miss.value or 0) * total)
+        missed = total - measured.totals.handled[1]
         tested = BoundedRate(successes=missed, trials=total, bound=limit.number, upper=True)
         rate = text if artifact.certified is None else f"miss rate <= {float(limit.number):g}"
         outcome = _rate_outcome(artifact, rate, tested, zones.miss, clustered=measured.clusters is not None)
@@ -673,7 +526,7 @@ def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: Measu
     bounded = _bounded_rate(constraint, measured)
     if bounded is None:  # a number of rows
         share = 100 * measured.selected_share
-        return None, f"{measured.selected} flagged ({share:.2f} %); {text} when it was fitted."
+        return None, f"{measured.confusion.selected} flagged ({share:.2f} %); {text} when it was fitted."
     rate, estimate = bounded
     if constraint.kind is ConstraintKind.MAX_SELECTED:  # which is never certified
         return _share_outcome(text, rate, estimate)

@@ -10,6 +10,7 @@ import numpy as np
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.artifacts.saved import Source, roles_of
 from uqcli.artifacts.shift import ShiftArtifact
+from uqcli.confusion import Rate
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import LABEL
 from uqcli.document import Estimate, interval
@@ -21,14 +22,13 @@ from uqcli.exact import decimal
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.evaluate.coverage_test import CoverageCounts, judge
 from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
-from uqcli.jobs.evaluate.difference import share_difference
-from uqcli.jobs.evaluate.groups import GroupResult, GroupTally, group_evaluation
+from uqcli.jobs.evaluate.decisions import DecisionTally, Table, Units
+from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.methods.evaluate.difference import mcnemar
-from uqcli.methods.evaluate.groups import BoundedRate
+from uqcli.methods.evaluate.design import CLEARED, FLAGGED, Design, differ, flags
 from uqcli.methods.proportion import proportion_estimate
 from uqcli.methods.shift.target import coverage_draws, percentiles
-from uqcli.methods.survey import proportion_interval, ratio_difference
+from uqcli.methods.survey import proportion_interval
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
 from uqcli.reports.evaluate.conformal_sets import EvaluateConformalReport, SetMetrics
 from uqcli.reports.evaluate.difference import SetDifference
@@ -73,29 +73,6 @@ class _Tally:
         return covered
 
 
-class _DiscordantRows:
-    """Discordant rows of two rules, by weight: covered only by the second, and only by the first."""
-
-    def __init__(self, cluster: str | None) -> None:
-        self.gained = self.lost = 0
-        self._cluster = cluster
-        self._by_cluster = GroupTally(3)
-
-    def difference(self, confidence: float) -> Estimate:
-        """Compute the difference of the coverages, second less first, over clusters of dependent rows."""
-        rows, first, second = self._by_cluster.sums.T
-        return ratio_difference((first, rows), (second, rows), confidence)
-
-    def add(self, covered: Sequence[Bools], rows: Rows) -> None:
-        """Count rows."""
-        first, second = covered
-        weight = rows.weights()
-        if self._cluster is not None:
-            self._by_cluster.add(rows.groups[self._cluster], weight, weight * first, weight * second)
-        self.gained += int(weight[second & ~first].sum())
-        self.lost += int(weight[first & ~second].sum())
-
-
 def _count(table: np.ndarray, index: Ints, weight: Ints, covered: Bools) -> None:
     np.add.at(table[0], index, weight)
     np.add.at(table[1], index[covered], weight[covered])
@@ -118,17 +95,24 @@ def evaluate(
         .clustered_by(request.cluster, days=request.days)
         for artifact in rules
     ]
-    by_group = None if request.by is None else GroupTally(4)
     levels: Mapping[str, Mapping[str, int]] = {}
     measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
     paired = len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
-    pair = _DiscordantRows(request.cluster) if paired else None
+    decisions = DecisionTally(len(rules), Units(request.by, request.cluster))
+    group_sizes = Table()
     rules_with_requests = list(zip(rules, requests, strict=True))
     for batch in [rules_with_requests] if paired else [[single] for single in rules_with_requests]:
-        tallies, source, levels = _counted(batch, pair, by_group)
+        joint = decisions if paired or request.by is not None else None
+        tallies, source, levels = _counted(batch, joint, group_sizes)
         for (artifact, _), tally in zip(batch, tallies, strict=True):
             measured.append(_metrics(artifact, tally, request, shift))
+    by_group = None
+    if request.by is not None:
+        groups = decisions.by_group(levels[request.by], request.confidence, request.units)
+        sizes = {name: group_sizes.sums[levels[request.by][name]] for name in groups}
+        by_group = _by_group(rules[0], groups, sizes, request, shifted=shift is not None)
+    joint_design = decisions.of_all(request.confidence, request.units) if paired else None
     return EvaluateConformalReport(
         source=source,
         parameters=EvaluateParameters(
@@ -140,16 +124,15 @@ def evaluate(
         ),
         results=tuple(zip(request.artifacts, rules, measured, strict=True)),
         shifted=shift is not None,
-        difference=_difference(measured, pair, request) if len(rules) == 2 else None,
-        by_group=None
-        if by_group is None or request.by is None
-        else _by_group(rules[0], by_group.of_names(levels[request.by]), request, shifted=shift is not None),
+        difference=_difference(measured, joint_design) if len(rules) == 2 else None,
+        by_group=by_group,
     )
 
 
 def _by_group(
     artifact: ConformalArtifact,
-    counts: Mapping[str, Sequence[int]],
+    groups: Mapping[str, Design],
+    sizes: Mapping[str, Ints],
     request: EvaluateRequest,
     *,
     shifted: bool,
@@ -158,48 +141,40 @@ def _by_group(
 
     Parameters
     ----------
-    counts
-        Rows, covered rows, sum of set sizes and empty sets by group.
+    groups
+        Rows by whether they are covered.
+    sizes
+        Sum of set sizes, and empty sets.
     """
     bound = 1 - decimal("alpha", artifact.parameters.alpha)
     is_tested = not shifted and not artifact.unsealed
     results = {}
-    for name, (rows, covered, size, empty) in counts.items():
-        coverage = proportion_estimate(covered, rows, request.confidence)
-        rate = BoundedRate(successes=covered, trials=rows, bound=bound)
+    for name, design in groups.items():
+        coverage, rows = design.share(flags(0)), design.rows()
+        size, empty = sizes[name].tolist()
+        rate = design.bounded(Rate.ALERTS, 0, bound, upper=False)
         results[name] = GroupResult(
             rows=rows,
             metrics={"coverage": coverage, "mean_set_size": size / rows, "empty": empty / rows, "rows": rows},
             cells=(interval(coverage), f"{size / rows:.3f}", f"{100 * empty / rows:.2f} %"),
             rate=(rate, coverage) if is_tested else None,
+            units=request.units if request.cluster is not None else "",
         )
     header = ("coverage", "mean set size", "empty sets")
     text = f"coverage >= {float(bound):g}" if is_tested else ""
     return group_evaluation(request.by or "", results, header, text, 1 - request.confidence)
 
 
-def _difference(
-    measured: Sequence[SetMetrics], pair: _DiscordantRows | None, request: EvaluateRequest
-) -> SetDifference:
+def _difference(measured: Sequence[SetMetrics], joint: Design | None) -> SetDifference:
     """Compute the difference of two rules; paired if both read the same columns, hence the same rows."""
     first, second = measured
     size = Estimate(value=second.mean_set_size - first.mean_set_size)
-    if pair is None:
+    if joint is None:
         covered = (second.coverage.value or 0.0) - (first.coverage.value or 0.0)
-        unpaired = Estimate(value=covered)
-        return SetDifference(coverage=unpaired, coverage_p=None, disagreements=None, mean_set_size=size)
-    gained, lost = pair.gained, pair.lost
-    coverage_p: float | None
-    if request.cluster is None:
-        coverage = share_difference(gained, lost, first.rows, request.confidence)
-        coverage_p = mcnemar(gained, lost)
-    else:
-        coverage = pair.difference(request.confidence)
-        coverage_p = coverage.p_value
+        return SetDifference(coverage=Estimate(value=covered), disagreements=None, mean_set_size=size)
     return SetDifference(
-        coverage=coverage,
-        coverage_p=coverage_p,
-        disagreements=gained + lost,
+        coverage=joint.difference(flags(0), flags(1)),
+        disagreements=joint.rows(differ(flags(0), flags(1))),
         mean_set_size=size,
     )
 
@@ -251,8 +226,8 @@ def _in_one_order(request: DataRequest) -> DataRequest:
 
 def _counted(
     batch: Sequence[tuple[ConformalArtifact, DataRequest]],
-    pair: _DiscordantRows | None,
-    by_group: GroupTally | None,
+    decisions: DecisionTally | None,
+    group_sizes: Table,
 ) -> tuple[list[_Tally], Source, Mapping[str, Mapping[str, int]]]:
     """Read the rows once, with labels in the first rule's class order; each rule counts in its own."""
     artifacts = [artifact for artifact, _ in batch]
@@ -267,20 +242,21 @@ def _counted(
     ]
     reader = ClassReader(batch[0][1])
     for rows in reader:
-        label, weight = label_indices(rows), rows.weights()
+        label = label_indices(rows)
         covered = [
             tally.add(class_index[label], sets_of(rows), rows, artifact.group_of(rows))
             for artifact, tally, sets_of, class_index in zip(
                 artifacts, tallies, sets, own_class_index, strict=True
             )
         ]
-        if pair is not None:
-            pair.add(covered, rows)
-        if by_group is not None:
-            size = sets[0](rows).sum(axis=1)
-            columns = (weight, weight * covered[0], weight * size, weight * (size == 0))
-            (group,) = rows.groups.values()
-            by_group.add(group, *columns)
+        if decisions is None:
+            continue
+        zones = [np.where(mask, FLAGGED, CLEARED) for mask in covered]
+        decisions.add(replace(rows, positive=np.zeros(len(rows), dtype=np.bool_)), zones)
+        if decisions.by is not None:
+            size, weight, group = sets[0](rows).sum(axis=1), rows.weights(), rows.groups[decisions.by]
+            for column, numbers in enumerate((size, size == 0)):
+                group_sizes.add(group, np.full(len(rows), column), weight * numbers)
     return tallies, reader.source, reader.levels
 
 

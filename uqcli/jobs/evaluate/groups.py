@@ -5,44 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from uqcli import defaults
-from uqcli.counts import Ints
-from uqcli.document import Estimate, Metrics, in_order
+from uqcli.document import Estimate, Metrics
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.multiple import holm
 from uqcli.reports.evaluate.groups import EvaluatedGroup, GroupEvaluation
-
-
-class GroupTally:
-    """Sums of several columns by group; groups are numbered in the order in which they are first seen."""
-
-    def __init__(self, columns: int) -> None:
-        self.sums: Ints = np.zeros((0, columns), dtype=np.int64)
-
-    def add(self, group: Ints, *columns: Ints) -> None:
-        """Add the values of rows to their groups; int64 arrays, shape (rows,)."""
-        if len(group):
-            self._reach(group)
-            np.add.at(self.sums, group, np.stack(columns, axis=1))
-
-    def add_at(self, group: Ints, column: Ints, value: Ints) -> None:
-        """Add a value of each row to a column of its group; int64 arrays, shape (rows,)."""
-        if len(group):
-            self._reach(group)
-            np.add.at(self.sums, (group, column), value)
-
-    def _reach(self, group: Ints) -> None:
-        """Make room for the groups."""
-        missing = int(group.max()) + 1 - len(self.sums)
-        if missing > 0:
-            self.sums = np.pad(self.sums, ((0, missing), (0, 0)))
-
-    def of_names(self, levels: Mapping[str, int]) -> dict[str, list[int]]:
-        """Return the sums by name, without groups whose first column is 0."""
-        sums = {name: self.sums[index].tolist() for name, index in levels.items() if index < len(self.sums)}
-        return {name: sums[name] for name in in_order(sums) if sums[name][0]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +24,8 @@ class GroupResult:
         Whether the rule has a target for the group.
     reason
         Why no group is tested; empty if groups are.
+    units
+        What rows of the group depend on each other within; empty if they are independent.
     """
 
     rows: int
@@ -65,6 +34,7 @@ class GroupResult:
     rate: tuple[BoundedRate, Estimate] | None = None
     has_target: bool = True
     reason: str = ""
+    units: str = ""
 
     def untested(self) -> str:
         """Return the reason why the group is not tested."""
@@ -74,6 +44,8 @@ class GroupResult:
             return f"not tested, since {self.reason}"
         if self.rows < defaults.MIN_GROUP_ROWS:
             return f"too small to test (below {defaults.MIN_GROUP_ROWS} rows)"
+        if self.units and self.rate is not None and self.rate[0].trials:
+            return f"not tested, since too few {self.units} have rows that count for the target"
         return "not tested, since no row counts for the target"
 
 

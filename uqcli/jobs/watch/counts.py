@@ -19,12 +19,11 @@ from uqcli.engines.protocol import CheckedBatches, SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
-from uqcli.jobs.evaluate.weighted import too_few_labels
 from uqcli.jobs.rule_groups import groups_of, own_key, own_levels
 from uqcli.jobs.watch.days import days_of
 from uqcli.jobs.watch.promises import Promise
 from uqcli.jobs.watch.row_digest import RowDigest
-from uqcli.reports.evaluate.boundaries import MIN_UNFLAGGED
+from uqcli.methods.evaluate.design import MIN_UNFLAGGED, too_few_labels
 from uqcli.rows import Rows
 
 Counts = tuple[tuple[int, int], ...]

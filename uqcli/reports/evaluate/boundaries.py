@@ -9,10 +9,13 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 import msgspec
+import numpy as np
 
 from uqcli.artifacts.boundary import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ConstraintKind, ReviewKind
+from uqcli.confusion import Confusion
+from uqcli.counts import Ints
 from uqcli.document import (
     Claim,
     Document,
@@ -34,6 +37,7 @@ from uqcli.document import (
     rows_of,
     short_names,
 )
+from uqcli.methods.evaluate.design import UNKNOWN
 from uqcli.methods.survey import FEW_CLUSTERS, MIN_CLUSTERS
 from uqcli.reports.audit import Audit, with_audit
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
@@ -59,34 +63,6 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
         return "clusters" if isinstance(self.day, msgspec.UnsetType) else "days"
 
 
-MIN_UNFLAGGED: Final = 100
-"""Least unflagged rows with a label for recall and the false-positive rate, if some rows have no label."""
-
-UNKNOWN: Final = Estimate(value=None)
-"""A rate without enough labels."""
-
-
-def unknown(reason: str) -> Estimate:
-    """Return a rate that is unknown for a reason; it equals UNKNOWN."""
-    return replace(UNKNOWN, reason=reason)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Totals:
-    """Whole numbers whose ratios are the rates, to be compared with bounds exactly.
-
-    Attributes
-    ----------
-    rows, positives, selected, true_positives
-        Rows by weight; with sampling weights their sums, in units.
-    """
-
-    rows: int
-    positives: int
-    selected: int
-    true_positives: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class ClusterNumbers:
     """Clusters of dependent rows: all, and those with flagged and with positive rows."""
@@ -94,6 +70,15 @@ class ClusterNumbers:
     clusters: int
     clusters_flagged: int
     clusters_positive: int
+
+    @classmethod
+    def of(cls, counts: Confusion[Ints]) -> ClusterNumbers:
+        """Count the clusters, by the rows of each."""
+        return cls(
+            clusters=len(counts.rows),
+            clusters_flagged=int(np.count_nonzero(counts.selected)),
+            clusters_positive=int(np.count_nonzero(counts.positives)),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,17 +127,14 @@ class MeasuredBoundary:
         At the odds of the constraint, UNKNOWN as for recall or if they are infinite. None if the constraint
         sets no odds, or with class weights.
     weighted
-        Totals by sampling weight; None if rows count by weight alone.
+        Sums of sampling weights, in units; None if rows count by weight alone.
     """
 
+    confusion: Confusion[int]
     precision: Estimate
     recall: Estimate
     fpr: Estimate
     alert_rate: Estimate
-    selected: int
-    true_positives: int
-    rows: int
-    positives: int
     unlabelled: int = 0
     target_precision: Estimate | None = None
     promise_broken: int | None = None
@@ -160,38 +142,40 @@ class MeasuredBoundary:
     value: MeasuredValue | None = None
     net_benefit: Estimate | None = None
     clusters: ClusterNumbers | None = None
-    weighted: Totals | None = None
+    weighted: Confusion[int] | None = None
 
     @property
-    def totals(self) -> Totals:
-        """Numbers whose ratios are the rates."""
-        if self.weighted is not None:
-            return self.weighted
-        rows, positives, selected, true_positives = self.counts
-        return Totals(rows=rows, positives=positives, selected=selected, true_positives=true_positives)
+    def totals(self) -> Confusion[int]:
+        """Whole numbers whose ratios are the rates, to be compared with bounds exactly."""
+        return self.weighted or self.confusion
 
     @property
     def selected_share(self) -> float:
         """Share of the flagged rows among all rows."""
         return self.totals.selected / self.totals.rows
 
-    @property
-    def counts(self) -> tuple[int, int, int, int]:
-        """Rows, positives, flagged rows and true positives."""
-        return self.rows, self.positives, self.selected, self.true_positives
-
     def metrics(self) -> Metrics:
         """By their contract names."""
-        metrics = {**vars(self), "selected_share": self.selected_share}
-        del metrics["alert_rate"], metrics["weighted"]
-        names = ("zones", "value", "target_precision", "clusters")
-        zones, value, target, clusters = (metrics.pop(name) for name in names)
-        metrics |= {} if clusters is None else vars(clusters)
-        if self.net_benefit is None:
-            del metrics["net_benefit"]
-        metrics |= {} if zones is None else vars(zones)
-        metrics |= {} if value is None else value.metrics()
-        return metrics if target is None else {"target_precision": target, **metrics}
+        counts = self.confusion
+        optional = {"target_precision": self.target_precision}, {"net_benefit": self.net_benefit}
+        target, benefit = ({k: v for k, v in part.items() if v is not None} for part in optional)
+        return {
+            **target,
+            "precision": self.precision,
+            "recall": self.recall,
+            "fpr": self.fpr,
+            "selected": counts.selected,
+            "true_positives": counts.true_positives,
+            "rows": counts.rows,
+            "positives": counts.positives,
+            "unlabelled": self.unlabelled,
+            "promise_broken": self.promise_broken,
+            **benefit,
+            "selected_share": self.selected_share,
+            **({} if self.clusters is None else vars(self.clusters)),
+            **({} if self.zones is None else vars(self.zones)),
+            **({} if self.value is None else self.value.metrics()),
+        }
 
 
 ASSUMPTION: Final = (
@@ -400,7 +384,7 @@ class EvaluateReport(Evaluated):
         sentences = [
             claim.sentence.removeprefix(f"{name}: ") for name, claim in zip(names, self.claims, strict=True)
         ]
-        size = f"{rows_of(first.rows)} ({count(first.positives)} positive{dropped})"
+        size = f"{rows_of(first.confusion.rows)} ({count(first.confusion.positives)} positive{dropped})"
         if first.clusters is not None:
             size = f"{size} in {count(first.clusters.clusters)} {self.parameters.units}"
         document = Document(
@@ -443,7 +427,7 @@ class EvaluateReport(Evaluated):
                 key_rate(f"recall of {name}", measured.recall, self.parameters.confidence)
                 for name, (_, _, measured) in zip(names_of(self.results)[:3], self.results, strict=False)
             ]
-            title = f"{len(self.results)} rules on {rows_of(self.results[0][2].rows)}"
+            title = f"{len(self.results)} rules on {rows_of(self.results[0][2].confusion.rows)}"
             return HeadCard(title=title, verdict=verdict, numbers=numbers)
         same = not direction(self.difference.selected) and not direction(self.difference.recall)
         if verdict is None and self.difference.selected.low is not None:
@@ -457,7 +441,7 @@ class EvaluateReport(Evaluated):
         names = ("precision", "recall", "flagged rows")
         return HeadCard(
             title=title,
-            subject="{rules} compared on {inputs}: " + f"{rows_of(self.results[0][2].rows)}.",
+            subject="{rules} compared on {inputs}: " + f"{rows_of(self.results[0][2].confusion.rows)}.",
             verdict=verdict,
             action=(self._advice() or [""])[-1],
             numbers=[
@@ -505,7 +489,7 @@ class EvaluateReport(Evaluated):
             KeyNumber(
                 label="flagged",
                 value=percent(measured.selected_share),
-                interval=f"{count(measured.selected)} of {rows_of(measured.rows)}",
+                interval=f"{count(measured.confusion.selected)} of {rows_of(measured.confusion.rows)}",
             ),
         ]
         if artifact.class_names:
@@ -524,7 +508,7 @@ class EvaluateReport(Evaluated):
         return HeadCard(
             title=f"{result}: {found}" if found else result,
             subject="{rules} tested on {inputs}: "
-            + f"{rows_of(measured.rows)}, {count(measured.positives)} positive.",
+            + f"{rows_of(measured.confusion.rows)}, {count(measured.confusion.positives)} positive.",
             verdict=verdicts[met],
             action=(self._advice() or [apply_command(name)])[0],
             states_lead=not self.review_claims,
@@ -595,7 +579,7 @@ class EvaluateReport(Evaluated):
         precision, recall, selected = difference.column(brief=brief)
         rates = second.fpr.value, first.fpr.value
         fpr = "" if rates[0] is None or rates[1] is None else f"{rates[0] - rates[1]:+.3f}"
-        hits = f"{second.true_positives - first.true_positives:+,}"
+        hits = f"{second.confusion.true_positives - first.confusion.true_positives:+,}"
         return precision, recall, fpr, selected, hits
 
     def _cautions(self) -> list[str]:
@@ -660,8 +644,10 @@ class EvaluateReport(Evaluated):
         same = [
             name
             for name, artifact, measured in self.results
-            if measured.counts
-            == (artifact.fit.rows, artifact.fit.positives, artifact.fit.selected, artifact.fit.true_positives)
+            if all(
+                getattr(measured.confusion, name) == getattr(artifact.fit, name)
+                for name in ("rows", "positives", "selected", "true_positives")
+            )
         ]
         return [
             f"{name} has the same counts here as on its calibration set: is this a test set?" for name in same
@@ -682,7 +668,7 @@ class EvaluateReport(Evaluated):
         """State what the additional work of one of two rules with a review finds."""
         named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
         work = [
-            (measured.selected + (measured.zones.reviewed if measured.zones else 0), name, measured)
+            (measured.confusion.selected + (measured.zones.reviewed if measured.zones else 0), name, measured)
             for name, measured in named
         ]
         (few, less, first), (many, more, second) = sorted(work, key=lambda item: item[0])
@@ -705,8 +691,9 @@ class EvaluateReport(Evaluated):
         if not direction(difference.selected) and not direction(difference.recall):
             return [f"No significant difference: {simpler_of(self.results)}."]
         named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
-        (more, many), (less, few) = sorted(named, key=lambda pair: pair[1].selected, reverse=True)
-        alerts, hits = many.selected - few.selected, many.true_positives - few.true_positives
+        (more, many), (less, few) = sorted(named, key=lambda pair: pair[1].confusion.selected, reverse=True)
+        more_rows, fewer = many.confusion, few.confusion
+        alerts, hits = more_rows.selected - fewer.selected, more_rows.true_positives - fewer.true_positives
         advice = [f"Use {more} if its additional alerts are worth the work, else {less}."]
         if not 0 <= hits <= alerts or alerts == 0:
             return advice
@@ -782,6 +769,6 @@ def _column(measured: MeasuredBoundary) -> tuple[str, ...]:
         interval(measured.precision),
         interval(measured.recall),
         interval(measured.fpr),
-        f"{count(measured.selected)} ({100 * measured.selected_share:.2f} %)",
-        count(measured.true_positives),
+        f"{count(measured.confusion.selected)} ({100 * measured.selected_share:.2f} %)",
+        count(measured.confusion.true_positives),
     )

@@ -23,14 +23,13 @@ class BoundaryDifference:
     ----------
     recall, precision
         Differences of proportions; if one is undefined, the value is None and the ends are -1 and 1.
+        The p-value of recall is that of McNemar's exact test on positive rows; with clusters or sampling
+        weights, of a t-test. It is None without positives, or if the rules differ on too few of them.
     selected
         In rows; the interval is for the expected difference in a new sample of as many rows.
-    recall_p, selected_p
-        P-values of exact McNemar tests: on positive rows (None without any), and on all rows. With clusters
-        or sampling weights, of t-tests; None if the rules differ on too few of them.
     disagreements, disagreements_positive
         Rows that only one of the two flags, and the positive rows among them.
-    caught, caught_p
+    caught
         Difference of the shares of positives that are flagged or reviewed; None unless both rules have a
         review.
     value
@@ -42,26 +41,31 @@ class BoundaryDifference:
     recall: Estimate
     precision: Estimate
     selected: Estimate
-    recall_p: float | None
-    selected_p: float | None
     disagreements: int
     disagreements_positive: int
     caught: Estimate | None = None
-    caught_p: float | None = None
     value: MeasuredValue | None = None
     net_benefit: Estimate | None = None
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        left_out = {"value"} if self.caught else {"value", "caught", "caught_p"}
-        if self.net_benefit is None:
-            left_out.add("net_benefit")
-        metrics: Metrics = {name: metric for name, metric in vars(self).items() if name not in left_out}
-        return metrics if self.value is None else {**metrics, **self.value.metrics()}
+        caught, benefit = self.caught, self.net_benefit
+        return {
+            "recall": self.recall,
+            "precision": self.precision,
+            "selected": self.selected,
+            "recall_p": self.recall.p_value,
+            "selected_p": self.selected.p_value,
+            "disagreements": self.disagreements,
+            "disagreements_positive": self.disagreements_positive,
+            **({} if caught is None else {"caught": caught, "caught_p": caught.p_value}),
+            **({} if benefit is None else {"net_benefit": benefit}),
+            **({} if self.value is None else self.value.metrics()),
+        }
 
     def caught_cell(self, *, brief: bool) -> str:
         """Format the difference of the positives caught."""
-        return "" if self.caught is None else _format(self.caught, "+.3f", self.caught_p, brief=brief)
+        return "" if self.caught is None else _format(self.caught, "+.3f", self.caught.p_value, brief=brief)
 
     def net_benefit_cell(self) -> str:
         """Format the difference of the net benefits, with its interval."""
@@ -71,8 +75,8 @@ class BoundaryDifference:
         """Format the differences of precision, recall and flagged rows."""
         return (
             _format(self.precision, "+.3f", brief=brief),
-            _format(self.recall, "+.3f", self.recall_p, brief=brief),
-            _format(self.selected, "+,.0f", self.selected_p, brief=brief),
+            _format(self.recall, "+.3f", self.recall.p_value, brief=brief),
+            _format(self.selected, "+,.0f", self.selected.p_value, brief=brief),
         )
 
 
@@ -134,9 +138,7 @@ class SetDifference:
     Attributes
     ----------
     coverage
-        Has no interval if the two read different columns.
-    coverage_p
-        P-value of the exact McNemar test.
+        Has no interval if the two read different columns, else the p-value of the exact McNemar test.
     disagreements
         Rows whose true class is in only one of the two sets.
     mean_set_size
@@ -145,21 +147,25 @@ class SetDifference:
 
     coverage: Estimate
     mean_set_size: Estimate
-    coverage_p: float | None
     disagreements: int | None
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        return dict(vars(self))
+        return {
+            "coverage": self.coverage,
+            "mean_set_size": self.mean_set_size,
+            "coverage_p": self.coverage.p_value,
+            "disagreements": self.disagreements,
+        }
 
     def column(self, *, brief: bool) -> tuple[str, str]:
         """Format the differences of coverage and mean set size."""
-        coverage = _format(self.coverage, "+.3f", self.coverage_p, brief=brief)
+        coverage = _format(self.coverage, "+.3f", self.coverage.p_value, brief=brief)
         return coverage, f"{self.mean_set_size.value:+.3f}"
 
     def notes(self) -> list[str]:
         """State why the difference is not tested."""
-        return [UNPAIRED] if self.coverage_p is None else []
+        return [UNPAIRED] if self.disagreements is None else []
 
 
 LOSSES_COMPARED: Final[Mapping[str, str]] = MappingProxyType({"log_loss": "log loss", "brier": "Brier score"})
