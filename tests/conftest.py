@@ -123,8 +123,8 @@ def _clean_surroundings(monkeypatch, tmp_path):
 
 
 FEW_DRAWS = {
-    "uqcli.methods.boundary.bins._BOUND_OFFSETS": (Fraction(-1, 20), Fraction(0)),
-    "uqcli.methods.boundary.bins._BOUND_FACTORS": (Fraction(1),),
+    "uqcli.methods.boundary.constraint._BOUND_OFFSETS": (Fraction(-1, 20), Fraction(0)),
+    "uqcli.methods.boundary.constraint._BOUND_FACTORS": (Fraction(1),),
     "uqcli.methods.boundary.expected.DRAWS": 14,
     "uqcli.methods.boundary.operating_points.DRAWS": 14,
     "uqcli.methods.boundary.expected._MAX_INFEASIBLE": 3,

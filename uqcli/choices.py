@@ -122,16 +122,6 @@ class BinSizing(StrEnum):
     PAPER = "paper"
 
 
-class ConstraintKind(StrEnum):
-    """Constraint of a boundary."""
-
-    PRECISION = "precision"
-    RECALL = "recall"
-    MAX_SELECTED = "max-selected"
-    MAX_FPR = "max-fpr"
-    UTILITY = "utility"
-
-
 class ReviewKind(StrEnum):
     """Limit of the review between flagged and cleared rows."""
 

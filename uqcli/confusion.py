@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from uqcli.counts import Ints
+import numpy as np
+
+from uqcli.counts import Bools, Ints
 
 Number = TypeVar("Number", int, Ints)
 
@@ -20,9 +22,37 @@ class Rate(StrEnum):
     PRECISION = "precision"
     RECALL = "recall"
     FPR = "fpr"
+    SPECIFICITY = "specificity"
     ALERTS = "alert_rate"
     CAUGHT = "caught"
     REVIEWED = "review_share"
+
+    @property
+    def complement(self) -> Rate:
+        """Rate of the opposite event in the same rows; a KeyError if it has no name."""
+        return {Rate.FPR: Rate.SPECIFICITY, Rate.SPECIFICITY: Rate.FPR}[self]
+
+    def outcomes(self, flagged: Bools, positive: Bools) -> tuple[Bools, Bools]:
+        """Return the rows that count for the rate, and where these succeed; without a review.
+
+        Parameters
+        ----------
+        flagged, positive : bool, shape (n,)
+            Rows that are selected, and positive rows.
+        """
+        match self:
+            case Rate.PRECISION:
+                return flagged, positive
+            case Rate.RECALL | Rate.CAUGHT:
+                return positive, flagged
+            case Rate.FPR:
+                return ~positive, flagged
+            case Rate.SPECIFICITY:
+                return ~positive, ~flagged
+            case Rate.ALERTS:
+                return np.ones_like(flagged), flagged
+            case Rate.REVIEWED:
+                return np.ones_like(flagged), np.zeros_like(flagged)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +78,7 @@ class Confusion(Generic[Number]):
     sums_selected: Sums | None = None
     sums: Sums | None = None
 
-    def trials(self, rate: Rate) -> tuple[Number, Number]:
+    def trials(self, rate: Rate) -> tuple[Number, Number]:  # noqa: PLR0911  one for each rate
         """Return the successes and the trials of a rate; without a review, no row is reviewed."""
         match rate:
             case Rate.PRECISION:
@@ -57,6 +87,9 @@ class Confusion(Generic[Number]):
                 return self.true_positives, self.positives
             case Rate.FPR:
                 return self.selected - self.true_positives, self.rows - self.positives
+            case Rate.SPECIFICITY:
+                negatives = self.rows - self.positives
+                return negatives - (self.selected - self.true_positives), negatives
             case Rate.ALERTS:
                 return self.selected, self.rows
             case Rate.CAUGHT:

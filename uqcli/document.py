@@ -50,6 +50,19 @@ class Estimate:
         )
         return replace(self, value=value, low=low, high=high)
 
+    def complement(self) -> Estimate:
+        """Subtract a rate and its interval from 1.
+
+        Examples
+        --------
+        >>> Estimate(value=0.25, low=0.125).complement()
+        Estimate(value=0.75, low=None, high=0.875, reason='')
+        """
+        value, low, high = (
+            None if number is None else 1 - number for number in (self.value, self.high, self.low)
+        )
+        return replace(self, value=value, low=low, high=high)
+
 
 Metric = int | float | None | Estimate | Mapping[str, Any]
 Metrics = Mapping[str, Metric]

@@ -23,7 +23,7 @@ from uqcli.engines.open import ENGINES
 from uqcli.jobs.calibrate.classes import CLASS_FITS
 from uqcli.jobs.calibrate.fit import ROW_FITS, SCORE_FITS
 from uqcli.methods.bin.registry import BinningRule, rule_of
-from uqcli.methods.boundary.constraint import RULES
+from uqcli.methods.boundary.constraint import RULES, ConstraintKind
 from uqcli.methods.boundary.registry import AlgorithmEntry, entry_of
 from uqcli.methods.calibrate.heterogeneous import LEAF_FITS
 from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
@@ -91,7 +91,7 @@ def test_every_kind_of_rule_has_a_module_of_its_name():
     ("registry", "choices"),
     [
         (ENGINES, choices.EngineName),
-        (RULES, choices.ConstraintKind),
+        (RULES, ConstraintKind),
         ({**SCORE_FITS, **ROW_FITS, **CLASS_FITS}, choices.CalibrationMethod),
         (LEAF_FITS, choices.LeafMethod),
         (LEARNERS, choices.Partitioner),
@@ -169,8 +169,8 @@ def test_help_and_reference_list_every_choice(command, option, offered):
 
 
 def test_help_and_readme_name_every_constraint():
-    for kind in choices.ConstraintKind:
-        option = "--gain" if kind is choices.ConstraintKind.UTILITY else f"--{kind}"
+    for kind in ConstraintKind:
+        option = "--gain" if kind is ConstraintKind.UTILITY else f"--{kind}"
         assert option in help_texts()["boundary"]
         assert f"`{option}`" in reference_of("boundary")
 

@@ -11,11 +11,11 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import precision_recall_curve
 
 from uqcli import calibration_error
-from uqcli.choices import Algorithm, ConformalMethod, ConstraintKind, LeafMethod
+from uqcli.choices import Algorithm, ConformalMethod, LeafMethod
 from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Feature, distinct_cells, pool
 from uqcli.defaults import UNCOMPILED_WORK
 from uqcli.kernels.nonconformity import true_label_scores
-from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
 from uqcli.methods.boundary.optimum import optimise
 from uqcli.methods.calibrate.heterogeneous import LeafOptions, fit_trees
 from uqcli.methods.calibrate.isotonic import fit_isotonic

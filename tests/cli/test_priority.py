@@ -245,17 +245,15 @@ def test_members_accept_a_list(uqcli, tmp_path):
 
 
 def test_exclusions_name_existing_options():
-    options = {
-        command.name: {
-            parameter.name
-            for parameter in command.callback.__signature__.parameters.values()
-        }
-        for command in program().registered_commands
-    }  # fmt: skip
-    for command, sets in EXCLUSIONS.items():
-        known = set().union(*options.values()) if command == "*" else options[command]
+    callbacks = {command.name: command.callback for command in program().registered_commands}
+    options = {name: set(callback.__signature__.parameters) for name, callback in callbacks.items()}
+    options["*"] = set().union(*options.values())
+    exclusions = [*EXCLUSIONS.items(), *((name, callback.exclusions) for name, callback in callbacks.items())]
+    for command, sets in exclusions:
         for alternatives in sets:
-            assert {name for alternative in alternatives for name in alternative} <= known
+            assert {name for alternative in alternatives for name in alternative} <= options[command]
+    (constraints,) = callbacks["boundary"].exclusions
+    assert {("precision",), ("gain", "cost")} < set(constraints)
 
 
 def test_configured_values_of_every_type_are_read_or_refused(uqcli, data, configure):

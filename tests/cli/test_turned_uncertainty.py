@@ -10,11 +10,11 @@ import pytest
 
 import uqcli as api
 from tests.cli.conftest import fit
-from uqcli.choices import ConstraintKind, EngineName
+from uqcli.choices import EngineName
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.jobs.boundary.calibration_set import CalibrationRows
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
-from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
 
 BOUNDARY = "boundary {} --precision 0.7 --algorithm vw-dpmt --uncertainty-bins 3"
 RULES = {

@@ -19,7 +19,7 @@ from tests.oracles import reference as oracle
 from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.properties.array_table import ArrayTable
 from tests.properties.strategies import as_rows, build_cells, data_sets
-from uqcli.choices import Algorithm, Binning, ConstraintKind, EngineName, OnInvalid
+from uqcli.choices import Algorithm, Binning, EngineName, OnInvalid
 from uqcli.counts import merge
 from uqcli.engines.local.count import cached
 from uqcli.engines.protocol import ALL_ROWS, Partition
@@ -31,7 +31,7 @@ from uqcli.jobs.boundary.request import GridRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins, pool_by
 from uqcli.methods.bin.isotonic_error import isotonic_errors
-from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
 from uqcli.methods.boundary.optimum import optimise
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label", weight="weight")

@@ -7,9 +7,9 @@ import pytest
 
 from tests.oracles.boundary import dense_table
 from tests.properties.strategies import build_cells
-from uqcli.choices import Algorithm, Binning, ConstraintKind
+from uqcli.choices import Algorithm, Binning
 from uqcli.methods.bin.grid import GridSpec
-from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
 from uqcli.methods.boundary.optimum import optimise
 from uqcli.rows import Rows
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from tests.oracles.isotonic_blocks import isotonic_counts
-from uqcli.choices import Algorithm, CalibrationTest, ConstraintKind, ScoreBinning
+from uqcli.choices import Algorithm, CalibrationTest, ScoreBinning
 from uqcli.counts import Cells, ValueCounts, binned_cells, distinct_cells
 from uqcli.jobs.compare import metrics_of
 from uqcli.jobs.tce.measure import MeasureOptions, errors_of_draws, measure
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 from uqcli.methods.bin.rules.equi_weight import equi_weight_edges
-from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
 from uqcli.methods.boundary.optimum import optimise
 from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.calibrate.histogram import fit_histogram

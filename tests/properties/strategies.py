@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from uqcli.choices import Algorithm, Binning, ConstraintKind
+from uqcli.choices import Algorithm, Binning
 from uqcli.counts import LOWEST, CellRow, Cells
 from uqcli.methods.bin.grid import cells_from, pool_by, uncertainty_edges_of
-from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.constraint import Constraint, ConstraintKind
 from uqcli.rows import Rows
 
 PRECISIONS = st.one_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -24,7 +25,6 @@ from uqcli.choices import (
     Algorithm,
     AlgorithmChoice,
     Binning,
-    ConstraintKind,
     GroupBound,
     OnInvalid,
     ReviewKind,
@@ -76,7 +76,13 @@ from uqcli.expressions import (
 from uqcli.methods.bin.reference import SCORE_BINS
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.capacity import places
-from uqcli.methods.boundary.constraint import Constraint, parse_constraint, precision_and_recall, typed_worth
+from uqcli.methods.boundary.constraint import (
+    Constraint,
+    ConstraintKind,
+    parse_constraint,
+    precision_and_recall,
+    typed_worth,
+)
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.zones import ReviewLimit, review_limit
@@ -121,16 +127,14 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
     recall: str | msgspec.UnsetType = msgspec.UNSET
 
     def parsed(self) -> Constraint:
-        """Parse the values.
+        """Parse the values, once.
 
         Raises
         ------
         UsageError
             One is invalid.
         """
-        if isinstance(self.recall, msgspec.UnsetType):
-            return parse_constraint(self.kind, self.value)
-        return precision_and_recall(self.value, self.recall)
+        return _parsed(self)
 
     @property
     def worth(self) -> dict[str, str]:
@@ -145,6 +149,13 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
     def amounts(self) -> Mapping[str, str]:
         """Columns of amounts by role (``gain``, ``cost``)."""
         return self.parsed().amounts if self.kind is ConstraintKind.UTILITY else {}
+
+
+@lru_cache
+def _parsed(saved: SavedConstraint) -> Constraint:
+    if isinstance(saved.recall, msgspec.UnsetType):
+        return parse_constraint(saved.kind, saved.value)
+    return precision_and_recall(saved.value, saved.recall)
 
 
 class SavedReview(msgspec.Struct, frozen=True, kw_only=True):
@@ -896,7 +907,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         )
         words = ACCEPTED_PREDICTIONS if self.class_names else FLAGGED_ROWS
         return boundary_card(
-            self.constraint, self.fit, (precision, recall), verdict, words, flagged=self.fit.flagged
+            self.constraint.parsed(), self.fit, (precision, recall), verdict, words, flagged=self.fit.flagged
         )
 
     def _expected_rows(self) -> list[tuple[str, ...]]:
@@ -985,7 +996,7 @@ ACCEPTED_PREDICTIONS: Final = RowWords(
 
 
 def boundary_card(
-    constraint: SavedConstraint | Constraint,
+    constraint: Constraint,
     fit: Confusion[int] | Fit,
     expected: tuple[Estimate | None, Estimate | None],
     verdict: Verdict,
@@ -1002,7 +1013,6 @@ def boundary_card(
     flagged
         Flagged rows, and rows, with those that have no label; None if all have one.
     """
-    kind, value = constraint.kind, constraint.value
     selected, of_rows = flagged or (fit.selected, fit.rows)
     in_part = of_rows > fit.rows
     where = "on new rows, expected" if expected[0] else "on the calibration set"
@@ -1015,13 +1025,14 @@ def boundary_card(
     alert_rate = selected / of_rows
     rows = f"{words.flag} {percent(alert_rate)} of {words.rows}"
     found = f"{percent(recall.value)} of {words.positives_found}{' among labelled rows' if in_part else ''}"
-    limit = value.replace("%", " %")
-    titles = {
-        ConstraintKind.PRECISION: f"{rows} at precision {value}: {found}",
-        ConstraintKind.MAX_FPR: f"{rows} at a false-positive rate of {value}: {found}",
-        ConstraintKind.MAX_SELECTED: f"Flag at most {limit} of {rows_of(fit.rows)}: {found}",
-    }
-    title = titles.get(kind, f"{rows}: {found} at precision {precision.value or 0:.2g}")
+    title = constraint.rule.title.format(
+        rows=rows,
+        found=found,
+        value=constraint.value,
+        limit=constraint.value.replace("%", " %"),
+        of_rows=rows_of(fit.rows),
+        precision=f"{precision.value or 0:.2g}",
+    )
     numbers = [
         key_rate(f"precision {where}", precision, EXPECTED_RANGE),
         key_rate(f"{words.positives_found} {where}", recall, EXPECTED_RANGE),

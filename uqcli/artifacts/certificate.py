@@ -3,42 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from uqcli.artifacts.saved import Count
-from uqcli.choices import ConstraintKind, ReviewKind
+from uqcli.choices import ReviewKind
+from uqcli.confusion import Confusion, Rate
 from uqcli.document import Verdict, count, p_text, share
-from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.constraint import PROMISED, Constraint
 from uqcli.methods.boundary.zones import ReviewLimit
 
 Share = Annotated[float, Meta(ge=0, le=1)]
-
-_TEXTS: Final = {
-    "precision": "precision >= {:g}",
-    "recall": "recall >= {:g}",
-    "fpr": "false-positive rate <= {:g}",
-}
-_GUARANTEES: Final = {
-    "precision": "precision is at least {:g} %",
-    "recall": "recall is at least {:g} %",
-    "fpr": "the false-positive rate is at most {:g} %",
-}
-_RESULTS: Final = {
-    "precision": "flagged rows are positive",
-    "recall": "positive rows are flagged",
-    "fpr": "negative rows are flagged",
-}
-"""Guaranteed rates in short, as a guarantee, and as a result of the test."""
-
-_RATES: Final = {
-    ConstraintKind.PRECISION: "precision",
-    ConstraintKind.RECALL: "recall",
-    ConstraintKind.MAX_FPR: "fpr",
-}
-"""Guaranteed rate by constraint."""
 
 
 class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,13 +30,14 @@ class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
     true_positives: Count
 
     def trials_of(self, rate: str) -> tuple[int, int]:
-        """Return the successes and trials of precision, recall or the false-positive rate."""
-        if rate == "precision":
-            return self.true_positives, self.selected
-        positives = 0 if isinstance(self.positives, msgspec.UnsetType) else self.positives
-        if rate == "recall":
-            return self.true_positives, positives
-        return self.selected - self.true_positives, self.rows - positives
+        """Return the successes and trials of a guaranteed rate."""
+        counts = Confusion(
+            rows=self.rows,
+            positives=0 if isinstance(self.positives, msgspec.UnsetType) else self.positives,
+            selected=self.selected,
+            true_positives=self.true_positives,
+        )
+        return counts.trials(Rate(rate))
 
 
 class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +77,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bounds(self) -> dict[str, float]:
         """Guaranteed rates of flagged rows, by name."""
-        rates = {"precision": self.precision, "recall": self.recall, "fpr": self.fpr}
+        rates = {name: getattr(self, name) for name in PROMISED}
         return {name: rate for name, rate in rates.items() if not isinstance(rate, msgspec.UnsetType)}
 
     @property
@@ -127,7 +105,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_about(self, constraint: Constraint, review: ReviewLimit | None) -> bool:
         """Whether its bounds are those of the boundary."""
-        bounds = {_RATES.get(constraint.kind): float(constraint.numbers[0])}
+        bounds = {str(constraint.rate): float(constraint.numbers[0])}
         if constraint.recall is not None:
             bounds["recall"] = float(constraint.recall)
         missed = review is not None and review.kind is ReviewKind.MISS
@@ -137,7 +115,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
     def text(self) -> str:
         """Describe the guaranteed rates."""
-        texts = [_TEXTS[name].format(bound) for name, bound in self.bounds.items()]
+        texts = [PROMISED[name].text.format(f"{bound:g}") for name, bound in self.bounds.items()]
         if not isinstance(self.cleared, msgspec.UnsetType):
             texts.append(f"at most {100 * self.cleared.miss:g} % of positives missed")
         return f"{', '.join(texts)}{' of one alert per cluster' if self.is_of_clusters else ''}"
@@ -155,16 +133,15 @@ def certified_verdict(
 def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
     """State the guarantee on new data, its test and its conditions."""
     tested, cleared = certificate.tested_on, certificate.cleared
-    guarantees = [_GUARANTEES[name].format(100 * bound) for name, bound in certificate.bounds.items()]
+    guarantees = [PROMISED[name].guarantee.format(100 * bound) for name, bound in certificate.bounds.items()]
     if certificate.is_of_clusters:
         return _of_clusters(certificate)
     risk = f"{100 * certificate.delta:g} %"
     results = []
     for name in certificate.bounds:
         successes, trials = tested.trials_of(name)
-        results.append(
-            f"{count(successes)} of {count(trials)} {_RESULTS[name]} ({share(successes / trials)})"
-        )
+        result = f"{count(successes)} of {count(trials)} {PROMISED[name].result}"
+        results.append(f"{result} ({share(successes / trials)})")
     larger = "larger " if len(results) > 1 else ""
     results[-1] = f"{results[-1][:-1]}, {larger}{p_text(certificate.p_value)})"
     if not isinstance(cleared, msgspec.UnsetType):

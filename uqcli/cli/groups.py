@@ -2,7 +2,8 @@
 
 typer reads a function's signature. ``with_groups`` replaces each parameter that is an option group by the
 fields of the group. It calls the function with the filled groups. A group's ``panel`` is the heading of its
-options in the help. Each field is an ``option``, a ``choice`` or a ``flag``.
+options in the help. Each field is an ``option``, a ``choice`` or a ``flag``. A group whose options exclude
+each other has ``alternatives``, of which a run can use one.
 """
 
 from __future__ import annotations
@@ -90,6 +91,9 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     wrapper.__name__ = command.__name__
     wrapper.__doc__ = command.__doc__
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    wrapper.exclusions = tuple(  # type: ignore[attr-defined]  # as priority reads it
+        group.alternatives() for group in groups.values() if hasattr(group, "alternatives")
+    )
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return wrapper
 

@@ -21,19 +21,12 @@ from uqcli.cli.groups import simplify_help, tighten_help
 from uqcli.cli.values import with_fast_conversion
 from uqcli.errors import UsageError
 
-_CONSTRAINTS: Final = (
-    ("precision",),
-    ("recall",),
-    ("max_selected",),
-    ("max_fpr",),
-    ("gain", "cost"),
-)
 _TREES: Final = ("features", "partitioner", "max_depth", "split", "tree_data")
 
 EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
     "*": ((("weight",), ("no_weight",)), (("proba", "classes"), ("positive",))),
     "bin": ((("edges",), ("merge",), ("binning", "uncertainty_bins", "score_bins", "n_min", "n_max")),),
-    "boundary": (_CONSTRAINTS, (("grid",), ("inputs", "binning", "uncertainty_bins", "score_bins"))),
+    "boundary": ((("grid",), ("inputs", "binning", "uncertainty_bins", "score_bins")),),
     "calibrate": ((_TREES, ("partition",)),),
     "conformal": ((("shift",), ("target",)),),
     "uncertainty": ((("alpha1", "alpha0"), ("members",)),),
@@ -92,17 +85,19 @@ def configured(context: typer.Context, typed_values: Mapping[str, Any]) -> Setti
     result: Settings = {}
     used = set(typed_values)
     for layer in layers:
-        excluded = _excluded(context.info_name or "", used)
+        excluded = _excluded(context, used)
         settings = {name: value for name, value in layer.items() if name not in used | excluded}
         result |= {name: value for name, value in settings.items() if name not in result}
         used |= set(settings)
     return result
 
 
-def _excluded(command: str, used: set[str]) -> set[str]:
+def _excluded(context: typer.Context, used: set[str]) -> set[str]:
     """Return the options that the options already set exclude."""
+    command = EXCLUSIONS.get(context.info_name or "", ())
+    of_groups = getattr(context.command.callback, "exclusions", ())
     excluded: set[str] = set()
-    for alternatives in (*EXCLUSIONS["*"], *EXCLUSIONS.get(command, ())):
+    for alternatives in (*EXCLUSIONS["*"], *command, *of_groups):
         chosen = [alternative for alternative in alternatives if used & set(alternative)]
         if chosen:
             excluded |= {

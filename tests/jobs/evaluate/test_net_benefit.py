@@ -15,7 +15,7 @@ from tests.jobs.evaluate.test_difference import (
 from tests.oracles.net_benefit import net_benefit
 from tests.properties.strategies import data_sets
 from uqcli.artifacts.boundary import SavedConstraint
-from uqcli.choices import ConstraintKind
+from uqcli.methods.boundary.constraint import ConstraintKind
 
 CONSTRAINTS = [
     ("precision", "0.05"),

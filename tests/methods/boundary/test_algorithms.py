@@ -20,10 +20,10 @@ from tests.properties.strategies import (
     data_sets,
     precision_constraint,
 )
-from uqcli.choices import Algorithm, Binning, ConstraintKind
+from uqcli.choices import Algorithm, Binning
 from uqcli.counts import bin_of
 from uqcli.methods.bin.grid import GridSpec
-from uqcli.methods.boundary.constraint import parse_constraint, utility
+from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint, utility
 from uqcli.methods.boundary.knapsack import Options, solve
 from uqcli.methods.boundary.optimum import optimise, optimise_recalibrated
 from uqcli.methods.boundary.precision import precision_bound

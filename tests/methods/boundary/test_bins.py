@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from uqcli.choices import Binning, ConstraintKind
+from uqcli.choices import Binning
 from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
 from uqcli.methods.boundary.bins import BINS, BinsTried, fewest_of, tried_bins
-from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
 from uqcli.rows import Rows
 
 SPEC = GridSpec(binning=Binning.SHARED, uncertainty_bins=8, score_bins=100)

@@ -2,12 +2,13 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from uqcli.choices import ConstraintKind
-from uqcli.confusion import Confusion
+from uqcli.artifacts.boundary import SavedConstraint
+from uqcli.confusion import Confusion, Rate
 from uqcli.errors import UsageError
-from uqcli.methods.boundary.constraint import parse_constraint, utility
+from uqcli.methods.boundary.constraint import PROMISED, RULES, ConstraintKind, parse_constraint, utility
 
 PRECISION, RECALL, UTILITY = ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.UTILITY
 MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
@@ -59,3 +60,63 @@ def test_the_objective_depends_on_the_constraint():
     assert parse_constraint(PRECISION, "0.5").objective(fit) == 3
     assert parse_constraint(RECALL, "0.5").objective(fit) == Fraction(3, 4)
     assert utility("2", "0.5").objective(fit) == Fraction(11, 2)
+
+
+@pytest.mark.parametrize("rate", Rate)
+def test_the_outcomes_of_rows_add_up_to_the_trials_of_their_counts(rate):
+    random = np.random.default_rng(1)
+    flagged, positive = random.random((2, 500)) < [[0.3], [0.2]]
+    confusion = Confusion(
+        rows=500,
+        positives=int(positive.sum()),
+        selected=int(flagged.sum()),
+        true_positives=int((flagged & positive).sum()),
+        zones=None if rate is not Rate.CAUGHT else (0, int((flagged & positive).sum())),
+    )
+    tried, succeeded = rate.outcomes(flagged, positive)
+    assert ((tried & succeeded).sum(), tried.sum()) == confusion.trials(rate)
+
+
+def test_an_upper_bound_is_kept_by_the_rows_without_the_event():
+    confusion = Confusion(selected=4, true_positives=3, rows=9, positives=5)
+    for rate, rule in PROMISED.items():
+        successes, trials = confusion.trials(Rate(rate))
+        kept = trials - successes if rule.is_upper else successes
+        assert confusion.trials(rule.kept) == (kept, trials)
+        assert all((rule.name, rule.guarantee, rule.result, rule.trials, rule.success, rule.in_target)), rate
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (PRECISION, "1"),
+        (RECALL, "0.5"),
+        (MAX_FPR, "0"),
+        (MAX_FPR, "1"),
+        (MAX_SELECTED, "40"),
+        (MAX_SELECTED, "5%"),
+    ],
+)
+def test_nearby_bounds_are_possible_and_include_its_own(kind, text):
+    constraint = parse_constraint(kind, text)
+    share = Fraction(1, 2) if constraint.counts_rows else Fraction(1)
+    nearby = [near.numbers[0] for near in constraint.nearby(Fraction(1, 2))]
+    assert constraint.numbers[0] * share in nearby
+    assert constraint.counts_rows or all(0 <= bound <= 1 for bound in nearby)
+    assert utility("2", "1").nearby(Fraction(1, 2)) == [utility("2", "1")]
+
+
+def test_each_kind_of_constraint_names_its_options():
+    assert [rule.options for kind, rule in RULES.items() if kind is not UTILITY] == [
+        f"--{kind}" for kind in RULES if kind is not UTILITY
+    ]
+
+
+def test_a_saved_constraint_is_parsed_once():
+    assert (
+        SavedConstraint(kind=RECALL, value="0.7").parsed()
+        is SavedConstraint(kind=RECALL, value="0.7").parsed()
+    )
+    for _ in range(2):
+        with pytest.raises(UsageError, match="recall '7'"):
+            SavedConstraint(kind=RECALL, value="7").parsed()

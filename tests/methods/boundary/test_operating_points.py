@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.methods.boundary.test_expected import as_shared, shared_rows
-from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.choices import Algorithm
 from uqcli.counts import LOWEST, CellRow, Cells
-from uqcli.methods.boundary.constraint import constraint_from, parse_constraint, with_margin
+from uqcli.methods.boundary.constraint import ConstraintKind, constraint_from, parse_constraint, with_margin
 from uqcli.methods.boundary.expected import expected
 from uqcli.methods.boundary.operating_points import operating_points
 from uqcli.methods.boundary.registry import entry_of

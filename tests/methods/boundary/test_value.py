@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import uqcli
 from tests.oracles import value as oracle
 from uqcli.amounts import UNITS
-from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.choices import Algorithm
 from uqcli.counts import CellRow, Cells
 from uqcli.errors import InfeasibleError, UsageError
-from uqcli.methods.boundary.constraint import constraint_from, parse_constraint
+from uqcli.methods.boundary.constraint import ConstraintKind, constraint_from, parse_constraint
 from uqcli.methods.boundary.optimum import optimise
 from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 

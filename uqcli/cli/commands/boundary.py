@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -49,6 +49,12 @@ class ConstraintOptions:
     max_fpr: str | None = option("F", "Highest recall at false-positive rate F or less.")
     gain: str | None = option("G|COL", "Highest value: a true positive gains G.")
     cost: str | None = option("C|COL", "Highest value: a false positive costs C.")
+
+    @classmethod
+    def alternatives(cls) -> tuple[tuple[str, ...], ...]:
+        """Constraints by their options; an option of one excludes those of the others."""
+        utility = ("gain", "cost")
+        return (*((option.name,) for option in fields(cls) if option.name not in utility), utility)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,8 @@ from time import perf_counter
 from typing import Final
 
 from uqcli import defaults
-from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
-from uqcli.confusion import Confusion
+from uqcli.choices import Algorithm, AlgorithmChoice
+from uqcli.confusion import Confusion, Rate
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.boundary.calibration_set import CalibrationSet, algorithms_of
 from uqcli.methods.boundary.constraint import Constraint
@@ -57,9 +57,8 @@ def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidat
 
 def _keeps(expected: Expected, constraint: Constraint) -> bool:
     """Whether a bound on precision or recall is expected to be met, within half a percentage point."""
-    estimate = {ConstraintKind.PRECISION: expected.precision, ConstraintKind.RECALL: expected.recall}.get(
-        constraint.kind
-    )
+    by_rate = {Rate.PRECISION: expected.precision, Rate.RECALL: expected.recall}
+    estimate = None if constraint.rate is None else by_rate.get(constraint.rate)
     return estimate is None or (estimate.value or 0.0) >= float(constraint.numbers[0]) - _BOUND_TOLERANCE
 
 
@@ -68,10 +67,8 @@ def _objective(expected: Expected | None, fit: Confusion[int], constraint: Const
     if expected is None:
         return 0.0
     precision, recall = expected.precision.value or 0.0, expected.recall.value or 0.0
-    if constraint.kind is ConstraintKind.RECALL:
-        return precision
-    if constraint.kind is not ConstraintKind.UTILITY:
-        return recall
+    if not constraint.is_utility:
+        return precision if constraint.rule.maximised is Rate.PRECISION else recall
     if constraint.amounts:  # the amounts of other rows are unknown
         return float(constraint.objective(fit))
     gain, cost = map(float, constraint.numbers)
@@ -93,7 +90,7 @@ def threshold_instead(
         return None
     if compared:
         return None if compared[0].verdict == "helps" else _one_threshold(calibration_set)
-    if not constraint.is_upper:
+    if not constraint.rule.is_budget:
         return None
     single = _one_threshold(calibration_set)
     return single if single is not None and best_of([single, chosen], constraint) is single else None

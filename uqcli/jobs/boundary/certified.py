@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -12,8 +13,8 @@ import numpy as np
 from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.certificate import SavedCertificate, SavedClearance, TestedOn
 from uqcli.artifacts.saved import Source
-from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, GroupBound, ReviewKind
-from uqcli.confusion import Confusion
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, ReviewKind
+from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts
 from uqcli.defaults import SCORE_BINS
 from uqcli.draws import Purpose, check_seed, hashes, text_keys
@@ -29,6 +30,7 @@ from uqcli.methods.bin.reference import Reference, reference_of
 from uqcli.methods.boundary.bins import BinsTried, fewest_of, tried_bins
 from uqcli.methods.boundary.capacity import Thresholds, nested_thresholds
 from uqcli.methods.boundary.clustered_rows import ClusteredRows
+from uqcli.methods.boundary.constraint import PROMISED, listed
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.ranking.certificate import (
@@ -45,7 +47,6 @@ from uqcli.methods.boundary.zones import with_review
 from uqcli.rows import Rows
 
 _CERTIFIED_ALGORITHMS = (AlgorithmChoice(Algorithm.SMOOTH), AlgorithmChoice(Algorithm.ST))
-_CERTIFIED_KINDS = (ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.MAX_FPR)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +165,7 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
         if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
             shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
             if missed and request.review is not None:
-                caught = [Promise(kind=ConstraintKind.RECALL, minimum=1 - request.review.number)]
+                caught = [Promise(rate=Rate.RECALL, minimum=1 - request.review.number)]
                 cleared = certifier.certify(caught, risk, at_least=outcome.cells)
                 target = request.review.text()
     failed = next((each for each in (outcome, cleared) if isinstance(each, NotCertified)), None)
@@ -240,12 +241,11 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
         raise UsageError("--frontier beside --certify", expected="one of them")
     if request.saved_grid is not None or request.shift is not None:
         raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
-    if request.constraint.kind not in _CERTIFIED_KINDS:
-        is_utility = request.constraint.kind is ConstraintKind.UTILITY
-        option = "--gain and --cost" if is_utility else f"--{request.constraint.kind}"
-        raise UsageError(f"--certify with {option}", expected="--precision, --recall or --max-fpr")
+    if not request.constraint.rule.is_promise:
+        options = listed(rule.options for rule in PROMISED.values())
+        raise UsageError(f"--certify with {request.constraint.rule.options}", expected=options)
     if request.data.roles.cluster is not None and (
-        request.constraint.kind is not ConstraintKind.PRECISION
+        request.constraint.rate is not Rate.PRECISION
         or request.constraint.recall is not None
         or (request.review is not None and request.review.kind is ReviewKind.MISS)
     ):
@@ -341,14 +341,12 @@ def _saved(
     outcome: Certified, review: Certified | None, request: BoundaryRequest, delta: float
 ) -> SavedCertificate:
     constraint, limit = request.constraint, request.review
-    bounds = {constraint.kind: float(constraint.numbers[0])}
+    bounds: dict[str, Any] = {str(constraint.rate): float(constraint.numbers[0])}
     if constraint.recall is not None:
-        bounds[ConstraintKind.RECALL] = float(constraint.recall)
+        bounds["recall"] = float(constraint.recall)
     return SavedCertificate(
         delta=delta,
-        precision=bounds.get(ConstraintKind.PRECISION, msgspec.UNSET),
-        recall=bounds.get(ConstraintKind.RECALL, msgspec.UNSET),
-        fpr=bounds.get(ConstraintKind.MAX_FPR, msgspec.UNSET),
+        **bounds,
         p_value=outcome.p_value,
         seed=request.seed,
         cluster=msgspec.UNSET if request.data.roles.cluster is None else request.data.roles.cluster,

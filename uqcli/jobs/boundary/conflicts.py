@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
+from uqcli.choices import Algorithm, AlgorithmChoice
+from uqcli.confusion import Rate
 from uqcli.engines.request import PREDICTED
 from uqcli.errors import UsageError
 from uqcli.jobs.boundary.request import BoundaryRequest
@@ -44,7 +45,7 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
         _require_algorithm(groups, request, _GROUPED)
         _refuse(groups, given, ("--shift", "--compare", "--frontier", "--grid", review))
     if review:
-        if request.constraint.kind is not ConstraintKind.PRECISION:
+        if request.constraint.rate is not Rate.PRECISION:
             raise UsageError(f"{review} with --{request.constraint.kind}", expected="--precision")
         _require_algorithm(review, request, _REVIEWED)
         _refuse(review, given, ("--shift",))

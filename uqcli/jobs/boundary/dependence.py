@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
 from uqcli.artifacts.boundary import EXPECTED_RANGE, SavedDependence
-from uqcli.choices import ConstraintKind, ReviewKind
+from uqcli.choices import ReviewKind
 from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Bools, Ints
 from uqcli.document import Estimate
 from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.methods.boundary.constraint import PROMISED
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.expected import Expected, moved
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.dependence import unit_sums
 from uqcli.methods.survey import proportion_interval
 from uqcli.rows import Rows
-
-_RATES: Final = {ConstraintKind.RECALL: "recall", ConstraintKind.MAX_FPR: "fpr"}
-"""Rates that rules promise; those for other bounds are watched by their precision."""
 
 
 def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Confusion[Ints]:
@@ -87,19 +84,14 @@ def expected_over_clusters(expected: Expected, counts: Confusion[Ints], units: s
 
 
 def saved_dependence(request: BoundaryRequest, counts: Confusion[Ints]) -> SavedDependence:
-    """Sum up how rows of a cluster depend on each other, for each rate that ``watch`` would test."""
+    """Sum up how rows of a cluster depend on each other, for each rate that ``watch`` would test.
+
+    Rules that promise no rate are watched by their precision.
+    """
     constraint, review = request.constraint, request.review
-    hits, negatives = counts.true_positives, counts.rows - counts.positives
-    successes_and_trials = {
-        "precision": (hits, counts.selected),
-        "recall": (hits, counts.positives),
-        "fpr": (negatives - (counts.selected - hits), negatives),
-        "miss": counts.trials(Rate.CAUGHT),
-    }
-    rates = [_RATES.get(constraint.kind, "precision")]
+    rates = [str(constraint.rate) if constraint.rule.is_promise else "precision"]
     rates += ["recall"] if constraint.recall is not None else []
-    rates += ["miss"] if review is not None and review.kind is ReviewKind.MISS else []
-    return SavedDependence(
-        column=request.data.roles.cluster or "",
-        promises={rate: unit_sums(*successes_and_trials[rate]) for rate in rates},
-    )
+    promises = {rate: unit_sums(*counts.trials(PROMISED[rate].kept)) for rate in rates}
+    if review is not None and review.kind is ReviewKind.MISS:
+        promises["miss"] = unit_sums(*counts.trials(Rate.CAUGHT))
+    return SavedDependence(column=request.data.roles.cluster or "", promises=promises)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.choices import Algorithm
 from uqcli.engines.open import write_frames
 from uqcli.engines.protocol import Destination
 from uqcli.errors import UsageError
@@ -51,7 +51,7 @@ def write_frontier(
     named = {f"net_benefit_{bound.value}" if len(bounds) > 1 else "net_benefit": bound for bound in bounds}
     odds = {name: bound.odds for name, bound in named.items() if bound.sets_odds}
     kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}
-    utility = next((bound for bound in bounds if bound.kind is ConstraintKind.UTILITY), None)
+    utility = next((bound for bound in bounds if bound.is_utility), None)
     table = _columns(frontier, bins, odds, utility)
     frame = pl.DataFrame(table, schema={name: kinds.get(name, pl.Float64) for name in table})
     write_frames([frame], frame.clear(), output)

@@ -31,8 +31,8 @@ from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import roles_of
-from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKind
-from uqcli.confusion import Confusion
+from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind
+from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Cells, Ints
 from uqcli.defaults import FORMAT_VERSION
 from uqcli.document import Estimate
@@ -433,7 +433,7 @@ def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Cons
     with_one_error = replace(constraint, margin=Fraction(1))
     if best.algorithm is not Algorithm.SMOOTH or best.found is None:
         return None
-    if constraint.kind is not ConstraintKind.PRECISION:
+    if constraint.rate is not Rate.PRECISION:
         return None
     fit = best.found.fit
     met = Margin(target=constraint.numbers[0], standard_errors=with_one_error.margin).is_met(

@@ -12,7 +12,7 @@ from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.artifacts.saved import Saved
-from uqcli.choices import ConstraintKind
+from uqcli.confusion import Rate
 from uqcli.counts import Bools
 from uqcli.engines.probabilities import label_indices
 from uqcli.errors import UsageError
@@ -24,6 +24,7 @@ from uqcli.jobs.evaluate.conformal_sets import labelled_sets_request
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.labelled import read_labelled
 from uqcli.jobs.rule_groups import as_decided
+from uqcli.methods.boundary.constraint import PROMISED, listed
 from uqcli.reports.audit import Audit
 from uqcli.rows import Rows
 
@@ -81,27 +82,20 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
     read, _ = read_labelled(data)
     rows = read.rows
     flagged, positive = rule.decide(rows), rows.labels
-    if read.summary.unlabelled and constraint.kind is not ConstraintKind.PRECISION:
+    if read.summary.unlabelled and constraint.rate is not Rate.PRECISION:
         raise UsageError(
             f"{read.summary.unlabelled} rows without a label",
             expected="a label in every row to audit another target than precision",
         )
-    match constraint.kind:
-        case ConstraintKind.PRECISION:
-            trials, success, what = flagged, positive, "true positive"
-        case ConstraintKind.RECALL:
-            trials, success, what = positive, flagged, "flagged"
-        case ConstraintKind.MAX_FPR:
-            trials, success, what = ~positive, flagged, "flagged"
-        case ConstraintKind.MAX_SELECTED if constraint.relative:
-            trials, success, what = np.ones(len(rows), dtype=np.bool_), flagged, "flagged"
-        case _:
-            raise UsageError(
-                f"--audit with a rule for {constraint.text()}",
-                expected="a target of precision, recall, --max-fpr or a share of rows",
-            )
-    bound = constraint.numbers[0]
-    return _tested(rows.select(trials), success[trials], request, bound, what, upper=constraint.is_upper)
+    if constraint.rate is None:
+        targets = [rate if rule.name == rate else rule.options for rate, rule in PROMISED.items()]
+        raise UsageError(
+            f"--audit with a rule for {constraint.text()}",
+            expected=f"a target of {listed([*targets, 'a share of rows'])}",
+        )
+    trials, success = constraint.rate.outcomes(flagged, positive)
+    bound, what, upper = constraint.numbers[0], constraint.rule.success, constraint.rule.is_upper
+    return _tested(rows.select(trials), success[trials], request, bound, what, upper=upper)
 
 
 def _tested(

@@ -10,7 +10,7 @@ import msgspec
 
 from uqcli.artifacts.boundary import PREDICTED_CLASS, BoundaryArtifact
 from uqcli.artifacts.shift import ShiftArtifact
-from uqcli.choices import ConstraintKind, ReviewKind
+from uqcli.choices import ReviewKind
 from uqcli.confusion import Confusion, Rate
 from uqcli.defaults import CONFIDENCE, LOWEST
 from uqcli.document import Claim, Estimate, money, p_text
@@ -31,7 +31,7 @@ from uqcli.jobs.evaluate.value import utility_of
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided, own_key, own_levels
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
-from uqcli.methods.boundary.constraint import Constraint, parse_constraint
+from uqcli.methods.boundary.constraint import Constraint, constraint_from
 from uqcli.methods.evaluate.design import (
     FLAGGED,
     UNKNOWN,
@@ -231,7 +231,7 @@ def _by_group(
             units=request.units if request.cluster is not None else "",
         )
     is_named = bool(parts) or any(result.rate for result in results.values())
-    bound = constraint.text() if is_named and constraint.kind is not ConstraintKind.UTILITY else ""
+    bound = constraint.text() if is_named and not constraint.is_utility else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
     return group_evaluation(
         by, results, GROUP_HEADER, bound, 1 - request.confidence, labels_missing=bool(parts)
@@ -253,7 +253,7 @@ def _untested_groups(
         return artifact.unsealed
     if target is not None:
         return "the class priors of the target data are those of all rows together"
-    if parts and constraint.kind is not ConstraintKind.PRECISION:
+    if parts and constraint.rate is not Rate.PRECISION:
         return "labels are missing"
     if any((FLAGGED,) in design.uneven for design in parts):
         return "the labelled share of flagged rows changes with the score"
@@ -270,22 +270,17 @@ def _bounded_rate(
     design
         Rows of a group whose bound is tested; None for the exact numbers of all rows.
     """
-    match constraint.kind:
-        case ConstraintKind.PRECISION:
-            rate, estimate = Rate.PRECISION, measured.precision
-        case ConstraintKind.RECALL:
-            rate, estimate = Rate.RECALL, measured.recall
-        case ConstraintKind.MAX_FPR:
-            rate, estimate = Rate.FPR, measured.fpr
-        case ConstraintKind.MAX_SELECTED if constraint.relative:
-            rate, estimate = Rate.ALERTS, measured.alert_rate
-        case _:
-            return None
-    bound, *_ = constraint.numbers
+    if constraint.rate is None:
+        return None
+    (bound, *_), upper, estimate = (
+        constraint.numbers,
+        constraint.rule.is_upper,
+        measured.rate(constraint.rate),
+    )
     if design is not None:
-        return design.bounded(rate, 0, bound, upper=constraint.is_upper), estimate
-    successes, trials = measured.totals.trials(rate)
-    return BoundedRate(successes=successes, trials=trials, bound=bound, upper=constraint.is_upper), estimate
+        return design.bounded(constraint.rate, 0, bound, upper=upper), estimate
+    successes, trials = measured.totals.trials(constraint.rate)
+    return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper), estimate
 
 
 def _count(
@@ -371,6 +366,7 @@ def _measure(
         clusters=ClusterNumbers.of(labelled.confusion_by_cluster(index))
         if isinstance(labelled, ClusteredRows)
         else None,
+        promised=rule.constraint.parsed().rate,
     )
 
 
@@ -456,17 +452,14 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) ->
     constraint = artifact.constraint.parsed()
     is_kept, sentence = _outcome(artifact, replace(constraint, recall=None), measured)
     if constraint.recall is not None:
-        recall = parse_constraint(ConstraintKind.RECALL, constraint.recall)
+        recall = constraint_from(recall=constraint.recall)
         is_kept, sentence = _both((is_kept, sentence), _outcome(artifact, recall, measured))
     if artifact.unsealed:
         is_kept, sentence = None, f"target not tested: {artifact.unsealed}."
     elif untested := _untested(artifact, measured):
         is_kept, sentence = None, f"{constraint.text()} not tested: {untested}."
-    fixed = constraint.kind is ConstraintKind.UTILITY or (
-        constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
-    )
-    target = f"{name}: {constraint.text()}"
-    return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
+    target, about_new_data = f"{name}: {constraint.text()}", constraint.rate is not None
+    return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=about_new_data)
 
 
 def _untested(artifact: BoundaryArtifact, measured: MeasuredBoundary) -> str:
@@ -517,8 +510,8 @@ _Outcome = tuple[bool | None, str]
 
 
 def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary) -> _Outcome:
-    text, is_precision = constraint.text(), constraint.kind is ConstraintKind.PRECISION
-    if constraint.kind is ConstraintKind.UTILITY:
+    text, is_precision = constraint.text(), constraint.rate is Rate.PRECISION
+    if constraint.is_utility:
         value = None if measured.value is None else measured.value.value.value
         return None, f"value {money(value)}."
     if is_precision and measured.target_precision is not None:
@@ -528,7 +521,7 @@ def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: Measu
         share = 100 * measured.selected_share
         return None, f"{measured.confusion.selected} flagged ({share:.2f} %); {text} when it was fitted."
     rate, estimate = bounded
-    if constraint.kind is ConstraintKind.MAX_SELECTED:  # which is never certified
+    if constraint.limits_alerts:  # which is never certified
         return _share_outcome(text, rate, estimate)
     clustered = measured.clusters is not None
     is_kept, sentence = _rate_outcome(artifact, text, rate, estimate, clustered=clustered)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uqcli.artifacts.boundary import BoundaryArtifact
-from uqcli.choices import ConstraintKind
 from uqcli.errors import UsageError
 from uqcli.methods.boundary.constraint import Constraint
 
@@ -21,7 +20,7 @@ def utility_of(rules: Sequence[BoundaryArtifact], given: Constraint | None) -> C
     if given is not None:
         return given
     own = {rule.constraint.value: rule.constraint for rule in rules}
-    utilities = [saved.parsed() for saved in own.values() if saved.kind is ConstraintKind.UTILITY]
+    utilities = [saved.parsed() for saved in own.values() if saved.parsed().is_utility]
     if len(utilities) > 1:
         listed = " and ".join(utility.value for utility in utilities)
         raise UsageError(f"rules with {listed}", expected="the same for all", remedy="give --gain and --cost")

@@ -23,6 +23,7 @@ from uqcli.jobs.rule_groups import groups_of, own_key, own_levels
 from uqcli.jobs.watch.days import days_of
 from uqcli.jobs.watch.promises import Promise
 from uqcli.jobs.watch.row_digest import RowDigest
+from uqcli.methods.boundary.constraint import PROMISED
 from uqcli.methods.evaluate.design import MIN_UNFLAGGED, too_few_labels
 from uqcli.rows import Rows
 
@@ -258,17 +259,14 @@ def _trials_of(rule: Saved, promises: Sequence[Promise]) -> Trials:
 def _of_boundary(rule: BoundaryArtifact, promises: Sequence[Promise]) -> Trials:
     flag, clear = ZONES.index("flag"), ZONES.index("clear")
     key, levels = own_key(rule), own_levels(rule)
+    watched = {promise.rate: PROMISED[promise.rate] for promise in promises if promise.rate in PROMISED}
 
     def trials(rows: Rows, roles: Roles) -> list[tuple[Bools, Bools]]:
         del roles
         zone, positive = rule.zones(rows), rows.labels
         flagged = zone == flag
-        masks = {
-            "precision": (flagged, positive),
-            "recall": (positive, flagged),
-            "fpr": (~positive, ~flagged),
-            "miss": (positive, zone != clear),
-        }
+        masks = {rate: rule.kept.outcomes(flagged, positive) for rate, rule in watched.items()}
+        masks["miss"] = positive, zone != clear
         group = None if key is None else groups_of(rows, key)
         listed = []
         for promise in promises:

@@ -6,26 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
+from typing import Final
 
 import msgspec
 
 from uqcli.artifacts.boundary import BoundaryArtifact, SavedExpected
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.artifacts.saved import Saved
-from uqcli.choices import ConformalMode, ConstraintKind, ReviewKind
+from uqcli.choices import ConformalMode, ReviewKind
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.exact import decimal
 from uqcli.jobs.rule_groups import own_key
+from uqcli.methods.boundary.constraint import PROMISED, listed
 from uqcli.methods.dependence import UnitSums
 from uqcli.methods.watch.conformal import coverage_bound
 
-_RATES = {
-    ConstraintKind.PRECISION: "precision",
-    ConstraintKind.RECALL: "recall",
-    ConstraintKind.MAX_FPR: "fpr",
-}
-_UPPER = frozenset({"fpr", "miss"})
-"""Rates that are promised to be at most their bound."""
+_OTHER_RATES: Final = {"miss": ("miss rate", "positives"), "coverage": ("coverage", "rows")}
+"""Names of rates that no constraint bounds, and what they count."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +32,9 @@ class Promise:
     Attributes
     ----------
     rate
-        precision, recall, fpr, miss or coverage.
+        Rate of a constraint that can be promised, miss or coverage.
     bound
-        Least rate, or for ``fpr`` and ``miss`` the largest one.
+        Least rate, or the largest one if ``is_upper``.
     origin
         Where the bound is from, in words.
     group
@@ -63,22 +60,22 @@ class Promise:
     @property
     def is_upper(self) -> bool:
         """Whether the rate is at most its bound."""
-        return self.rate in _UPPER
+        return self.rate == "miss" or (self.rate in PROMISED and PROMISED[self.rate].is_upper)
 
     @property
     def least_success(self) -> Fraction:
-        """Least probability of a success, which for ``fpr`` and ``miss`` is that there is no such event."""
+        """Least probability of a success, which for an upper bound is that there is no such event."""
         return 1 - self.bound if self.is_upper else self.bound
 
     @property
     def trials(self) -> str:
         """What it counts, in words."""
-        return {"precision": "alerts", "fpr": "negatives", "coverage": "rows"}.get(self.rate, "positives")
+        return PROMISED[self.rate].trials if self.rate in PROMISED else _OTHER_RATES[self.rate][1]
 
     def text(self) -> str:
         """Describe it."""
         where = "" if self.group is None else f" in {self.group}"
-        name = {"fpr": "false-positive rate", "miss": "miss rate"}.get(self.rate, self.rate)
+        name = PROMISED[self.rate].name if self.rate in PROMISED else _OTHER_RATES[self.rate][0]
         return f"{name} {'<=' if self.is_upper else '>='} {float(self.bound):.4g}{where}"
 
 
@@ -122,12 +119,12 @@ def promises_of(
 def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ...]:
     constraint = rule.constraint.parsed()
     rates: dict[str, Fraction] = {}
-    if constraint.kind in _RATES:
-        rates[_RATES[constraint.kind]] = constraint.numbers[0]
+    if constraint.rule.is_promise:
+        rates[str(constraint.rate)] = constraint.numbers[0]
     elif bound is None:
         raise UsageError(
             f"a rule for {constraint.text()} has no rate as its target",
-            expected="a rule for a precision, recall or false-positive rate",
+            expected=f"a rule for a {listed(rule.name for rule in PROMISED.values())}",
             remedy="give --bound S to watch its precision",
         )
     else:

@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.choices import ConstraintKind
 from uqcli.counts import Cells, Floats, Ints
 from uqcli.defaults import FOLDS
 from uqcli.methods.boundary.algorithms.st import single_threshold
@@ -20,9 +19,6 @@ from uqcli.methods.boundary.runs import TopRuns, top_runs
 
 BINS: Final = (1, 2, 4, 8)
 _MIN_ALERTS: Final = 100
-_BOUND_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
-_BOUND_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
-"""Offsets (precision) and factors (otherwise) of the requested bound, so that no single value decides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +66,7 @@ def tried_bins(
         by_score = top_runs(test.joined(1).rows[0])
         if not _most(by_score, constraint):
             continue
-        nearby = _nearby_constraints(constraint, train.total / cells.total)
+        nearby = constraint.nearby(Fraction(train.total / cells.total))
         for index, bins in enumerate(bin_counts[1:], start=1):
             gains[index, fold] = _gain(train.joined(bins), test.joined(bins), nearby, by_score)
     best = int(np.argmax(gains.mean(axis=1)))
@@ -88,22 +84,6 @@ def tried_bins(
 def fewest_of(tried: Sequence[BinsTried]) -> int:
     """Find the smallest number of bins within a standard error of the best; 1 if none was tried."""
     return min((candidate.bins for candidate in tried if candidate.behind <= candidate.error), default=1)
-
-
-def _nearby_constraints(constraint: Constraint, share: float) -> list[Constraint]:
-    """Return constraints with bounds around the requested one; numbers of rows are scaled by ``share``."""
-    kind, numbers = constraint.kind, constraint.numbers
-    if kind is ConstraintKind.UTILITY:
-        return [constraint]
-    (bound,) = numbers
-    if kind is ConstraintKind.PRECISION:
-        bounds = [bound + offset for offset in _BOUND_OFFSETS]
-    else:
-        counts_rows = kind is ConstraintKind.MAX_SELECTED and not constraint.relative
-        bounds = [bound * factor * (Fraction(share) if counts_rows else 1) for factor in _BOUND_FACTORS]
-    upper_limit = None if kind is ConstraintKind.MAX_SELECTED and not constraint.relative else 1
-    feasible = [bound for bound in bounds if bound > 0 and (upper_limit is None or bound <= upper_limit)]
-    return [replace(constraint, numbers=(nearby_bound,)) for nearby_bound in feasible or [bound]]
 
 
 def _gain(train: Cells, test: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:

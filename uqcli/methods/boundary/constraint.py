@@ -1,11 +1,15 @@
-"""Constraints as typed, and their goals for data of a given size."""
+"""Constraints as typed, and their goals for data of a given size.
+
+``RULES`` is the one place that knows what a kind of constraint is. Others ask a constraint, or its rule.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
@@ -13,8 +17,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.amounts import UNITS
-from uqcli.choices import ConstraintKind
-from uqcli.confusion import Confusion
+from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Bools, Cells, Ints
 from uqcli.errors import UsageError
 from uqcli.exact import decimal, is_number
@@ -22,6 +25,19 @@ from uqcli.methods.boundary.goals import Goal, KeepBudget, KeepPrecision, KeepRe
 from uqcli.methods.boundary.precision import Margin, precision_bound
 
 _MAX_UTILITY: Final = 2**31
+_BOUND_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
+_BOUND_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
+"""Offsets (precision) and factors (otherwise) of the requested bound, for bounds near it."""
+
+
+class ConstraintKind(StrEnum):
+    """Constraint of a boundary."""
+
+    PRECISION = "precision"
+    RECALL = "recall"
+    MAX_SELECTED = "max-selected"
+    MAX_FPR = "max-fpr"
+    UTILITY = "utility"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +72,29 @@ class Constraint:
     amounts: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def is_upper(self) -> bool:
-        """Whether its bound is an upper one."""
-        return self.kind in (ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR)
+    def rule(self) -> ConstraintRule:
+        """Definition of its kind."""
+        return RULES[self.kind]
+
+    @property
+    def is_utility(self) -> bool:
+        """Whether it is the gain and the cost of a flagged row, and no bound."""
+        return self.kind is ConstraintKind.UTILITY
+
+    @property
+    def limits_alerts(self) -> bool:
+        """Whether it bounds the flagged rows, by number or share."""
+        return self.rule.rate is Rate.ALERTS
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether its bound is a number of rows."""
+        return self.limits_alerts and not self.relative
+
+    @property
+    def rate(self) -> Rate | None:
+        """Rate that it bounds; None for a utility, and for a number of rows."""
+        return None if self.counts_rows else self.rule.rate
 
     def leaves_recall(self, true_positives: int, positives: int) -> bool:
         """Whether a boundary has the recall that is also required; exact."""
@@ -66,11 +102,11 @@ class Constraint:
 
     def goal(self, cells: Cells) -> Goal:
         """Return the goal of the constraint on given cells."""
-        return RULES[self.kind].goal(self, cells)
+        return self.rule.goal(self, cells)
 
     def objective(self, fit: Confusion[int]) -> Fraction:
         """Compute the objective among boundaries that meet the constraint."""
-        return RULES[self.kind].objective(self, fit)
+        return self.rule.objective(self, fit)
 
     def value_of(self, fit: Confusion[int]) -> tuple[Fraction, float | None] | None:
         """Compute the value of a boundary: gains less costs, and the share of all positives' gain.
@@ -79,7 +115,7 @@ class Constraint:
         -------
         None if the constraint is no utility; the share is None if the positives have no gain.
         """
-        if self.kind is not ConstraintKind.UTILITY:
+        if not self.is_utility:
             return None
         gained, lost = (
             self._amount_of("gain", fit, positive=True),
@@ -132,7 +168,7 @@ class Constraint:
     @property
     def sets_odds(self) -> bool:
         """Whether it states how many true positives are worth a false positive."""
-        return RULES[self.kind].odds is not None and not self.amounts
+        return self.rule.odds is not None and not self.amounts
 
     @property
     def odds(self) -> Fraction | None:
@@ -140,25 +176,29 @@ class Constraint:
 
         A precision is taken as the threshold probability s, with odds s / (1 - s). A utility has cost / gain.
         """
-        odds_of = RULES[self.kind].odds
+        odds_of = self.rule.odds
         return None if odds_of is None or self.amounts else odds_of(self)
 
     def text(self) -> str:
         """Describe the constraint."""
         also = "" if self.recall is None else f" and recall >= {self.recall}"
-        return f"{RULES[self.kind].text.format(self.value)}{also}"
+        return f"{self.rule.text.format(self.value)}{also}"
 
     def target(self) -> str:
-        """Describe the constraint, as a target if it bounds a rate."""
-        rates = (ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.MAX_FPR)
-        return f"target {self.text()}" if self.kind in rates else self.text()
+        """Describe the constraint, as a target if it can be promised."""
+        return f"target {self.text()}" if self.rule.is_promise else self.text()
 
     def aim(self, bound: str = "") -> str:
         """Describe objective and constraint; ``bound`` replaces the constraint's own description."""
-        rule = RULES[self.kind]
-        if not rule.objective_name:
+        if self.rule.maximised is None:
             return f"the {bound or self.text()}"
-        return f"the highest {rule.objective_name} with {bound or self.text()}"
+        return f"the highest {self.rule.maximised} with {bound or self.text()}"
+
+    def nearby(self, share: Fraction) -> list[Constraint]:
+        """Return constraints with bounds around the requested one, for a share of the rows."""
+        if self.rule.nearby is None:
+            return [self]
+        return [replace(self, numbers=(bound,)) for bound in self.rule.nearby(self, share) or self.numbers]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,20 +213,69 @@ class ConstraintRule:
         Function from a constraint and cells to a goal.
     text
         Description, with a placeholder for the typed value.
+    title
+        Title of a page on a rule, with placeholders for the flagged ``rows``, the positives ``found``, the
+        ``value`` as typed or as a ``limit``, all rows (``of_rows``) and the ``precision``.
+    options
+        Options that set it, joined for a sentence.
+    rate
+        Rate that it bounds, of ``Confusion.trials``; None for a utility. A number of flagged rows is no rate.
+    is_upper
+        Whether its bound is an upper one.
+    is_budget
+        Whether it limits flagged rows or false positives, so that a rule need not reach a rate to meet it.
+    maximised
+        Rate that is the objective; None if the description includes the objective.
     objective
         Objective, from the counts of a boundary.
-    objective_name
-        Name of the objective; empty if the description includes it.
     odds
         True positives that are worth one false positive; None if the constraint sets none.
+    nearby
+        Function from a constraint to bounds around its own, for a share of the rows; they choose the number
+        of bins together, so that no single value decides. None without a bound.
+    in_target
+        Function from a constraint on target data and the class weights w(1) and w(0) there to one on the
+        source data; None if it cannot be stated for target data.
+    is_promise
+        Whether a rule can promise its rate on new data: as a target, certified, and watched by the name of
+        the rate. It then has the following words.
+    name
+        Name of the rate in sentences.
+    guarantee
+        What a certificate guarantees, with a placeholder for the bound in percent.
+    result
+        What the successes of the rate are, in a sentence on their number.
+    trials
+        What ``watch`` counts.
+    success
+        What a success of the rate is called in an audit.
     """
 
     read: Callable[[str], Constraint]
     goal: Callable[[Constraint, Cells], Goal]
     text: str
+    title: str = "{rows}: {found} at precision {precision}"
+    options: str
+    rate: Rate | None = None
+    is_upper: bool = False
+    is_budget: bool = False
+    maximised: Rate | None = Rate.RECALL
     objective: Callable[[Constraint, Confusion[int]], Fraction] = lambda _, fit: Fraction(fit.true_positives)
-    objective_name: str = "recall"
     odds: Callable[[Constraint], Fraction | None] | None = None
+    nearby: Callable[[Constraint, Fraction], Sequence[Fraction]] | None = None
+    in_target: Callable[[Constraint, Fraction, Fraction], Constraint] | None = None
+    is_promise: bool = False
+    name: str = ""
+    guarantee: str = ""
+    result: str = ""
+    trials: str = ""
+    success: str = "flagged"
+
+    @property
+    def kept(self) -> Rate:
+        """Rate with the least value that the bound requires: for an upper bound, the complement."""
+        assert self.rate is not None  # as it is asked for promises only
+        return self.rate.complement if self.is_upper else self.rate
 
 
 def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
@@ -229,39 +318,31 @@ def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
     return tuple(constraint_from(**{name: value}) for value in values)
 
 
-def constraint_from(
-    *,
-    precision: str | None = None,
-    recall: str | None = None,
-    max_selected: str | None = None,
-    max_fpr: str | None = None,
-    gain: str | None = None,
-    cost: str | None = None,
-) -> Constraint:
+def constraint_from(**options: str | None) -> Constraint:
     """Parse the given constraint; gain and cost together are a single constraint.
+
+    Parameters
+    ----------
+    **options
+        Values by option: ``gain``, ``cost``, and kinds of constraints with underscores.
 
     Raises
     ------
     UsageError
         None or several are given, or see ``parse_constraint``.
     """
-    options = {
-        ConstraintKind.PRECISION: precision,
-        ConstraintKind.RECALL: recall,
-        ConstraintKind.MAX_SELECTED: max_selected,
-        ConstraintKind.MAX_FPR: max_fpr,
-        ConstraintKind.UTILITY: gain or cost,
-    }
-    chosen = [(kind, value) for kind, value in options.items() if value is not None]
-    if [kind for kind, _ in chosen] == [ConstraintKind.PRECISION, ConstraintKind.RECALL]:
-        return precision_and_recall(precision or "", recall or "")
-    if len(chosen) != 1:
-        found = "no constraint given" if not chosen else "more than one constraint given"
+    given = {name: value for name, value in options.items() if value is not None}
+    gain, cost = given.pop("gain", None), given.pop("cost", None)
+    has_worth = (gain or cost) is not None
+    if set(given) == {"precision", "recall"} and not has_worth:
+        return precision_and_recall(**given)
+    if len(given) + has_worth != 1:
+        found = "no constraint given" if not given else "more than one constraint given"
         names = "--precision, --recall, both of these, --max-selected, --max-fpr, or --gain and --cost"
         raise UsageError(found, expected=f"exactly one of {names}", remedy="for example --precision 0.7")
-    kind, value = chosen[0]
-    if kind is not ConstraintKind.UTILITY:
-        return parse_constraint(kind, value)
+    if given:
+        ((name, value),) = given.items()
+        return parse_constraint(ConstraintKind(name.replace("_", "-")), value)
     if gain is None or cost is None:
         raise UsageError("only one of --gain and --cost given", expected="both")
     return utility(gain, cost)
@@ -289,7 +370,7 @@ def with_margin(constraint: Constraint, standard_errors: str | None) -> Constrai
     """
     if standard_errors is None:
         return constraint
-    if constraint.kind is not ConstraintKind.PRECISION:
+    if constraint.rate is not Rate.PRECISION:
         raise UsageError(f"--margin with --{constraint.kind}", expected="--precision")
     return replace(constraint, margin=decimal("margin", standard_errors))
 
@@ -414,36 +495,125 @@ def _odds_of_utility(constraint: Constraint) -> Fraction:
     return cost / gain
 
 
+def _by_offsets(constraint: Constraint, share: Fraction) -> list[Fraction]:
+    del share
+    return _rates(constraint.numbers[0] + offset for offset in _BOUND_OFFSETS)
+
+
+def _by_factors(constraint: Constraint, share: Fraction) -> list[Fraction]:
+    if constraint.counts_rows:
+        return [constraint.numbers[0] * factor * share for factor in _BOUND_FACTORS]
+    return _rates(constraint.numbers[0] * factor for factor in _BOUND_FACTORS)
+
+
+def _rates(bounds: Iterable[Fraction]) -> list[Fraction]:
+    return [bound for bound in bounds if 0 < bound <= 1]
+
+
+def _precision_in_source(constraint: Constraint, positive: Fraction, negative: Fraction) -> Constraint:
+    """Convert a precision ``TP w(1) / (TP w(1) + FP w(0)) >= s`` on target data.
+
+    On the source data it is ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``.
+    """
+    (precision,) = constraint.numbers
+    bound = precision * negative / (precision * negative + (1 - precision) * positive)
+    return replace(constraint, numbers=(bound,))
+
+
+def _same_in_source(constraint: Constraint, positive: Fraction, negative: Fraction) -> Constraint:
+    """Return a constraint on a rate of one class, which does not depend on the class priors."""
+    del positive, negative
+    return constraint
+
+
 RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
     {
         ConstraintKind.PRECISION: ConstraintRule(
             read=_read_share(ConstraintKind.PRECISION, above=0),
             goal=_keep_precision,
             text="precision >= {}",
+            title="{rows} at precision {value}: {found}",
+            options="--precision",
+            rate=Rate.PRECISION,
             odds=_odds_of_precision,
+            nearby=_by_offsets,
+            in_target=_precision_in_source,
+            is_promise=True,
+            name="precision",
+            guarantee="precision is at least {:g} %",
+            result="flagged rows are positive",
+            trials="alerts",
+            success="true positive",
         ),
         ConstraintKind.RECALL: ConstraintRule(
             read=_read_share(ConstraintKind.RECALL, above=0),
             goal=_keep_recall,
             text="recall >= {}",
+            options="--recall",
+            rate=Rate.RECALL,
+            maximised=Rate.PRECISION,
             objective=lambda _, fit: Fraction(fit.true_positives, fit.selected),
-            objective_name="precision",
+            nearby=_by_factors,
+            in_target=_same_in_source,
+            is_promise=True,
+            name="recall",
+            guarantee="recall is at least {:g} %",
+            result="positive rows are flagged",
+            trials="positives",
         ),
         ConstraintKind.MAX_SELECTED: ConstraintRule(
-            read=_read_max_selected, goal=_keep_selected, text="at most {} flagged"
+            read=_read_max_selected,
+            goal=_keep_selected,
+            text="at most {} flagged",
+            title="Flag at most {limit} of {of_rows}: {found}",
+            options="--max-selected",
+            rate=Rate.ALERTS,
+            is_upper=True,
+            is_budget=True,
+            nearby=_by_factors,
         ),
         ConstraintKind.MAX_FPR: ConstraintRule(
             read=_read_share(ConstraintKind.MAX_FPR),
             goal=_keep_fpr,
             text="false-positive rate <= {}",
+            title="{rows} at a false-positive rate of {value}: {found}",
+            options="--max-fpr",
+            rate=Rate.FPR,
+            is_upper=True,
+            is_budget=True,
+            nearby=_by_factors,
+            in_target=_same_in_source,
+            is_promise=True,
+            name="false-positive rate",
+            guarantee="the false-positive rate is at most {:g} %",
+            result="negative rows are flagged",
+            trials="negatives",
         ),
         ConstraintKind.UTILITY: ConstraintRule(
             read=_read_utility,
             goal=_maximise_utility,
             text="highest utility ({})",
+            options="--gain and --cost",
+            maximised=None,
             objective=_utility_of,
-            objective_name="",
             odds=_odds_of_utility,
         ),
     }
 )
+
+PROMISED: Final[Mapping[str, ConstraintRule]] = MappingProxyType(
+    {str(rule.rate): rule for rule in RULES.values() if rule.is_promise}
+)
+"""Kinds of constraints that a rule can promise on new data, by the name of their rate."""
+
+
+def listed(words: Iterable[str]) -> str:
+    """Join words for what may be chosen.
+
+    Examples
+    --------
+    >>> listed(["--precision", "--recall", "--max-fpr"])
+    '--precision, --recall or --max-fpr'
+    """
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last

@@ -13,9 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.choices import Algorithm
+from uqcli.confusion import Rate
 from uqcli.counts import Cells, Ints
-from uqcli.methods.boundary.constraint import Constraint, parse_constraint
+from uqcli.methods.boundary.constraint import Constraint, ConstraintKind, parse_constraint
 from uqcli.methods.boundary.draws_of_cells import resampled
 from uqcli.methods.boundary.expected import DRAWS, Expected, SelectionCounts, by_optimism, enough_draws
 from uqcli.methods.boundary.ranking.smoothing import (
@@ -183,7 +184,7 @@ def _at(
 ) -> tuple[PointOnGrid, PointOnGrid | None] | None:
     """Find the rule and the single threshold for a constraint on the target data."""
     in_source = constraint if class_weights is None else class_weights.in_source(constraint)
-    if constraint.kind is ConstraintKind.PRECISION:
+    if constraint.rate is Rate.PRECISION:
         in_source = replace(in_source, margin=margin)
     rule = rules.at(in_source)
     if rule is None:

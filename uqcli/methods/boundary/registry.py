@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 
-from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.choices import Algorithm
 from uqcli.counts import Cells
+from uqcli.methods.boundary.constraint import ConstraintKind
 from uqcli.methods.boundary.goals import Goal, Tops
 
 

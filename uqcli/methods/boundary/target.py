@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
-from uqcli.choices import ConstraintKind
 from uqcli.errors import UsageError
-from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.constraint import RULES, Constraint, listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +36,6 @@ class BinaryWeights:
     def in_source(self, constraint: Constraint) -> Constraint:
         """Convert a constraint on the target data to one on the source data, in exact fractions.
 
-        Precision ``TP w(1) / (TP w(1) + FP w(0)) >= s`` is
-        ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``.
-        Recall and false-positive rate concern one class each and do not change.
-
         Raises
         ------
         UsageError
@@ -51,10 +46,7 @@ class BinaryWeights:
             raise UsageError(
                 "a class has weight 0 in the new data", expected="a positive weight for both classes"
             )
-        if constraint.kind in (ConstraintKind.RECALL, ConstraintKind.MAX_FPR):
-            return constraint
-        if constraint.kind is not ConstraintKind.PRECISION:
-            raise UsageError(f"--shift with {constraint.kind}", expected="--precision, --recall or --max-fpr")
-        (precision,) = constraint.numbers
-        bound = precision * negative / (precision * negative + (1 - precision) * positive)
-        return replace(constraint, numbers=(bound,))
+        if constraint.rule.in_target is None:
+            options = listed(rule.options for rule in RULES.values() if rule.in_target is not None)
+            raise UsageError(f"--shift with {constraint.kind}", expected=options)
+        return constraint.rule.in_target(constraint, positive, negative)

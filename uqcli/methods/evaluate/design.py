@@ -300,6 +300,8 @@ def _outcomes_of(rate: Rate, rule: int) -> tuple[Part, Part]:
             label: bool | None = True
         case Rate.FPR:
             label = False
+        case Rate.SPECIFICITY:
+            chosen, label = others(chosen), False
         case Rate.CAUGHT:
             chosen, label = catches(rule), True
         case Rate.REVIEWED:

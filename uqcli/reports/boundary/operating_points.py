@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.choices import Algorithm
 from uqcli.counts import Cells
 from uqcli.document import (
     Figure,
@@ -16,7 +16,7 @@ from uqcli.document import (
     count,
     percent,
 )
-from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.constraint import RULES, Constraint, ConstraintKind
 from uqcli.methods.boundary.operating_points import PointOnGrid, operating_points
 from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.reports.boundary.expected import expected_metrics
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _NAMES: Final = {ConstraintKind.PRECISION: "precision", ConstraintKind.MAX_SELECTED: "alerts"}
 _OTHER_CONSTRAINTS: Final = frozenset(
-    {"--precision", "--recall", "--max-selected", "--max-fpr", "--gain", "--cost"}
+    option for rule in RULES.values() for option in rule.options.split(" and ")
 )
 
 
@@ -89,7 +89,7 @@ def _point(
     assert precision is not None
     assert recall is not None
     alerts, utility = point.boundary.fit.selected, None
-    if asked.kind is ConstraintKind.UTILITY and precision.value is not None:
+    if asked.is_utility and precision.value is not None:
         gain, cost = map(float, asked.numbers)
         utility = alerts * (gain * precision.value - cost * (1 - precision.value))
     return OperatingPoint(

@@ -30,8 +30,8 @@ from uqcli.artifacts.boundary import (
     zones_table,
 )
 from uqcli.artifacts.saved import Source
-from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind, GroupBound, ReviewKind
-from uqcli.confusion import Confusion
+from uqcli.choices import Algorithm, AlgorithmChoice, GroupBound, ReviewKind
+from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Cells
 from uqcli.document import (
     Claim,
@@ -213,7 +213,7 @@ class BoundaryReport(OneResult):
 
     def _value_metrics(self) -> Metrics:
         """Value of the flagged rows, and the share of all positives' gain; empty without gain and cost."""
-        if self.constraint.kind is not ConstraintKind.UTILITY:
+        if not self.constraint.is_utility:
             return {}
         value = self._value_of(self.chosen.found)
         return {"value": float(value[0]) if value else None, "value_caught": value[1] if value else None}
@@ -298,7 +298,7 @@ class BoundaryReport(OneResult):
             data = f"{data} in each"
         review = f", {self.review.text()}" if self.review else ""
         of_rows = ""
-        if self.constraint.kind is ConstraintKind.MAX_SELECTED and not self.constraint.relative:
+        if self.constraint.counts_rows:
             of_rows = f" of {rows_of(self.rows)}"
         title = f"{name} for {self.constraint.target()}{of_rows}{data}{margin}{review}"
         if self.unsaved is not None or (self.compared and self._is_single_threshold):
@@ -499,7 +499,7 @@ class BoundaryReport(OneResult):
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
         sentence = f"the calibration set has no row in {bins}; new rows there are never flagged."
         empty = [sentence] if self.empty_bins else []
-        alerts = self._alert_cautions() if self.constraint.kind is ConstraintKind.MAX_SELECTED else []
+        alerts = self._alert_cautions() if self.constraint.limits_alerts else []
         groups = self.groups.cautions() if self.groups else []
         other = [] if self.other_direction is None else [self.other_direction.sentence()]
         refuted = [f"no precision on target data: {self._refuted}."] if self._refuted else []
@@ -593,7 +593,7 @@ class BoundaryReport(OneResult):
         boundary = self.chosen.found
         if boundary is None or self.certification is not None or boundary.fit.selected >= _FEW_ALERTS:
             return ""
-        if self.constraint.kind is not ConstraintKind.PRECISION:
+        if self.constraint.rate is not Rate.PRECISION:
             return ""
         return f"the rule rests on {boundary.fit.selected} alerts; its precision on new data is unknown."
 
@@ -608,11 +608,7 @@ class BoundaryReport(OneResult):
             often = "some" if constraint.margin else "about half of"
             with_margin = "" if self._clustered else " (one in six with --margin 1)"
             return [f"{often} such rules miss on new data{with_margin}."]
-        if (
-            constraint.kind is not ConstraintKind.PRECISION
-            or expected is None
-            or self.class_weights is not None
-        ):
+        if constraint.rate is not Rate.PRECISION or expected is None or self.class_weights is not None:
             return []
         if (expected.precision.value or 0) >= constraint.numbers[0]:
             return []
@@ -620,7 +616,7 @@ class BoundaryReport(OneResult):
 
     def _budget(self) -> list[str]:
         """State what a limit of alerts is relative to, and what to expect in new files."""
-        if self.constraint.kind is not ConstraintKind.MAX_SELECTED or self.chosen.found is None:
+        if not self.constraint.limits_alerts or self.chosen.found is None:
             return []
         selected = self.chosen.found.fit.selected
         daily = " For N alerts a day: apply --top N --per DAY." if self._orders_rows else ""
@@ -667,7 +663,7 @@ class BoundaryReport(OneResult):
         several = len(self.candidates) > 1
         header = ["", "recall", "precision", "flagged"]
         if several:
-            has_value = self.constraint.kind is ConstraintKind.UTILITY
+            has_value = self.constraint.is_utility
             more = [*(["value"] if has_value else []), "expected recall", "expected precision"]
             lines = [
                 (
@@ -706,7 +702,7 @@ class BoundaryReport(OneResult):
 
     def _value_cell(self, boundary: FittedBoundary | None) -> list[str]:
         """Format the value of a boundary; an empty list without gain and cost."""
-        if self.constraint.kind is not ConstraintKind.UTILITY:
+        if not self.constraint.is_utility:
             return []
         value = self._value_of(boundary)
         return ["" if value is None else money(float(value[0]))]
@@ -824,7 +820,7 @@ class BoundaryReport(OneResult):
         if self._closest is None:
             subject = "no boundary" if self.groups is None else "no boundary of a group"
             return f"{subject} with {self.constraint.text()} has a positive result"
-        if self.constraint.kind is ConstraintKind.PRECISION:
+        if self.constraint.rate is Rate.PRECISION:
             return self._precision_shortfall(self._closest)
         return (
             f"no boundary with {self.constraint.text()} finds a positive row; the closest flags "

@@ -13,8 +13,8 @@ import numpy as np
 
 from uqcli.artifacts.boundary import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.artifacts.saved import Source
-from uqcli.choices import ConstraintKind, ReviewKind
-from uqcli.confusion import Confusion
+from uqcli.choices import ReviewKind
+from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Ints
 from uqcli.document import (
     Claim,
@@ -128,6 +128,8 @@ class MeasuredBoundary:
         sets no odds, or with class weights.
     weighted
         Sums of sampling weights, in units; None if rows count by weight alone.
+    promised
+        Rate that the constraint bounds, a metric even if it is none of other rules.
     """
 
     confusion: Confusion[int]
@@ -143,6 +145,14 @@ class MeasuredBoundary:
     net_benefit: Estimate | None = None
     clusters: ClusterNumbers | None = None
     weighted: Confusion[int] | None = None
+    promised: Rate | None = None
+
+    def rate(self, rate: Rate) -> Estimate:
+        """Return the estimate of a rate of flagged rows."""
+        if rate is Rate.SPECIFICITY:
+            return self.fpr.complement()
+        estimate: Estimate = getattr(self, rate)
+        return estimate
 
     @property
     def totals(self) -> Confusion[int]:
@@ -159,6 +169,7 @@ class MeasuredBoundary:
         counts = self.confusion
         optional = {"target_precision": self.target_precision}, {"net_benefit": self.net_benefit}
         target, benefit = ({k: v for k, v in part.items() if v is not None} for part in optional)
+        specificity = self.promised is Rate.SPECIFICITY
         return {
             **target,
             "precision": self.precision,
@@ -172,6 +183,7 @@ class MeasuredBoundary:
             "promise_broken": self.promise_broken,
             **benefit,
             "selected_share": self.selected_share,
+            **({"specificity": self.rate(Rate.SPECIFICITY)} if specificity else {}),
             **({} if self.clusters is None else vars(self.clusters)),
             **({} if self.zones is None else vars(self.zones)),
             **({} if self.value is None else self.value.metrics()),
@@ -480,7 +492,7 @@ class EvaluateReport(Evaluated):
         numbers = [
             key_rate(
                 f"precision (target {artifact.constraint.value})"
-                if artifact.constraint.kind == ConstraintKind.PRECISION
+                if artifact.constraint.parsed().rate is Rate.PRECISION
                 else "precision",
                 measured.precision,
                 self.parameters.confidence,
@@ -703,12 +715,12 @@ class EvaluateReport(Evaluated):
     def _figures(self) -> list[Figure]:
         """Build the figure of rates with their targets."""
         panels = []
-        for kind in (ConstraintKind.PRECISION, ConstraintKind.RECALL):
+        for rate in (Rate.PRECISION, Rate.RECALL):
             measured = [
-                NamedRate(name=name, rate=getattr(evaluated, kind), target=_target(artifact, kind))
+                NamedRate(name=name, rate=evaluated.rate(rate), target=_target(artifact, rate))
                 for name, artifact, evaluated in self.results
             ]
-            panels.append((str(kind).capitalize(), measured))
+            panels.append((str(rate).capitalize(), measured))
         zones = [
             NamedRate(name=name, rate=evaluated.zones.caught, target=_least_caught(artifact))
             for name, artifact, evaluated in self.results
@@ -722,9 +734,9 @@ class EvaluateReport(Evaluated):
         return [] if self._same_counts() else [OWN_DATA_CAUTION]
 
 
-def _target(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
-    constraint = artifact.constraint
-    return float(constraint.value) if constraint.kind == kind else None
+def _target(artifact: BoundaryArtifact, rate: Rate) -> float | None:
+    constraint = artifact.constraint.parsed()
+    return float(constraint.value) if constraint.rate is rate else None
 
 
 def _least_caught(artifact: BoundaryArtifact) -> float | None:

@@ -11,7 +11,7 @@ from scipy.special import betainc
 
 from tests.oracles.certificate import last_certified
 from tests.properties.strategies import as_cells, cell_rows
-from uqcli.choices import ConstraintKind
+from uqcli.confusion import Rate
 from uqcli.counts import LOWEST, CellRow, Cells
 from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.boundary.ranking.certificate import (
@@ -114,7 +114,7 @@ def test_recall_ends_at_the_strictest_and_false_positives_at_the_loosest_certifi
 def test_a_review_never_ends_above_the_flagged_zone():
     pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
     test = with_counts(pilot, [([200] * 10, [4] * 8 + [190] * 2)])
-    caught = [Promise(kind=ConstraintKind.RECALL, minimum=Fraction(1, 10))]
+    caught = [Promise(rate=Rate.RECALL, minimum=Fraction(1, 10))]
     certifier = Certifier.from_cells(pilot, test)
     alone = certifier.certify(caught, 0.05)
     below = certifier.certify(caught, 0.05, at_least=2)
@@ -164,21 +164,16 @@ def test_an_estimate_of_rows_rests_on_at_least_30_alerts():
 def test_a_stricter_bound_never_needs_fewer_rows(seed, kind):
     """Whichever boundary the sequence starts with, and none is never followed by a number."""
     random = np.random.default_rng(seed)
-    rate = np.sort(random.random(10))
+    rates = np.sort(random.random(10))
     counts = random.integers(0, 60, 10)
-    pilot = as_cells([[(int(n), int(random.binomial(n, p))) for n, p in zip(counts + 5, rate, strict=True)]])
-    test = with_counts(pilot, [(list(counts * 4), random.binomial(counts * 4, rate).tolist())])
+    pilot = as_cells([[(int(n), int(random.binomial(n, p))) for n, p in zip(counts + 5, rates, strict=True)]])
+    test = with_counts(pilot, [(list(counts * 4), random.binomial(counts * 4, rates).tolist())])
     levels = np.linspace(0.05, 0.995, 40)
     certifier = Certifier.from_cells(pilot, test)
-    kinds = {"precision": ConstraintKind.PRECISION, "recall": ConstraintKind.RECALL}
+    rate = Rate.SPECIFICITY if kind == "max_fpr" else Rate(kind)
     needed = [
         certifier.rows_needed(
-            [
-                Promise(
-                    kind=kinds.get(kind, ConstraintKind.MAX_FPR),
-                    minimum=Fraction(level).limit_denominator(10**6),
-                )
-            ],
+            [Promise(rate=rate, minimum=Fraction(level).limit_denominator(10**6))],
             0.1,
         )
         for level in levels

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.oracles import smoothing
 from tests.properties.strategies import PRECISIONS, as_cells, cell_rows, precision_constraint
-from uqcli.choices import Algorithm, ConstraintKind
-from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.choices import Algorithm
+from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
 from uqcli.methods.boundary.optimum import optimise
 from uqcli.methods.boundary.ranking import smoothing as smoothing_of_cells
 from uqcli.methods.boundary.ranking.smoothing import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.choices import ConstraintKind
 from uqcli.counts import Cells
 from uqcli.kernels.frontier import bin_frontier
+from uqcli.methods.boundary.constraint import ConstraintKind
 from uqcli.methods.boundary.goals import Goal, Tops
 from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.runs import in_all_rows, top_runs

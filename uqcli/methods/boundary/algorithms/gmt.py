@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from uqcli.choices import ConstraintKind
 from uqcli.counts import Cells
+from uqcli.methods.boundary.constraint import ConstraintKind
 from uqcli.methods.boundary.goals import Goal, Tops
 from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.runs import top_runs

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.choices import ConstraintKind
 from uqcli.counts import Cells, Floats, distinct_cells
 from uqcli.errors import DataError
 from uqcli.methods.boundary.algorithms.st import single_threshold
-from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.constraint import Constraint, ConstraintKind
 from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.rows import Rows

@@ -16,10 +16,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from uqcli.choices import ConstraintKind
+from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Cells, Floats, Ints
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.ranking.drawn_rows import DrawnRows
@@ -45,35 +46,35 @@ class Promise:
 
     Attributes
     ----------
-    kind
-        Rate: precision, recall, or for a maximum false-positive rate the specificity.
+    rate
+        For a maximum false-positive rate it is the specificity.
     minimum
         In [0, 1].
     """
 
-    kind: ConstraintKind
+    rate: Rate
     minimum: Fraction
 
     def counts(
         self, true_positives: Ints | Floats, selected: Ints | Floats, rows: float, positives: float
     ) -> tuple[Ints | Floats, Ints | Floats]:
         """Return the successes and trials of the rate for several boundaries, of their shape."""
-        if self.kind is ConstraintKind.PRECISION:
-            return true_positives, selected
-        if self.kind is ConstraintKind.RECALL:
-            return true_positives, np.full_like(selected, positives)
-        negatives = np.full_like(selected, rows - positives)
-        return negatives - (selected - true_positives), negatives
+        confusion = Confusion[Any](
+            rows=np.full_like(selected, rows),
+            positives=np.full_like(selected, positives),
+            selected=selected,
+            true_positives=true_positives,
+        )
+        return confusion.trials(self.rate)
 
 
 def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
-    """Return the promises of a constraint on precision, recall, both, or the false-positive rate."""
-    (bound, *_), kind = constraint.numbers, constraint.kind
-    minimum = 1 - bound if kind is ConstraintKind.MAX_FPR else bound
-    promise = Promise(kind=kind, minimum=minimum)
+    """Return the promises of a constraint on a rate, or on precision and recall."""
+    (bound, *_), rule = constraint.numbers, constraint.rule
+    promise = Promise(rate=rule.kept, minimum=1 - bound if rule.is_upper else bound)
     if constraint.recall is None:
         return (promise,)
-    return promise, Promise(kind=ConstraintKind.RECALL, minimum=Fraction(constraint.recall))
+    return promise, Promise(rate=Rate.RECALL, minimum=Fraction(constraint.recall))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +171,7 @@ class Certifier:
         start = self._start(promises)
         if start is None:
             return NotCertified(p_value=None, rows_needed=None)
-        only_recall = all(promise.kind is ConstraintKind.RECALL for promise in promises)
+        only_recall = all(promise.rate is Rate.RECALL for promise in promises)
         end, step = (-1, -1) if only_recall else (len(self.nested.order), 1)
         sequence = np.arange(start, end, step)
         tested = self._counts()

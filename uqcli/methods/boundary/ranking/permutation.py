@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 
 from uqcli.amounts import UNITS
-from uqcli.choices import ConstraintKind
 from uqcli.confusion import Confusion
 from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, Ints, run_starts
 from uqcli.defaults import FOLDS
@@ -452,7 +451,7 @@ def gain_of(
     )
     if grid.amounts is not None:
         return replace(found, value=grid.value_gained(constraint))
-    if constraint.kind is not ConstraintKind.UTILITY:
+    if not constraint.is_utility:
         return found
     # at equal alerts, one more true positive means one false positive fewer
     full_recall_value = float(sum(constraint.numbers)) * int(grid.by_score.hits[-1])
@@ -491,7 +490,7 @@ def _resampled(
     keys = grid.shares.ravel()[present], from_top[present]
     orders = [np.unique(column, return_inverse=True)[1] for column in keys]
     seed, digest = key
-    measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
+    measures = [_more_recall, *([_more_value] if constraint.is_utility else [])]
     if grid.amounts is not None:
         measures = []
 
