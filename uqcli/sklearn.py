@@ -201,11 +201,11 @@ class BoundaryClassifier(_OverScores):
     """Decisions by a boundary over score and uncertainty, as ``uqcli boundary``.
 
     A row has the second class if its score reaches the threshold of its uncertainty. Give one constraint:
-    ``precision``, ``recall`` or both, ``max_selected``, or ``max_fpr``.
+    ``precision``, ``recall`` or both, ``max_selected``, ``max_fpr``, or ``min_specificity``.
 
     Parameters
     ----------
-    precision, recall, max_selected, max_fpr
+    precision, recall, max_selected, max_fpr, min_specificity
         As in ``uqcli.find_boundary``.
     algorithm, uncertainty_bins
         None for the default.
@@ -236,6 +236,7 @@ class BoundaryClassifier(_OverScores):
         recall: Decimal | None = None,
         max_selected: Decimal | None = None,
         max_fpr: Decimal | None = None,
+        min_specificity: Decimal | None = None,
         algorithm: str | None = None,
         uncertainty_bins: int | None = None,
         score_column: ColumnKey = 0,
@@ -246,6 +247,7 @@ class BoundaryClassifier(_OverScores):
         self.recall = recall
         self.max_selected = max_selected
         self.max_fpr = max_fpr
+        self.min_specificity = min_specificity
         self.algorithm = algorithm
         self.uncertainty_bins = uncertainty_bins
         self.score_column = score_column
@@ -275,6 +277,7 @@ class BoundaryClassifier(_OverScores):
                 recall=self.recall,
                 max_selected=self.max_selected,
                 max_fpr=self.max_fpr,
+                min_specificity=self.min_specificity,
                 algorithm=self.algorithm,
                 uncertainty_bins=self.uncertainty_bins,
                 seed=self.random_state,

@@ -126,6 +126,7 @@ CASES = [
     boundary_case("--max-selected 5%", max_selected="5%"),
     boundary_case("--max-selected 40", max_selected=40),
     boundary_case("--max-fpr 0.1", max_fpr=0.1),
+    boundary_case("--min-specificity 0.9", min_specificity=0.9),
     boundary_case("--gain 3 --cost 1", gain=3, cost=1),
     boundary_case("--precision 0.4 --certify 0.2 --seed 3", precision=0.4, certify="0.2", seed=3),
     boundary_case("--recall 0.4 --certify 0.2", recall=0.4, certify="0.2"),

@@ -86,6 +86,7 @@ CASES = (
             ("--on-invalid", "ignore"),
             ("--threads", "0"),
             ("--max-fpr", "0.5"),
+            ("--min-specificity", "0.5"),
             ("--gain", "1"),
             ("--algorithm", "ew-dpmt", "--score-bins", "all"),
             ("--grid", "nowhere.json"),

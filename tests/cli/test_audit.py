@@ -101,6 +101,7 @@ RULES = {
     "precision": (("boundary", "fit.csv", "--precision", "0.6"), Fraction(6, 10), False),
     "recall": (("boundary", "fit.csv", "--recall", "0.8"), Fraction(8, 10), False),
     "false positives": (("boundary", "fit.csv", "--max-fpr", "0.1"), Fraction(1, 10), True),
+    "true negatives": (("boundary", "fit.csv", "--min-specificity", "0.9"), Fraction(9, 10), False),
     "share": (("boundary", "fit.csv", "--max-selected", "20%"), Fraction(2, 10), True),
 }
 
@@ -116,6 +117,7 @@ def test_segments_of_a_rule_are_tested_by_its_target(uqcli, files, rule):
         "precision": (flagged, positive),
         "recall": (positive, flagged),
         "false positives": (~positive, flagged),
+        "true negatives": (~positive, ~flagged),
         "share": (flagged | ~flagged, flagged),
     }[rule]
     assert report["audit"]

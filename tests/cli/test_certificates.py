@@ -34,6 +34,7 @@ PROMISES = {
     "precision": (("--precision", "0.6"), {"precision": 0.6}, "precision >= 0.6"),
     "recall": (("--recall", "0.6"), {"recall": 0.6}, "recall >= 0.6"),
     "fpr": (("--max-fpr", "0.1"), {"fpr": 0.1}, "false-positive rate <= 0.1"),
+    "specificity": (("--min-specificity", "0.9"), {"specificity": 0.9}, "specificity >= 0.9"),
     "pair": (
         ("--precision", "0.6", "--recall", "0.3"),
         {"precision": 0.6, "recall": 0.3},
@@ -49,7 +50,8 @@ def test_each_promise_is_certified_saved_shown_and_tested(uqcli, files, tmp_path
     report = uqcli("boundary", "fit.csv", *options, "--certify", "0.1", "-o", "rule.json", "--json").json
     certificate = json.loads((tmp_path / "rule.json").read_text())["certificate"]
     assert certificate == report["certificate"]
-    assert {key: certificate[key] for key in ("precision", "recall", "fpr") if key in certificate} == bounds
+    rates = ("precision", "recall", "fpr", "specificity")
+    assert {key: certificate[key] for key in rates if key in certificate} == bounds
     assert certificate["p_value"] <= certificate["delta"] == 0.1
     tested = certificate["tested_on"]
     assert tested["rows"] == 3200
@@ -177,6 +179,7 @@ def test_nothing_is_promised_in_a_group_without_a_certificate(uqcli, files, tmp_
         (("--precision", "0.99"), "no boundary can be certified for precision >= 0.99 at a risk of 10 %"),
         (("--precision", "1"), "no number of rows shows such a rate"),
         (("--max-fpr", "0"), "no number of rows shows such a rate"),
+        (("--min-specificity", "1"), "no number of rows shows such a rate"),
         (("--precision", "0.6", "--recall", "0.95"), "precision >= 0.6 and recall >= 0.95"),
         (("--precision", "0.6", "--miss", "0"), "at most 0 % of positives missed at a risk of 5 %"),
         (("--precision", "0.99", "--by", "region", "--bound", "each"), "no boundary of a group"),

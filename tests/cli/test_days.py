@@ -84,6 +84,7 @@ def test_expected_ranges_are_those_of_days_around_the_centre_of_rows(uqcli, rows
         ("--recall", "0.5"),
         ("--precision", "0.55", "--recall", "0.3"),
         ("--max-fpr", "0.1"),
+        ("--min-specificity", "0.9"),
         ("--precision", "0.6", "--miss", "0.1"),
         ("--precision", "0.5", "--certify", "0.2"),
         ("--max-selected", "10%"),
@@ -116,7 +117,7 @@ def test_a_rule_keeps_the_dependence_of_what_is_watched(uqcli, rows, tmp_path, b
             assert (sums.units, sums.n, sums.n2, sums.q) == pytest.approx(
                 (known.units, known.n, known.n2, known.q)
             )
-        trials = {"fpr": negatives, "miss": positives.sum()}.get(name, sums.n)
+        trials = {"fpr": negatives, "specificity": negatives, "miss": positives.sum()}.get(name, sums.n)
         assert sums.n == trials
 
 

@@ -11,6 +11,7 @@ RULES = {
     "boundary": ("boundary", "fit.csv", "--precision", "0.7"),
     "boundary by recall": ("boundary", "fit.csv", "--recall", "0.6"),
     "boundary by false positives": ("boundary", "fit.csv", "--max-fpr", "0.1"),
+    "boundary by specificity": ("boundary", "fit.csv", "--min-specificity", "0.9"),
     "calibrator": ("calibrate", "fit.csv", "--method", "isotonic"),
     "sets": ("conformal", "fit.csv", "--alpha", "0.2", "--no-randomize"),
 }

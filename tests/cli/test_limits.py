@@ -24,6 +24,7 @@ EXACT_NUMBERS = {
     "precision": ("boundary", "data.parquet", "--precision", TINY),
     "recall": ("boundary", "data.parquet", "--recall", TINY),
     "max-fpr": ("boundary", "data.parquet", "--max-fpr", TINY),
+    "min-specificity": ("boundary", "data.parquet", "--min-specificity", TINY),
     "max-selected": ("boundary", "data.parquet", "--max-selected", "1e99999999"),
     "max-selected %": ("boundary", "data.parquet", "--max-selected", f"{TINY}%"),
     "gain": ("boundary", "data.parquet", "--gain", "1e99999999", "--cost", "1"),

@@ -100,7 +100,7 @@ def test_the_precision_bound_is_met_exactly_on_target_data(uqcli, target_files):
 
 @pytest.mark.thorough
 def test_recall_and_false_positive_rate_do_not_change(uqcli, target_files, weights):
-    for bound in (("--recall", "0.6"), ("--max-fpr", "0.05")):
+    for bound in (("--recall", "0.6"), ("--max-fpr", "0.05"), ("--min-specificity", "0.95")):
         thresholds = []
         for options in ((), ("--shift", "s.json")):
             outcome = uqcli("boundary", "source.parquet", *bound, "--score-bins", "20", *options, "--json")

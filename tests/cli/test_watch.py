@@ -302,6 +302,7 @@ def test_nothing_is_taken_back_from_a_state_that_is_not_there(uqcli, files, tmp_
 
 PROMISES = {
     "fpr": (("--max-fpr", "0.1"), {"fpr"}),
+    "specificity": (("--min-specificity", "0.9"), {"specificity"}),
     "recall": (("--recall", "0.7"), {"recall"}),
     "pair": (("--precision", "0.7", "--recall", "0.3"), {"precision", "recall"}),
     "miss": (("--precision", "0.8", "--miss", "0.3"), {"precision", "miss"}),
@@ -309,7 +310,7 @@ PROMISES = {
 }
 
 
-@pytest.mark.covering("thorough", every=100, also=["miss"])
+@pytest.mark.covering("thorough", every=100, also=["miss", "specificity"])
 @pytest.mark.parametrize("kind", PROMISES)
 def test_each_promise_counts_its_trials(uqcli, files, kind):
     options, names = PROMISES[kind]

@@ -136,6 +136,7 @@ VALUES = {
     "--merge": ["bin grid_equi_weight.json grid_equi_weight.json --merge"],
     "--method": [f"--method {name}" for name in ("all", "spline", "venn-abers")],
     "--min-group": ["--by sex --min-group 2000"],
+    "--min-specificity": [f"{BOUNDARY} --min-specificity 0.9"],
     "--min-leaf": [f"{TREE} --features age --min-leaf 500"],
     "--miss": ["--miss 0.2"],
     "--mode": [f"{SETS} --mode label-conditional"],

@@ -45,6 +45,7 @@ CONSTRAINTS = [
     (ConstraintKind.MAX_SELECTED, "3"),
     (ConstraintKind.MAX_SELECTED, "40%"),
     (ConstraintKind.MAX_FPR, "0.3"),
+    (ConstraintKind.MIN_SPECIFICITY, "0.7"),
     (ConstraintKind.UTILITY, "gain=1,cost=0.7"),
 ]
 

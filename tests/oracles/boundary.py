@@ -32,6 +32,21 @@ def brute_force(rows, precision):
     return None if best is None else best[2]
 
 
+def brute_force_specificity(rows, specificity):
+    """Return the tops with most true positives, then fewest flagged, at a share of negatives not flagged."""
+    runs = run_counts(rows)
+    negatives = sum(n - p for row in rows for n, p in row)
+    best = None
+    for tops in product(*(range(len(row)) for row in runs)):
+        tp = sum(row[j][0] for row, j in zip(runs, tops, strict=True))
+        selected = sum(row[j][1] for row, j in zip(runs, tops, strict=True))
+        true_negatives = negatives - (selected - tp)
+        if tp > 0 and (negatives == 0 or Fraction(true_negatives, negatives) >= specificity):
+            key = (-tp, selected, tops)
+            best = key if best is None else min(best, key)
+    return None if best is None else best[2]
+
+
 def dense_table(rows, precision):
     """Run the paper's Algorithm 4: most true positives for every number of flagged rows."""
     total = sum(n for row in rows for n, _ in row)

@@ -54,15 +54,16 @@ class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
 class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     """Guarantee on new data, at risk ``delta`` over calibration sets, half of it for cleared rows if any.
 
-    Precision and recall have at least, the false-positive rate at most the given value. ``p_value``:
-    probability of a test result as good at just that value, the larger of two. ``cluster``: column of
-    dependent rows; the precision is then that of one flagged row of each cluster, drawn at random.
+    The false-positive rate has at most, other rates have at least the given value. ``p_value``: probability
+    of a test result as good at just that value, the larger of two. ``cluster``: column of dependent rows; the
+    precision is then that of one flagged row of each cluster, drawn at random.
     """
 
     delta: Annotated[float, Meta(gt=0, lt=1)]
     precision: Share | msgspec.UnsetType = msgspec.UNSET
     recall: Share | msgspec.UnsetType = msgspec.UNSET
     fpr: Share | msgspec.UnsetType = msgspec.UNSET
+    specificity: Share | msgspec.UnsetType = msgspec.UNSET
     p_value: Share
     seed: Count
     tested_on: TestedOn

@@ -200,6 +200,8 @@ def constraints(draw):
             conditions = (lambda tp, s, n, p: Fraction(tp, p) >= bound, Fraction)
         case ConstraintKind.MAX_FPR:
             conditions = (lambda tp, s, n, p: s - tp <= bound * (n - p), lambda tp, s: tp)
+        case ConstraintKind.MIN_SPECIFICITY:
+            conditions = (lambda tp, s, n, p: (n - p) - (s - tp) >= bound * (n - p), lambda tp, s: tp)
         case ConstraintKind.MAX_SELECTED:
             if draw(st.booleans()):
                 text = f"{100 * bound}%"

@@ -12,6 +12,7 @@ from uqcli.methods.boundary.constraint import PROMISED, RULES, ConstraintKind, p
 
 PRECISION, RECALL, UTILITY = ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.UTILITY
 MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
+MIN_SPECIFICITY = ConstraintKind.MIN_SPECIFICITY
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,7 @@ MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
         (MAX_SELECTED, "30", (Fraction(30),), "at most 30 flagged"),
         (MAX_SELECTED, "2.5%", (Fraction(1, 40),), "at most 2.5% flagged"),
         (MAX_FPR, "0", (Fraction(0),), "false-positive rate <= 0"),
+        (MIN_SPECIFICITY, "0.95", (Fraction(19, 20),), "specificity >= 0.95"),
         (
             UTILITY,
             "gain=2.5,cost=1",
@@ -44,6 +46,8 @@ def test_a_constraint_is_exact_and_states_its_target(kind, text, amounts, target
         (PRECISION, "1.1"),
         (RECALL, "0"),
         (MAX_FPR, "2"),
+        (MIN_SPECIFICITY, "-0.1"),
+        (MIN_SPECIFICITY, "1.1"),
         (MAX_SELECTED, "2.5"),
         (MAX_SELECTED, "101%"),
         (UTILITY, "gain=1"),
@@ -93,6 +97,8 @@ def test_an_upper_bound_is_kept_by_the_rows_without_the_event():
         (RECALL, "0.5"),
         (MAX_FPR, "0"),
         (MAX_FPR, "1"),
+        (MIN_SPECIFICITY, "0"),
+        (MIN_SPECIFICITY, "1"),
         (MAX_SELECTED, "40"),
         (MAX_SELECTED, "5%"),
     ],
@@ -104,6 +110,16 @@ def test_nearby_bounds_are_possible_and_include_its_own(kind, text):
     assert constraint.numbers[0] * share in nearby
     assert constraint.counts_rows or all(0 <= bound <= 1 for bound in nearby)
     assert utility("2", "1").nearby(Fraction(1, 2)) == [utility("2", "1")]
+
+
+@pytest.mark.parametrize(("bound", "least"), [("0", "1"), ("0.02", "0.98"), ("0.97", "0.03"), ("1", "0")])
+def test_a_specificity_is_the_mirror_of_a_false_positive_rate(bound, least):
+    specificity, rate = parse_constraint(MIN_SPECIFICITY, least), parse_constraint(MAX_FPR, bound)
+    assert specificity.numbers[0] == 1 - rate.numbers[0]
+    assert [1 - near.numbers[0] for near in specificity.nearby(Fraction(1))] == [
+        near.numbers[0] for near in rate.nearby(Fraction(1))
+    ]
+    assert specificity.rule.kept is rate.rule.kept is Rate.SPECIFICITY
 
 
 def test_each_kind_of_constraint_names_its_options():

@@ -406,6 +406,7 @@ def find_boundary(
     recall: Decimal | None = None,
     max_selected: Decimal | None = None,
     max_fpr: Decimal | None = None,
+    min_specificity: Decimal | None = None,
     gain: Decimal | Column | None = None,
     cost: Decimal | Column | None = None,
     review: Decimal | None = None,
@@ -425,7 +426,7 @@ def find_boundary(
     """Find the best decision boundary on score x uncertainty under a constraint [UB sec. 5].
 
     Same as ``uqcli boundary``. Give one constraint: ``precision``, ``recall`` or both, ``max_selected``
-    (rows, or a share such as ``"5%"``), ``max_fpr``, or ``gain`` and ``cost``.
+    (rows, or a share such as ``"5%"``), ``max_fpr``, ``min_specificity``, or ``gain`` and ``cost``.
 
     Parameters
     ----------
@@ -445,7 +446,7 @@ def find_boundary(
         Day of each row, in place of ``cluster``; rows of one day depend on each other.
     classes
         Class names in the order of the probabilities; None for the names of a frame's columns, or numbers.
-    precision, recall, max_selected, max_fpr, gain, cost
+    precision, recall, max_selected, max_fpr, min_specificity, gain, cost
         Decimal as text, an int, a Fraction with a finite decimal expansion, or a float, read as it prints.
         Gain and cost can also be amounts of each row, shape (n,), with at most 4 decimals.
     review, miss
@@ -488,6 +489,7 @@ def find_boundary(
         "recall": recall,
         "max_selected": max_selected,
         "max_fpr": max_fpr,
+        "min_specificity": min_specificity,
     }
     worth = GainAndCost.from_values(
         (SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP, CLUSTER, DAY), gain=gain, cost=cost

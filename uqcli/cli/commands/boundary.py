@@ -47,6 +47,7 @@ class ConstraintOptions:
     recall: str | None = option("R", "Highest precision at recall R or more.")
     max_selected: str | None = option("M|P%", "Highest recall with at most M rows or P% flagged.")
     max_fpr: str | None = option("F", "Highest recall at false-positive rate F or less.")
+    min_specificity: str | None = option("S", "Highest recall at specificity S or more.")
     gain: str | None = option("G|COL", "Highest value: a true positive gains G.")
     cost: str | None = option("C|COL", "Highest value: a false positive costs C.")
 

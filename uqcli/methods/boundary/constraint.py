@@ -37,6 +37,7 @@ class ConstraintKind(StrEnum):
     RECALL = "recall"
     MAX_SELECTED = "max-selected"
     MAX_FPR = "max-fpr"
+    MIN_SPECIFICITY = "min-specificity"
     UTILITY = "utility"
 
 
@@ -338,8 +339,12 @@ def constraint_from(**options: str | None) -> Constraint:
         return precision_and_recall(**given)
     if len(given) + has_worth != 1:
         found = "no constraint given" if not given else "more than one constraint given"
-        names = "--precision, --recall, both of these, --max-selected, --max-fpr, or --gain and --cost"
-        raise UsageError(found, expected=f"exactly one of {names}", remedy="for example --precision 0.7")
+        names = "--precision, --recall, both of these, --max-selected, --max-fpr, --min-specificity"
+        raise UsageError(
+            found,
+            expected=f"exactly one of {names}, or --gain and --cost",
+            remedy="for example --precision 0.7",
+        )
     if given:
         ((name, value),) = given.items()
         return parse_constraint(ConstraintKind(name.replace("_", "-")), value)
@@ -461,8 +466,16 @@ def _keep_selected(constraint: Constraint, cells: Cells) -> Goal:
 
 
 def _keep_fpr(constraint: Constraint, cells: Cells) -> Goal:
+    return _keep_false_positives(constraint.numbers[0], cells)
+
+
+def _keep_specificity(constraint: Constraint, cells: Cells) -> Goal:
+    return _keep_false_positives(1 - constraint.numbers[0], cells)
+
+
+def _keep_false_positives(share: Fraction, cells: Cells) -> Goal:
     negatives = cells.total - cells.positives
-    return KeepBudget(limit=math.floor(constraint.numbers[0] * negatives), false_only=True)
+    return KeepBudget(limit=math.floor(share * negatives), false_only=True)
 
 
 def _maximise_utility(constraint: Constraint, cells: Cells | None = None) -> MaximiseUtility:
@@ -504,6 +517,11 @@ def _by_factors(constraint: Constraint, share: Fraction) -> list[Fraction]:
     if constraint.counts_rows:
         return [constraint.numbers[0] * factor * share for factor in _BOUND_FACTORS]
     return _rates(constraint.numbers[0] * factor for factor in _BOUND_FACTORS)
+
+
+def _by_factors_of_complement(constraint: Constraint, share: Fraction) -> list[Fraction]:
+    del share
+    return [1 - bound for bound in _rates((1 - constraint.numbers[0]) * factor for factor in _BOUND_FACTORS)]
 
 
 def _rates(bounds: Iterable[Fraction]) -> list[Fraction]:
@@ -588,6 +606,23 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             guarantee="the false-positive rate is at most {:g} %",
             result="negative rows are flagged",
             trials="negatives",
+        ),
+        ConstraintKind.MIN_SPECIFICITY: ConstraintRule(
+            read=_read_share(ConstraintKind.MIN_SPECIFICITY),
+            goal=_keep_specificity,
+            text="specificity >= {}",
+            title="{rows} at specificity {value}: {found}",
+            options="--min-specificity",
+            rate=Rate.SPECIFICITY,
+            is_budget=True,
+            nearby=_by_factors_of_complement,
+            in_target=_same_in_source,
+            is_promise=True,
+            name="specificity",
+            guarantee="specificity is at least {:g} %",
+            result="negative rows are not flagged",
+            trials="negatives",
+            success="not flagged",
         ),
         ConstraintKind.UTILITY: ConstraintRule(
             read=_read_utility,
