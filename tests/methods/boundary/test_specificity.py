@@ -48,3 +48,11 @@ def test_the_boundary_is_that_of_the_false_positive_rate(algorithm):
         found = optimise(cells, algorithm, constraint_from(min_specificity=str(bound)))
         assert (found.found is None) == (mirrored.found is None)
         assert found.found is None or found.found.thresholds == mirrored.found.thresholds
+
+
+def test_a_bound_that_is_just_met_is_met():
+    cells = as_cells([[(1, 0)] * 70 + [(2, 1)] * 30])
+    for flagged in range(1, 31):  # in floating-point numbers, 0.29 * 100 is below 29
+        constraint = constraint_from(min_specificity=str(1 - Decimal(flagged) / 100))
+        found = optimise(cells, Algorithm.ST, constraint).found
+        assert (found.fit.selected, found.fit.true_positives) == (2 * flagged, flagged)
