@@ -160,6 +160,18 @@ class FileFormat(StrEnum):
         return self in (FileFormat.CSV, FileFormat.JSONL)
 
 
+class ReportFormat(StrEnum):
+    """Formats of report files, by the ending of the name."""
+
+    # each has a module of the same name in reports/formats
+
+    HTML = ".html"
+    MARKDOWN = ".md"
+    JSON = ".json"
+    JUNIT = ".xml"
+    PROMETHEUS = ".prom"
+
+
 class ConformalMethod(StrEnum):
     """Non-conformity scores."""
 

@@ -13,7 +13,7 @@ from uqcli.choices import Algorithm, ArtifactKind, Binning, CalibrationMethod
 from uqcli.cli.app import run
 from uqcli.cli.config import COMMANDS
 from uqcli.jobs.calibrate.fit import SCORE_FITS
-from uqcli.reports.render import to_json
+from uqcli.reports.formats.json import to_json
 
 ABCD = list("abcd")
 

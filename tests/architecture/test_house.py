@@ -198,10 +198,10 @@ def test_subjects_have_one_name_in_every_layer():
         missing = (
             {"evaluate", "watch", "export"} if layer == "api" else set()
         )  # in the API, methods of each rule
-        pages = {"page"} if layer == "reports" else set()  # the HTML of all reports
+        formats = {"formats", "page"} if layer == "reports" else set()  # for the reports of all subjects
         # comparisons with a fit, and tests of segments, for several subjects
         shared = {"audit", "drift"} if layer == "methods" else set()
-        assert folders == SUBJECTS - missing | pages | shared, layer
+        assert folders == SUBJECTS - missing | formats | shared, layer
 
 
 def test_no_module_is_a_collection_of_helpers():

@@ -15,10 +15,13 @@ from tests.cli.conftest import sample_frame
 from uqcli.document import Claim, Document, Table
 from uqcli.errors import DataError, GateError
 from uqcli.reports.checks import Check, CheckResult
-from uqcli.reports.failure import Failure, failed_report
-from uqcli.reports.junit import to_junit
-from uqcli.reports.prometheus import to_prometheus
-from uqcli.reports.render import to_html, to_markdown, to_terminal
+from uqcli.reports.failure import Failure
+from uqcli.reports.formats import FORMATS
+from uqcli.reports.formats.junit import to_junit
+from uqcli.reports.formats.markdown import to_markdown
+from uqcli.reports.formats.prometheus import to_prometheus
+from uqcli.reports.page.page import to_html
+from uqcli.reports.terminal import to_terminal
 from uqcli.visible import visible
 
 HARMLESS_NAMES = (
@@ -124,10 +127,7 @@ def test_names_in_junit_reports_are_visible(name):
 def test_names_in_failure_reports_are_visible(name):
     failure = Failure(command=name, exit_code=3, found=name)
     shown = NAMES[name]
-    reports = {
-        report_format: failed_report(failure, f".{report_format}")
-        for report_format in ("json", "xml", "prom", "md", "html")
-    }
+    reports = {suffix[1:]: report_format.failed(failure) for suffix, report_format in FORMATS.items()}
     assert not any(map(control_characters, reports.values()))
     assert json.loads(reports["json"])["error"]["found"] == name
     ((case,),) = JUnitXml.fromstring(reports["xml"].encode())

@@ -43,7 +43,7 @@ from uqcli.jobs.watch.request import WatchRequest
 from uqcli.jobs.watch.run import run as watch
 from uqcli.reports.audit import Segment
 from uqcli.reports.evaluate.groups import EvaluatedGroup, ReportByGroup
-from uqcli.reports.render import to_markdown
+from uqcli.reports.formats.markdown import to_markdown
 from uqcli.reports.show import ShowReport
 from uqcli.reports.watch.report import WatchReport
 from uqcli.reports.watch.unlabelled import UnlabelledReport

@@ -24,8 +24,8 @@ from uqcli.stores.output import can_queue, check_writable, open_output, write_by
 if TYPE_CHECKING:
     from uqcli.artifacts.saved import Saved
     from uqcli.jobs.result import Result
+    from uqcli.reports.format import RunContext
     from uqcli.reports.provenance import Provenance
-    from uqcli.reports.render import RunContext
 
 
 PLACEHOLDER: Final = "{}"
@@ -78,7 +78,7 @@ def check_outputs(
     """
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.figures import check_plot_name, require_drawing
-    from uqcli.reports.render import PAGES, check_report_name
+    from uqcli.reports.formats import format_of
 
     results, reports = output if isinstance(output, tuple) else (output,), options.report or []
     outputs = [name for name in (*results, *reports, plot, table) if name is not None]
@@ -86,8 +86,8 @@ def check_outputs(
     check_conflicts(reads, files, outputs, running)
     if STDIO in results and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
-    forms = [check_report_name(report) for report in reports]
-    has_page = not PAGES.isdisjoint(forms)
+    formats = [format_of(report) for report in reports]
+    has_page = any(form.is_page for form in formats)
     if not has_page:
         refuse_typed(("title",), "without a page to head", "--report FILE.html or FILE.md")
     if running.engine is not EngineName.SPARK:
@@ -106,8 +106,9 @@ def check_outputs(
         apply_checks(checks, {"": metrics})
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
-    digests = has_page or ".xml" in forms
-    provenance = _provenance(files, reads.rules, with_digests=digests, with_rules=digests or ".prom" in forms)
+    digests = any(form.needs_digests for form in formats)
+    with_rules = any(form.needs_rules for form in formats)
+    provenance = _provenance(files, reads.rules, with_digests=digests, with_rules=with_rules)
     if reads.labels is None or not digests:
         return provenance
     from uqcli.reports.provenance import digests_of_inputs
@@ -168,7 +169,9 @@ def deliver(
     """
     from uqcli.artifacts.codec import encode
     from uqcli.reports.checks import apply_checks, parse_check
-    from uqcli.reports.render import RunContext, to_json, to_terminal
+    from uqcli.reports.format import RunContext
+    from uqcli.reports.formats.json import to_json
+    from uqcli.reports.terminal import to_terminal
 
     hide_progress()
     report, failure = result.report, result.failure
@@ -294,10 +297,10 @@ def _report_files(
     report: Report, options: ReportOptions, context: RunContext, plot: str | None
 ) -> list[tuple[str, bytes]]:
     """Render the requested reports and figure; return their names and contents."""
-    from uqcli.reports.render import to_file_format
+    from uqcli.reports.formats import format_of
 
     files = [
-        (name, to_file_format(report, name, context).encode("utf-8", "backslashreplace"))
+        (name, format_of(name).render(report, context).encode("utf-8", "backslashreplace"))
         for name in options.report or []
     ]
     if plot is not None:

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from uqcli.choices import ReportFormat
 from uqcli.errors import UqcliError
-from uqcli.reports.failure import Failure, failed_report
+from uqcli.reports.failure import Failure
+from uqcli.reports.formats import FORMATS
 
-_SUFFIXES: Final = frozenset({".html", ".md", ".json", ".xml", ".prom"})
 _HEADER_BYTES: Final = 200
 """First bytes of a rule file, which contain its format version."""
 
@@ -109,7 +110,7 @@ def write_failure(error: UqcliError) -> bool:
     _write(failure, stores=True)
     if _run.json:
         with suppress(OSError, ValueError):
-            sys.stdout.write(failed_report(failure, ".json"))
+            sys.stdout.write(FORMATS[ReportFormat.JSON].failed(failure))
             sys.stdout.flush()
     return True
 
@@ -121,7 +122,7 @@ def write_signal_failure(exit_code: int, outcome: str) -> None:
         if _run.reports:
             _write(failure, stores=False)
         if _run.json and not _run.written:
-            text = failed_report(failure, ".json").encode("utf-8", "backslashreplace")
+            text = FORMATS[ReportFormat.JSON].failed(failure).encode("utf-8", "backslashreplace")
             _, writable, _ = select.select([], [1], [], 0)
             if writable and len(text) <= select.PIPE_BUF:  # never wait for a reader
                 os.write(1, text)
@@ -130,10 +131,10 @@ def write_signal_failure(exit_code: int, outcome: str) -> None:
 def _write(failure: Failure, *, stores: bool) -> None:
     other_files = _other_files(_run.possible_names)
     for name in dict.fromkeys(_run.reports):
-        suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122  names may be any bytes
-        if suffix not in _SUFFIXES:
+        report_format = FORMATS.get(os.path.splitext(name)[1].lower())  # noqa: PTH122  names may be any bytes
+        if report_format is None:
             continue
-        content = failed_report(failure, suffix).encode("utf-8", "backslashreplace")
+        content = report_format.failed(failure).encode("utf-8", "backslashreplace")
         with suppress(OSError, ValueError, UqcliError):
             if "://" in name:
                 if stores and name.rstrip("/") not in _run.possible_names:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final
 import typer
 
 from uqcli import defaults
-from uqcli.choices import EngineName, FileFormat, OnInvalid
+from uqcli.choices import EngineName, FileFormat, OnInvalid, ReportFormat
 from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.priority import is_typed
 from uqcli.cli.process.resources import limit_threads
@@ -303,6 +303,9 @@ GATES: Final = {
 """A check that separates good from bad results of each command."""
 
 
+_REPORT_ENDINGS: Final = " or ".join(", ".join(ReportFormat).rsplit(", ", 1))
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions:
     """Forms of the report, and checks on its metrics."""
@@ -312,7 +315,7 @@ class ReportOptions:
     json: bool = flag("Print the report as one JSON object.")
     quiet: bool = flag("Print no table and no message; errors stay.", also="-q")
     verbose: bool = flag("Print details, every caution and whole tables.")
-    report: list[str] | None = option("FILE", "Also .html, .md, .json, .xml or .prom (repeatable).")
+    report: list[str] | None = option("FILE", f"Also {_REPORT_ENDINGS} (repeatable).")
     title: str | None = option("TEXT", "Title of .html and .md reports. (default: the result)")
     fail_if: list[str] | None = option(
         "GATE", {name: f"Exit 6 if it holds, such as '{gate}' (repeatable)." for name, gate in GATES.items()}

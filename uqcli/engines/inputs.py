@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from uqcli.choices import FileFormat
+from uqcli.choices import FileFormat, ReportFormat
 from uqcli.engines.partitions import is_partition, partition_keys
 from uqcli.engines.request import ReadOptions
 from uqcli.engines.signatures import STREAM
@@ -366,7 +366,7 @@ _FOREIGN: Final = {
 _NON_CSV_SUFFIXES: Final = frozenset(
     {
         *(".json", ".xlsx", ".xls", ".ods", ".orc", ".avro", ".zip", ".bz2", ".xz"),
-        *(".html", ".md", ".xml", ".prom"),
+        *(set(ReportFormat) - set(_FORMATS)),
     }
 )
 """File name extensions that are not taken for CSV."""

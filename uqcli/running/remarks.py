@@ -81,6 +81,15 @@ def doubts() -> dict[str, Sequence[str]]:
     return dict(_doubts)
 
 
+def repeated_doubts() -> list[str]:
+    """State the doubts about the rules that the run uses."""
+    return [
+        f"{name} was made with a doubt: {sentence}"
+        for name, sentences in doubts().items()
+        for sentence in sentences
+    ]
+
+
 def clear() -> None:
     """Clear remarks, cautions, suspicions and doubts for a new run."""
     _remarks.clear()

@@ -14,9 +14,10 @@ from types import MappingProxyType
 from typing import Final
 
 from uqcli.document import Document, Figure, HeadCard, Table
-from uqcli.reports.failure import escaped, html_page
+from uqcli.reports.failure import escaped
 from uqcli.reports.figures import to_page_svg
 from uqcli.reports.page.operating_point import operating_point_section
+from uqcli.reports.page.skeleton import html_page
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Content security policy: nothing is loaded from outside the page."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from uqcli.document import Claim, Document
-from uqcli.reports.checks import CheckResult
-from uqcli.reports.failure import Failure, error_case, escaped, junit_suite
+from uqcli.reports.failure import Failure, escaped
+from uqcli.reports.format import Format, RunContext
+
+if TYPE_CHECKING:
+    from uqcli.document import Claim, Document, Report
+    from uqcli.reports.checks import CheckResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +54,8 @@ def to_junit(
     counts = f'tests="{len(cases) + errors}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
     content = "".join(_xml(command, case) for case in cases)
     if failure is not None:
-        content += error_case(command, failure)
-    return junit_suite(command, counts, f"{_properties(digests)}{content}")
+        content += _error_case(command, failure)
+    return _suite(command, counts, f"{_properties(digests)}{content}")
 
 
 def _properties(digests: Mapping[str, str]) -> str:
@@ -102,3 +105,36 @@ def _xml(command: str, case: _Case) -> str:
             )
         case "skipped":
             return f'{head}>\n<skipped message="{escaped(case.message)}"/>\n</testcase>\n'
+
+
+def _error_case(command: str, failure: Failure) -> str:
+    """Build the JUnit test case of a run that ended with an error."""
+    message = escaped(str(failure))
+    return (
+        f'<testcase classname="uqcli.{escaped(command)}.run" name="result">\n'
+        f'<error type="exit {failure.exit_code}" message="{message}">{message}</error>\n</testcase>\n'
+    )
+
+
+def _suite(command: str, counts: str, content: str) -> str:
+    """Build a JUnit file with one test suite, from its counts and its test cases."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {escaped(command)}" {counts}>\n'
+        f"{content}</testsuite>\n</testsuites>\n"
+    )
+
+
+def _render(report: Report, context: RunContext) -> str:
+    provenance = context.provenance
+    made_from = {f"digest that {name} states": digest for name, digest in provenance.rules.items()}
+    made_from |= {f"SHA-256 of {name}": digest for name, digest in provenance.inputs.items()}
+    return to_junit(provenance.command, report.document(), context.checks, context.failure, made_from)
+
+
+def _failed(failure: Failure) -> str:
+    counts = 'tests="1" failures="0" errors="1" skipped="0"'
+    return _suite(failure.command, counts, _error_case(failure.command, failure))
+
+
+FORMAT: Final = Format(render=_render, failed=_failed, needs_digests=True, needs_rules=True)

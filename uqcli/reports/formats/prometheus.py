@@ -10,12 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from uqcli.document import Estimate, Metrics
+from uqcli.reports.failure import Failure
+from uqcli.reports.format import Format, RunContext
 from uqcli.visible import visible
 
-LABELS: Final[Mapping[str, str]] = MappingProxyType(
+if TYPE_CHECKING:
+    from uqcli.document import Estimate, Metrics, Report
+
+_LABELS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "by_class": "class",
         "by_group": "group",
@@ -74,9 +78,9 @@ def _samples(
 ) -> Iterator[_Sample]:
     for name, metric in metrics.items():
         metric_path = (*path, name)
-        if isinstance(metric, Mapping) and name in LABELS:
+        if isinstance(metric, Mapping) and name in _LABELS:
             for key, value in metric.items():
-                sample_labels = (*labels, (LABELS[name], str(key)))
+                sample_labels = (*labels, (_LABELS[name], str(key)))
                 # by_class and by_group have the same metrics, on some of the rows
                 sample_path = path if name.startswith("by_") else metric_path
                 yield from _metric_samples(value, sample_path, sample_labels)
@@ -93,6 +97,8 @@ def _metric_samples(
 def _numbers(
     metric: Estimate | float | None, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
 ) -> Iterator[_Sample]:
+    from uqcli.document import Estimate
+
     name, key = re.sub(r"\W", "_", "_".join(path), flags=re.ASCII), ".".join(path)
     if not isinstance(metric, Estimate):
         yield _Sample(name, key, labels, metric)
@@ -113,3 +119,24 @@ def _family(command: str, name: str, samples: list[_Sample]) -> str:
 
 def _escaped(text: str) -> str:
     return visible(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _up(command: str, *, is_up: bool) -> str:
+    """Build the Prometheus metric for whether the last run had a result."""
+    return (
+        "# HELP uqcli_up whether the last run came to a result\n# TYPE uqcli_up gauge\n"
+        f'uqcli_up{{command="{_escaped(command)}"}} {int(is_up)}\n'
+    )
+
+
+def _render(report: Report, context: RunContext) -> str:
+    command = context.provenance.command
+    head = _up(command, is_up=context.failure is None)
+    return head + to_prometheus(command, report.checked_metrics, context.provenance.rules)
+
+
+def _failed(failure: Failure) -> str:
+    return _up(failure.command, is_up=False)
+
+
+FORMAT: Final = Format(render=_render, failed=_failed, needs_rules=True)

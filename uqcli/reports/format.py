@@ -1,0 +1,60 @@
+"""What a format of report files is; ``uqcli.reports.formats`` has a module for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uqcli.document import Report
+    from uqcli.reports.checks import CheckResult
+    from uqcli.reports.failure import Failure
+    from uqcli.reports.provenance import Provenance
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunContext:
+    """Provenance, checks and failure of a run, for the files of a report.
+
+    Attributes
+    ----------
+    failure
+        Error of the run; None if there is a result.
+    heading
+        Title of pages that the user chose; empty for the report's own.
+    step
+        Next step, as on a terminal; empty if there is none.
+    """
+
+    provenance: Provenance
+    checks: Sequence[CheckResult] = ()
+    failure: Failure | None = None
+    heading: str = ""
+    step: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A format of report files.
+
+    Attributes
+    ----------
+    render
+        Function that renders a report.
+    failed
+        Function that renders the error of a run without a report. A signal may call it at any time, so it
+        imports nothing.
+    is_page
+        Whether it is a page for people, with a title, figures and provenance.
+    needs_digests
+        Whether it states the digests of the inputs and rule files that the run reads.
+    needs_rules
+        Whether it states the digests that rule files state.
+    """
+
+    render: Callable[[Report, RunContext], str]
+    failed: Callable[[Failure], str]
+    is_page: bool = False
+    needs_digests: bool = False
+    needs_rules: bool = False

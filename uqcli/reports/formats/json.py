@@ -1,0 +1,52 @@
+"""Reports as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from uqcli.defaults import VERSION
+from uqcli.reports.failure import Failure
+from uqcli.reports.format import Format, RunContext
+from uqcli.running.remarks import cautions, doubts, suspicions
+from uqcli.visible import is_acting
+
+if TYPE_CHECKING:
+    from uqcli.document import Report
+
+
+def to_json(report: Report, failure: Failure | None = None) -> str:
+    """Format a report as one indented JSON object; escape characters that act on a terminal."""
+    listed = [*cautions(), *suspicions()]
+    more: dict[str, Any] = {"cautions": listed} if listed else {}
+    if by_rule := doubts():
+        more["doubts"] = [
+            sentence if len(by_rule) == 1 else f"{name}: {sentence}"
+            for name, sentences in by_rule.items()
+            for sentence in sentences
+        ]
+    if failure is not None:
+        more["error"] = failure.payload()
+    text = json.dumps({**report.payload(), **more}, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(
+        _json_escape(character) if character != "\n" and is_acting(character) else character
+        for character in text
+    )
+
+
+def _json_escape(character: str) -> str:
+    return json.dumps(character)[1:-1]
+
+
+def _render(report: Report, context: RunContext) -> str:
+    return to_json(report, context.failure)
+
+
+def _failed(failure: Failure) -> str:
+    content = {"command": failure.command, "uqcli_version": VERSION, "error": failure.payload()}
+    return json.dumps(content, indent=2, ensure_ascii=not str(failure).isprintable()) + "\n"
+
+
+FORMAT: Final = Format(render=_render, failed=_failed)

@@ -1,0 +1,100 @@
+"""Reports as text on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, TextIO
+
+from uqcli.document import Document, Table
+from uqcli.running.remarks import cautions, remarks, repeated_doubts, suspicions
+from uqcli.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console, JustifyMethod
+    from rich.table import Table as RichTable
+
+_PIPE_WIDTH = 1000
+
+_TABLE_LINES: Final = 8
+"""Most lines of a table on a terminal, without its header."""
+
+_SCREEN_LINES: Final = 16
+"""Most lines of a report on a terminal; the last tables are shortened to fit."""
+
+
+def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: bool = False) -> None:
+    """Print a document on one screen, with the colours and the width of the terminal, if it is one.
+
+    rich receives texts, never markup, since names from the data may look like markup.
+
+    Parameters
+    ----------
+    end
+        Last line: written files and the next command.
+    verbose
+        Whether to print details, all cautions and whole tables.
+    """
+    from rich.console import Console
+
+    console = Console(
+        file=stream,
+        width=None if stream.isatty() else _PIPE_WIDTH,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    tables = [
+        table if verbose else table.brief or table for table in document.tables if verbose or not table.detail
+    ]
+    all_cautions = [*cautions(), *document.cautions, *suspicions(), *repeated_doubts()]
+    more = f" (and {len(all_cautions) - 1} more: --verbose)" if len(all_cautions) > 1 and not verbose else ""
+    last_lines = [
+        f"Caution: {sentence}{more}" for sentence in (all_cautions if verbose else all_cautions[:1])
+    ]
+    last_lines += [*document.notes, *remarks(), *document.live] if verbose else []
+    last_lines += [end] if end else []
+    lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
+    text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
+    for index in [] if verbose else range(len(tables) - 1, -1, -1):
+        excess = min(text.count("\n") - _SCREEN_LINES, lines[index] - 2)
+        if excess > 0:
+            lines[index] -= excess
+            text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
+    stream.write(text)
+
+
+def _printed(
+    console: Console, document: Document, tables: Sequence[tuple[Table, int]], last_lines: Sequence[str]
+) -> str:
+    """Lay out the title, the lead, tables with their most lines, and further sentences."""
+    from rich.text import Text
+
+    with console.capture() as capture:  # the console would exit by itself on a closed pipe
+        console.print(Text(visible(document.title), style="bold"))
+        for sentence in document.lead:
+            console.print(Text(visible(sentence)))
+        for table, lines in tables:
+            console.print(_rich_table(table, lines))
+        for sentence in last_lines:
+            console.print(Text(visible(sentence)))
+    return "\n".join(line.rstrip() for line in capture.get().split("\n"))
+
+
+def _rich_table(table: Table, max_lines: int) -> RichTable:
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    title = Text(visible(table.title)) if table.title else None
+    head = any(table.header)
+    rich_table = RichTable(
+        title=title, title_justify="left", box=None, show_header=head, header_style="bold", pad_edge=False
+    )
+    for column, name in enumerate(table.header):
+        justify: JustifyMethod = "left" if table.is_text(column) else "right"
+        rich_table.add_column(Text(visible(name)), justify=justify, overflow="fold")
+    rows = table.rows if len(table.rows) <= max_lines else table.rows[: max_lines - 1]
+    for row in rows:
+        rich_table.add_row(*(Text(visible(cell)) for cell in row))
+    if len(rows) < len(table.rows):
+        rich_table.add_row(f"... {len(table.rows) - len(rows)} more")
+    return rich_table
