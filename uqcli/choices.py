@@ -168,6 +168,7 @@ class ReportFormat(StrEnum):
     HTML = ".html"
     MARKDOWN = ".md"
     JSON = ".json"
+    CSV = ".csv"
     JUNIT = ".xml"
     PROMETHEUS = ".prom"
 

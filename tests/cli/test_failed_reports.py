@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.cases import CASES
 from tests.cli.conftest import NO_BYTECODE, PROGRAM
-from tests.cli.test_reports import FORMATS, cases_of, samples
+from tests.cli.test_reports import FORMATS, cases_of, csv_metrics, samples
 
 JSON_CASES = [case for case in CASES if case.json]
 REPORT_OPTIONS = [word for ending in FORMATS for word in ("--report", f"r.{ending}")]
@@ -22,6 +22,7 @@ def write_old_reports(folder):
     """Write the reports of an earlier successful run."""
     for ending in FORMATS:
         (folder / f"r.{ending}").write_text("old and green")
+    (folder / "r.csv").write_text("command,key,value,low,high\ntce,up,1,,\n")
 
 
 def require_failures(folder, command, code, message):
@@ -33,6 +34,7 @@ def require_failures(folder, command, code, message):
     name, kinds, (failure_message,) = cases_of(folder / "r.xml")["result"]
     assert (name, kinds, message in failure_message) == (f"uqcli.{command}.run", ["Error"], True)
     assert samples((folder / "r.prom").read_text()) == {("uqcli_up", (("command", command),)): 0}
+    assert csv_metrics(folder / "r.csv") == {"up": (0, None, None)}
     for ending in ("md", "html"):
         assert f"Error (exit code {code}): " in (folder / f"r.{ending}").read_text()
 
@@ -84,6 +86,8 @@ def test_infeasible_targets_keep_their_report_with_the_error(uqcli, tmp_path):
     metrics = samples((tmp_path / "r.prom").read_text())
     assert metrics["uqcli_up", (("command", "boundary"),)] == 0
     assert metrics["uqcli_boundary_best_precision", ()] == 0.5
+    assert csv_metrics(tmp_path / "r.csv")["up"] == (0, None, None)
+    assert csv_metrics(tmp_path / "r.csv")["best_precision"] == (0.5, None, None)
 
 
 def test_a_failed_check_is_a_finished_run(uqcli, data, artifact, tmp_path):

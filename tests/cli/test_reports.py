@@ -1,5 +1,6 @@
 """Tests of report files: several formats at once, for people and machines, and the origin on pages."""
 
+import csv
 import hashlib
 import html
 import json
@@ -14,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.cli.cases import CASES
 
 JSON_CASES = [case for case in CASES if case.json]
-FORMATS = ("html", "md", "json", "xml", "prom")
+FORMATS = ("html", "md", "json", "csv", "xml", "prom")
 HOSTILE = "<b>&\"'|`$x$]]>\n\x07\u202e"
 
 
@@ -31,6 +32,27 @@ def samples(text):
     ]
     assert len({sample[:2] for sample in all_samples}) == len(all_samples)
     return {sample[:2]: sample[2] for sample in all_samples}
+
+
+def csv_metrics(path):
+    """Read the value and the ends of each metric by its key, as numbers or None."""
+    header, *rows = csv.reader(path.read_text().splitlines())
+    assert header == ["command", "key", "value", "low", "high"]
+    assert len({row[1] for row in rows}) == len(rows)
+    return {row[1]: tuple(json.loads(cell) if cell else None for cell in row[2:]) for row in rows}
+
+
+def flat(metrics, prefix=""):
+    """List the metrics of a JSON report by dotted key, with the ends of their intervals."""
+    listed = {}
+    for name, value in metrics.items():
+        if not isinstance(value, dict):
+            listed[f"{prefix}{name}"] = (value, None, None)
+        elif set(value) == {"value", "low", "high"}:
+            listed[f"{prefix}{name}"] = (value["value"], value["low"], value["high"])
+        else:
+            listed |= flat(value, f"{prefix}{name}.")
+    return listed
 
 
 def cases_of(path):
@@ -56,7 +78,7 @@ def test_all_formats_at_once_are_reproducible(uqcli, case, data, artifact, tmp_p
         contents.append({ending: (tmp_path / f"r.{ending}").read_bytes() for ending in FORMATS})
     assert contents[0] == contents[1]
     assert contents[0]["json"] == uqcli(*case.arguments(data, artifact), "--json").out
-    for ending in ("prom", "json"):
+    for ending in ("prom", "json", "csv"):
         for private_text in (str(tmp_path), "SHA-256"):
             assert case.reads_artifact or private_text not in contents[0][ending].decode()
 
@@ -78,6 +100,51 @@ def test_every_metric_is_in_the_prometheus_file(uqcli, case, data, artifact, tmp
             assert values[f"uqcli_{case.name}_{name}_high", ()] == value["high"]
 
 
+@pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
+def test_every_metric_is_a_row_of_the_csv_report(uqcli, case, data, artifact, tmp_path):
+    assert uqcli(*case.arguments(data, artifact), "-q", "--report", "r.csv").code == 0
+    report = uqcli(*case.arguments(data, artifact), "--json").json
+    listed = csv_metrics(tmp_path / "r.csv")
+    assert listed.pop("up") == (1, None, None)
+    assert "metrics" not in report or listed == flat(report["metrics"])
+    assert {row.split(",")[0] for row in (tmp_path / "r.csv").read_text().splitlines()[1:]} == {case.name}
+
+
+def test_keys_of_the_csv_report_are_those_of_checks(uqcli, data, tmp_path):
+    line = ("boundary", data, "--precision", "0.6,0.7", "-q", "-o", 'b "{}",.json')
+    assert uqcli(*line, "--report", "r.csv").code == 0
+    names = ['b "0.6",.json', 'b "0.7",.json']
+    assert uqcli("evaluate", *names, data, "-q", "--report", "e.csv").code == 0
+    fitted, metrics = csv_metrics(tmp_path / "r.csv"), csv_metrics(tmp_path / "e.csv")
+    assert {"expected.precision (0.6)", "expected.precision (0.7)"} <= set(fitted)
+    assert metrics["difference.recall"][1] is not None
+    for key in set(metrics) - {"up"}:
+        path = re.sub(r" \(b .*\)$", "", key)
+        assert uqcli("evaluate", *names, data, "-q", "--fail-if", f"{path} > 1e99").code == 0
+    assert {key for key in metrics if key.startswith("precision ")} == {
+        f"precision ({name})" for name in names
+    }
+
+
+def test_a_csv_report_never_replaces_rows(uqcli, data, tmp_path):
+    rows = "score,uncertainty,label\n0.1,1,0\n0.9,1,1\n"
+    (tmp_path / "rows").mkdir()
+    for name in ("rows/a.csv", "b.csv"):
+        (tmp_path / name).write_text(rows)
+    (tmp_path / "empty.csv").write_text("")
+    for line in (
+        ("bin", "rows/a.csv", "--report", "rows/a.csv"),
+        ("bin", "rows", "--report", "rows/a.csv"),
+        ("bin", "rows/*.csv", "--report", "rows/a.csv"),
+        ("bin", "--report", "b.csv"),  # there is no INPUT
+        ("apply", "rule.json", data, "-o", "b.csv", "--report", "b.csv"),
+    ):
+        assert uqcli(*line).code in (2, 3), line
+        assert (tmp_path / "rows/a.csv").read_text() == (tmp_path / "b.csv").read_text() == rows
+    assert uqcli("bin", "nowhere.csv", "--report", "empty.csv").code == 3
+    assert csv_metrics(tmp_path / "empty.csv") == {"up": (0, None, None)}
+
+
 @pytest.mark.thorough
 def test_names_from_the_data_are_labels(uqcli, frame, tmp_path):
     frame.with_columns(pl.lit(HOSTILE).alias("group")).write_parquet(tmp_path / "d.parquet")
@@ -90,7 +157,7 @@ def test_names_from_the_data_are_labels(uqcli, frame, tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert html.escape(shown) in page
     assert "<b>" not in page
-    for ending in ("html", "md", "xml", "prom"):
+    for ending in ("html", "md", "xml", "prom", "csv"):
         text = (tmp_path / f"r.{ending}").read_text()
         assert not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", text)
 
@@ -173,7 +240,7 @@ def test_all_report_paths_are_checked_before_any_work(uqcli, data, tmp_path):
         outcome = uqcli("bin", data, "-q", "--report", "r.html", "--report", wrong)
         assert outcome.code == code
         assert f"failed</h1>\n<p>Error (exit code {code})" in (tmp_path / "r.html").read_text()
-    assert ".html or .md or .json or .xml or .prom" in uqcli("bin", data, "--report", "r.txt").err
+    assert ".html or .md or .json or .csv or .xml or .prom" in uqcli("bin", data, "--report", "r.txt").err
 
 
 def test_reports_are_configured_as_a_list_or_one_text(uqcli, data, tmp_path, monkeypatch):

@@ -172,7 +172,7 @@ VALUES = {
     "--quiet": ["--quiet"],
     "--recall": [f"{BOUNDARY} --recall 0.5", f"{BOUNDARY} --precision 0.5 --recall 0.5"],
     "--replace": ["--state state_days.json --day day --matured 1 --replace"],
-    "--report": [" ".join(f"--report r.{ending}" for ending in ("json", "md", "xml", "prom")),
+    "--report": [" ".join(f"--report r.{ending}" for ending in ("json", "md", "csv", "xml", "prom")),
                  "--report r.html"],
     "--review": ["--review 5%"],
     "--rows": ["--rows 5"],

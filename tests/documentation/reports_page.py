@@ -18,7 +18,8 @@ run. Numbers are never NaN or infinite: undefined values are null. Every report 
 - `command` and `uqcli_version`
 - `source`: numbers of rows read, positive rows and dropped rows, and the columns read
 - `parameters`: the options that affect the result, with the values used
-- `metrics`: names for `--fail-if` and `.prom` files, with dots (`precision.low`); see [metrics](metrics.md)
+- `metrics`: names for `--fail-if` and for `.csv` and `.prom` files, with dots (`precision.low`); see
+  [metrics](metrics.md)
 - `notes`: sentences for people, whose wording changes between versions
 
 `[]` is a list, and `*` stands for a name from the data: a class, a group or a column. `make reference` writes

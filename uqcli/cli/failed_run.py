@@ -20,10 +20,11 @@ from typing import Any, Final
 from uqcli.choices import ReportFormat
 from uqcli.errors import UqcliError
 from uqcli.reports.failure import Failure
+from uqcli.reports.format import Format
 from uqcli.reports.formats import FORMATS
 
 _HEADER_BYTES: Final = 200
-"""First bytes of a rule file, which contain its format version."""
+"""First bytes of a file, which tell a rule file by its format version, and a report from rows."""
 
 
 @dataclass
@@ -140,8 +141,9 @@ def _write(failure: Failure, *, stores: bool) -> None:
                 if stores and name.rstrip("/") not in _run.possible_names:
                     from uqcli.stores.output import write_bytes
 
-                    write_bytes(name, content)
-            elif not other_files & _identities(name) and not _is_artifact(name):
+                    if not report_format.begins or report_format.begins_as(_head_of_object(name)):
+                        write_bytes(name, content)
+            elif not other_files & _identities(name) and _is_report(name, report_format):
                 _replace(os.path.realpath(name), content)
 
 
@@ -170,12 +172,22 @@ def _identities(name: str) -> set[Hashable]:
     return identities
 
 
-def _is_artifact(name: str) -> bool:
-    """Whether a file is a rule file."""
+def _is_report(name: str, report_format: Format) -> bool:
+    """Whether a file can be an old report: it is no rule file, and no rows, as a folder of inputs has."""
     with suppress(OSError, ValueError), open(name, "rb") as stream:  # noqa: PTH123
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-            return b'"format_version"' in stream.read(_HEADER_BYTES)
-    return False
+            head = stream.read(_HEADER_BYTES)
+            return b'"format_version"' not in head and report_format.begins_as(head)
+    return True
+
+
+def _head_of_object(name: str) -> bytes:
+    """Read the first bytes of an object of a store; none if there is no such object."""
+    from uqcli.stores.trees import tree_of
+
+    with suppress(OSError, UqcliError), tree_of(name).content(name).opened() as stream:
+        return stream.read(_HEADER_BYTES)
+    return b""
 
 
 def _replace(path: str, content: bytes) -> None:

@@ -51,6 +51,8 @@ class Format:
         Whether it states the digests of the inputs and rule files that the run reads.
     needs_rules
         Whether it states the digests that rule files state.
+    begins
+        First bytes of every report, if the ending is also that of rows. A failed run replaces no other file.
     """
 
     render: Callable[[Report, RunContext], str]
@@ -58,3 +60,8 @@ class Format:
     is_page: bool = False
     needs_digests: bool = False
     needs_rules: bool = False
+    begins: bytes = b""
+
+    def begins_as(self, head: bytes) -> bool:
+        """Whether a file that begins with some bytes is empty or can be a report of this format."""
+        return not head or head.startswith(self.begins)
