@@ -64,8 +64,54 @@ class Estimate:
         return replace(self, value=value, low=low, high=high)
 
 
-Metric = int | float | None | Estimate | Mapping[str, Any]
-Metrics = Mapping[str, Metric]
+MetricValue = int | float | None | Estimate | Mapping[str, Any]
+Metrics = Mapping[str, MetricValue]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of a report, stated once for JSON, checks, machine-readable files, tables and pages.
+
+    Attributes
+    ----------
+    key
+        Name in JSON, for ``--fail-if``, and in ``.csv`` and ``.prom`` files.
+    label
+        Name in tables and at the head of a page; empty if neither shows it.
+    form
+        Function that formats it.
+    """
+
+    key: str
+    label: str
+    estimate: MetricValue
+    form: Callable[[Any], str] = str
+
+    def cell(self) -> str:
+        """Format it for a table."""
+        return self.form(self.estimate)
+
+    def number(self, interval: str = "", form: Callable[[Any], str] | None = None) -> KeyNumber:
+        """Return it as a number at the head of a page, in another form than in tables if one is given."""
+        return KeyNumber(label=self.label, value=(form or self.form)(self.estimate), interval=interval)
+
+
+def metric_rows(columns: Iterable[Sequence[Metric]]) -> list[tuple[str, ...]]:
+    """Return the rows of a table of the same metrics of several rules, with a column for each rule.
+
+    Examples
+    --------
+    >>> metric_rows([[Metric("rows", "rows", 1400, count)], [Metric("rows", "rows", 9, count)]])
+    [('rows', '1,400', '9')]
+    """
+    return [
+        (metrics[0].label, *(metric.cell() for metric in metrics)) for metrics in zip(*columns, strict=True)
+    ]
+
+
+def by_key(listed: Iterable[Metric]) -> Metrics:
+    """Return the values of metrics by key."""
+    return {metric.key: metric.estimate for metric in listed}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -378,9 +424,14 @@ class OneResult:
     """A report with one set of metrics."""
 
     @property
-    def metrics(self) -> Metrics:
-        """Metrics by key."""
+    def listed(self) -> Sequence[Metric]:
+        """All metrics, in the order of JSON."""
         raise NotImplementedError
+
+    @property
+    def metrics(self) -> Metrics:
+        """Values of the metrics by key."""
+        return by_key(self.listed)
 
     @property
     def checked_metrics(self) -> Mapping[str, Metrics]:

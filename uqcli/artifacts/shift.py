@@ -14,7 +14,7 @@ from uqcli.artifacts.classes import are_weights, columns_of_classes
 from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Count, Saved
 from uqcli.choices import ConfusionForm, OnInvalid, ShiftEstimator
-from uqcli.document import Document, Estimate, Metric, Metrics, Table, interval, p_text, printable
+from uqcli.document import Document, Estimate, Metrics, MetricValue, Table, interval, p_text, printable
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import ArtifactError, UsageError
@@ -134,7 +134,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         priors_with_intervals = zip(self.target_prior, intervals, strict=True)
         return [Estimate(value=share, low=low, high=high) for share, (low, high) in priors_with_intervals]
 
-    def estimates(self) -> dict[str, Metric]:
+    def estimates(self) -> dict[str, MetricValue]:
         """Return the weight of each class, with its interval if known."""
         classes_with_weights = zip(self.classes, self.weights, strict=True)
         if self.interval is None:

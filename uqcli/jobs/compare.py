@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from uqcli import defaults
 from uqcli.choices import Binning, CalibrationTest
 from uqcli.counts import ValueCounts
-from uqcli.document import Estimate, Metric
+from uqcli.document import Estimate, MetricValue
 from uqcli.draws import Purpose, generator
 from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.tce.measure import mean_metrics
@@ -101,8 +101,8 @@ def _intervals(paired_counts: AnyPairedCounts | ClusteredPairs, plan: Resampling
     }
 
 
-def _with_intervals(side: str, values: Values, intervals: Intervals) -> dict[str, Metric]:
-    metrics: dict[str, Metric] = dict(values)
+def _with_intervals(side: str, values: Values, intervals: Intervals) -> dict[str, MetricValue]:
+    metrics: dict[str, MetricValue] = dict(values)
     for interval_side, name in intervals:
         if interval_side == side:
             low, high = _in_range(side, name, intervals[side, name])

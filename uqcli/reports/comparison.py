@@ -12,8 +12,8 @@ from uqcli.document import (
     Estimate,
     HeadCard,
     KeyNumber,
-    Metric,
     Metrics,
+    MetricValue,
     Table,
     Verdict,
     count,
@@ -181,13 +181,13 @@ def sort_by_log_loss(lines: Sequence[NamedMetrics]) -> list[NamedMetrics]:
     return sorted(lines, key=rank)
 
 
-def value_of(metric: Metric) -> float | None:
+def value_of(metric: MetricValue) -> float | None:
     """Return the value of a metric, which may be an estimate."""
     value = metric.value if isinstance(metric, Estimate) else metric
     return value if isinstance(value, int | float) else None
 
 
-def _format(metric: Metric, name: str, *, interval: bool = False, sign: str = "+") -> str:
+def _format(metric: MetricValue, name: str, *, interval: bool = False, sign: str = "+") -> str:
     value = value_of(metric)
     if value is None:
         return "-"
@@ -260,7 +260,7 @@ def after_numbers(metrics: Metrics) -> list[KeyNumber]:
     ]
 
 
-def _key_value(name: str, metric: Metric) -> str:
+def _key_value(name: str, metric: MetricValue) -> str:
     value = value_of(metric)
     return "-" if value is None else f"{value:.1f} %" if name == "tce" else f"{value:.4f}"
 
@@ -280,5 +280,5 @@ def too_few_clusters(clusters: int | None) -> list[str]:
     return [f"{count(clusters)} clusters are too few for intervals: {FEW_CLUSTERS} are needed."]
 
 
-def _has_interval(metric: Metric) -> bool:
+def _has_interval(metric: MetricValue) -> bool:
     return isinstance(metric, Estimate) and metric.low is not None

@@ -10,7 +10,7 @@ import numpy as np
 
 from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, ValueCounts
-from uqcli.document import Estimate, Metric
+from uqcli.document import Estimate, MetricValue
 from uqcli.draws import Purpose, generator
 from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.tce.measure import MeasureOptions, errors_of_draws
@@ -53,9 +53,9 @@ class SamplingDistribution:
     intervals: Mapping[str, Interval]
     if_calibrated: Mapping[str, NullDistribution]
 
-    def completed(self, values: Values) -> dict[str, Metric]:
+    def completed(self, values: Values) -> dict[str, MetricValue]:
         """Add intervals, p-values and excesses to the metrics."""
-        metrics: dict[str, Metric] = dict(values)
+        metrics: dict[str, MetricValue] = dict(values)
         for name, interval in self.intervals.items():
             low, high = interval or (None, None)
             metrics[name] = Estimate(value=values[name], low=low, high=high)

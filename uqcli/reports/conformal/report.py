@@ -10,7 +10,7 @@ import msgspec
 
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.choices import ConformalMode
-from uqcli.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Verdict, count, head_of
+from uqcli.document import Document, HeadCard, KeyNumber, Metric, OneResult, Verdict, count, head_of
 from uqcli.reports.conformal.figure import thresholds_figure
 from uqcli.reports.in_words import CONFORMAL, describe
 
@@ -30,13 +30,15 @@ class ConformalReport(OneResult):
     notes: Sequence[str]
 
     @property
-    def metrics(self) -> Metrics:
+    def listed(self) -> list[Metric]:
         """Counts of rows and classes, and of classes that are in every set."""
-        return {
-            "rows": sum(self.rows_of_class),
-            "classes": len(self.artifact.classes),
-            "always_in": self._always_in,
-        }
+        artifact = self.artifact
+        always_in = sum(threshold >= artifact.every_label for threshold in artifact.thresholds)
+        return [
+            Metric("rows", "calibration rows", sum(self.rows_of_class), count),
+            Metric("classes", "", len(artifact.classes)),
+            Metric("always_in", "classes in every set", always_in, count),
+        ]
 
     def _subject(self) -> str:
         """Describe the rows that the guarantee is about."""
@@ -47,11 +49,6 @@ class ConformalReport(OneResult):
             ConformalMode.LABEL_SHIFT: "the target data",
         }
         return subjects.get(self.artifact.mode, "new rows")
-
-    @property
-    def _always_in(self) -> int:
-        """Number of classes that are in every set."""
-        return sum(threshold >= self.artifact.every_label for threshold in self.artifact.thresholds)
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -84,6 +81,7 @@ class ConformalReport(OneResult):
         """Build the head of the page."""
         artifact = self.artifact
         guaranteed = f"{100 * (1 - artifact.alpha):g} %"
+        rows, _, always_in = self.listed
         return HeadCard(
             title=f"Prediction sets that contain the true class in {guaranteed} of {self._subject()}",
             verdict=Verdict(text=artifact.guarantee().partition(":")[0].lower(), tone="bad")
@@ -92,11 +90,7 @@ class ConformalReport(OneResult):
             subject="Fitted on {inputs}. Each row gets the set of classes that are plausible for it.",
             numbers=[
                 KeyNumber(label="guaranteed coverage", value=guaranteed, interval=f"mode {artifact.mode}"),
-                KeyNumber(label="calibration rows", value=count(sum(self.rows_of_class))),
-                KeyNumber(
-                    label="classes in every set",
-                    value=count(self._always_in),
-                    interval=f"of {len(artifact.classes)} classes",
-                ),
+                rows.number(),
+                always_in.number(f"of {len(artifact.classes)} classes"),
             ],
         )

@@ -19,12 +19,15 @@ from uqcli.document import (
     KeyNumber,
     Metric,
     Metrics,
+    MetricValue,
     Table,
     Verdict,
+    by_key,
     count,
     first_of,
     interval,
     key_rate,
+    metric_rows,
     p_text,
     percent,
     printable,
@@ -133,12 +136,28 @@ class SetMetrics:
     test: CoverageTest
     clusters: int | None = None
 
+    def shown(self) -> list[Metric]:
+        """Return the metrics that are rows of the table."""
+        return [
+            Metric("coverage", "coverage", self.coverage, interval),
+            Metric("mean_set_size", "mean set size", self.mean_set_size, _mean_size),
+            Metric("empty", "empty sets", self.empty, lambda share: f"{100 * share:.2f} %"),
+        ]
+
+    def shown_of_target(self) -> list[Metric]:
+        """Return those of the target data; none without class weights."""
+        if self.target is None:
+            return []
+        coverage, size = self.target
+        return [
+            Metric("coverage", "coverage, target data", coverage, interval),
+            Metric("mean_set_size", "mean set size, target data", size, _mean_size),
+        ]
+
     def metrics(self) -> Metrics:
         """Return the metrics by key."""
-        metrics: dict[str, Metric] = {
-            "coverage": self.coverage,
-            "mean_set_size": self.mean_set_size,
-            "empty": self.empty,
+        metrics: dict[str, MetricValue] = {
+            **by_key(self.shown()),
             "rows": self.rows,
             "below": len(self.test.below) if self.test.p_values else None,
             "worst_p": self.test.worst_p,
@@ -152,8 +171,12 @@ class SetMetrics:
         if self.by_group:
             metrics["coverage_by_group"] = self.by_group
         if self.target is not None:
-            metrics["target"] = {"coverage": self.target[0], "mean_set_size": self.target[1]}
+            metrics["target"] = by_key(self.shown_of_target())
         return metrics
+
+
+def _mean_size(size: float | None) -> str:
+    return "-" if size is None else f"{size:.3f}"
 
 
 Results = tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
@@ -247,24 +270,13 @@ class EvaluateConformalReport(Evaluated):
     def _table(self, *, brief: bool) -> Table:
         """Build the table of coverage and sizes; differences have their intervals unless brief."""
         header = ("", *names_of(self.results))
-        lines = [
-            ("coverage", *(interval(measured.coverage) for _, _, measured in self.results)),
-            ("mean set size", *(f"{measured.mean_set_size:.3f}" for _, _, measured in self.results)),
-            ("empty sets", *(f"{100 * measured.empty:.2f} %" for _, _, measured in self.results)),
-        ]
+        lines = metric_rows(measured.shown() for _, _, measured in self.results)
         if self.difference is not None:
             header = (*header, HEADER)
             differences = (*self.difference.column(brief=brief), "")
             lines = [(*line, cell) for line, cell in zip(lines, differences, strict=True)]
         if self.shifted:
-            targets = [measured.target for _, _, measured in self.results if measured.target is not None]
-            lines.append(("coverage, target data", *(interval(covered) for covered, _ in targets)))
-            lines.append(
-                (
-                    "mean set size, target data",
-                    *("-" if size is None else f"{size:.3f}" for _, size in targets),
-                )
-            )
+            lines += metric_rows(measured.shown_of_target() for _, _, measured in self.results)
         return Table(title="", header=header, rows=lines)
 
     def _rules_table(self) -> Table:

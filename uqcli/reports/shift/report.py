@@ -17,8 +17,8 @@ from uqcli.document import (
     Estimate,
     HeadCard,
     KeyNumber,
-    Metric,
     Metrics,
+    MetricValue,
     OneResult,
     Verdict,
     count,
@@ -79,14 +79,14 @@ class ShiftReport(OneResult):
     @property
     def metrics(self) -> Metrics:
         """P-values, condition, calibration error, and the weight and priors of each class."""
-        metrics: dict[str, Metric] = {
+        metrics: dict[str, MetricValue] = {
             "shift_p": self.shift_p,
             "mixture_p": self.mixture.p_value,
             "smallest_singular": None if self.found is None else self.found.smallest_singular,
             "condition": None if self.found is None else self.found.condition,
             "calibration_error": self.calibration,
         }
-        undefined: dict[str, Metric] = dict.fromkeys(self.classes)
+        undefined: dict[str, MetricValue] = dict.fromkeys(self.classes)
         metrics["weights"] = undefined if self.artifact is None else self.artifact.estimates()
         metrics["target_prior"] = (
             undefined

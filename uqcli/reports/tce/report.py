@@ -17,8 +17,8 @@ from uqcli.document import (
     Figure,
     HeadCard,
     KeyNumber,
-    Metric,
     Metrics,
+    MetricValue,
     OneResult,
     Table,
     Verdict,
@@ -140,7 +140,7 @@ class TceReport(OneResult):
     @property
     def metrics(self) -> Metrics:
         """Errors of all rows, by class, by group and of the worst group."""
-        metrics: dict[str, Metric] = dict(self.overall.metrics)
+        metrics: dict[str, MetricValue] = dict(self.overall.metrics)
         if self.clusters is not None:
             metrics["clusters"] = self.clusters
         if self.multiclass:
@@ -353,7 +353,7 @@ def _headline(sentence: str, alpha: float, *, many_rejected: bool) -> str:
     return f"{worst}Scores disagree with their labels{where}"
 
 
-def _key_number(name: str, label: str, metric: Metric) -> KeyNumber:
+def _key_number(name: str, label: str, metric: MetricValue) -> KeyNumber:
     number = key_cell(label, format_metric(name, metric))
     if name == "tce" and not number.interval:
         return replace(number, interval=f"more than {100 * MANY_REJECTED:g} % is many")
@@ -380,7 +380,7 @@ def _worst_first(parts: Sequence[Any]) -> list[Any]:
     )
 
 
-def _value(metric: Metric) -> float:
+def _value(metric: MetricValue) -> float:
     """Return the value of a metric as a sort key; undefined values are lowest."""
     value = metric.value if isinstance(metric, Estimate) else metric
     return float(value) if isinstance(value, int | float) else -math.inf
@@ -465,7 +465,7 @@ def _metrics_table(overall: GroupResult) -> Table:
     return Table(title="", header=header, rows=rows, left=2, text_last=True)
 
 
-def format_metric(name: str, metric: Metric) -> str:
+def format_metric(name: str, metric: MetricValue) -> str:
     """Format a metric with its interval; percentages have two decimals.
 
     Examples
