@@ -15,6 +15,7 @@ from uqcli.cli.groups import option
 from uqcli.cli.inputs import parse_numbers
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.priority import refuse_typed
+from uqcli.document import by_key
 from uqcli.files import STDIO, OutputQueue
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def simulate(
 ) -> None:
     """Draw scores, uncertainties and labels with known truth."""
     from uqcli.engines.inputs import format_of
-    from uqcli.reports.stream.simulate import metrics_of
+    from uqcli.reports.stream.simulate import listed_metrics
 
     output = written.output or STDIO
     format_of(output, written.output_format)
@@ -93,7 +94,7 @@ def simulate(
         output,
         reads=Reads(),
         running=running,
-        metrics=metrics_of(rows=drawing.rows, positives=0),
+        metrics=by_key(listed_metrics(rows=drawing.rows, positives=0)),
     )
     from uqcli.jobs.stream.output import RowsOutput
     from uqcli.jobs.stream.simulate import SimulateRequest, run

@@ -10,7 +10,7 @@ from uqcli.document import (
     Document,
     Figure,
     HoverText,
-    Metrics,
+    Metric,
     OneResult,
     Table,
     count,
@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-def metrics_of(*, rows: int, positives: int) -> Metrics:
+def listed_metrics(*, rows: int, positives: int) -> list[Metric]:
     """Return the counts of the output by key."""
-    return {"rows": rows, "positives": positives, "positivity": positives / rows if rows else None}
+    return [
+        Metric("rows", "rows", rows, count),
+        Metric("positives", "positive", positives, count),
+        Metric("positivity", "positive rate", positives / rows if rows else None, share),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +51,9 @@ class SimulateReport(OneResult):
     curves: Sequence[ExpectedCurve] = ()
 
     @property
-    def metrics(self) -> Metrics:
+    def listed(self) -> list[Metric]:
         """Counts of the output."""
-        return metrics_of(rows=self.parameters["rows"], positives=self.positives)
+        return listed_metrics(rows=self.parameters["rows"], positives=self.positives)
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -59,8 +63,8 @@ class SimulateReport(OneResult):
     def document(self) -> Document:
         """Return the readable form."""
         rows, kind, parameters = self.parameters["rows"], self.parameters["kind"], self.parameters
-        cells = (count(rows), count(self.positives), share(self.positives / rows if rows else None))
-        table = Table(title="", header=("rows", "positive", "positive rate"), rows=[cells], left=0)
+        header = [metric.label for metric in self.listed]
+        table = Table(title="", header=header, rows=[[metric.cell() for metric in self.listed]], left=0)
         figures = [_curves_figure(self.curves)] if self.curves else []
         settings = Table(
             title="",
