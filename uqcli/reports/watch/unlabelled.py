@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import msgspec
@@ -13,7 +15,7 @@ from uqcli.document import (
     Estimate,
     HeadCard,
     KeyNumber,
-    Metrics,
+    Metric,
     OneResult,
     Table,
     Verdict,
@@ -25,9 +27,6 @@ from uqcli.document import (
     rows_of,
 )
 from uqcli.methods.watch.before_labels import BeforeLabels
-
-EXPECTED: Final = {"precision": "expected_precision", "recall": "expected_recall"}
-"""Names of the metrics to expect."""
 
 UNSEEN: Final = "This says what changed, not whether the rule is still right: only labels show the precision."
 
@@ -81,20 +80,28 @@ class UnlabelledReport(OneResult):
     confidence: float
 
     @property
-    def metrics(self) -> Metrics:
-        """By their contract names."""
+    def listed(self) -> list[Metric]:
+        """The index, the test, the flagged share, and what to expect with a calibrator."""
         low, high = [end / self.rows for end in self.explained] if self.explained else (None, None)
+        flagged = Estimate(value=self.selected / self.rows, low=low, high=high)
         found = self.expected
-        expected = {} if found is None else {EXPECTED[name]: getattr(found, name) for name in EXPECTED}
-        return {
-            "rows": self.rows,
-            "psi": self.psi,
-            "psi_without_drift": self.psi_without_drift,
-            "drift_p": self.drift_p,
-            "flagged": Estimate(value=self.selected / self.rows, low=low, high=high),
-            "outside_range": self.outside / self.rows,
-            **expected,
-        }
+        expected = {} if found is None else {"precision": found.precision, "recall": found.recall}
+        return [
+            Metric("rows", "", self.rows),
+            Metric("psi", "stability index", self.psi, "{:.4f}".format),
+            Metric("psi_without_drift", "", self.psi_without_drift),
+            Metric("drift_p", "test of drift", self.drift_p, p_text),
+            Metric("flagged", "flagged", flagged, lambda share: percent(share.value)),
+            Metric("outside_range", "outside the range", self.outside / self.rows, percent),
+            *(
+                Metric(f"expected_{name}", f"{name} to expect" if rate else "", rate, interval)
+                for name, rate in expected.items()
+            ),
+        ]
+
+    @cached_property
+    def _by_key(self) -> Mapping[str, Metric]:
+        return {metric.key: metric for metric in self.listed}
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -117,12 +124,8 @@ class UnlabelledReport(OneResult):
                 subject="{rules} and {inputs}: " + f"{rows_of(self.rows)}.",
                 verdict=Verdict(text=self._verdict().rstrip(".").lower(), tone="neutral"),
                 numbers=[
-                    KeyNumber(
-                        label="flagged",
-                        value=percent(self.selected / self.rows),
-                        interval=f"{percent(self.usual)} on the calibration set",
-                    ),
-                    KeyNumber(label="outside the range", value=percent(self.outside / self.rows)),
+                    self._by_key["flagged"].number(f"{percent(self.usual)} on the calibration set"),
+                    self._by_key["outside_range"].number(),
                     self._last_number(),
                 ],
                 action="Watch the rule with --state FILE when labels arrive.",
@@ -134,9 +137,9 @@ class UnlabelledReport(OneResult):
         """Return the precision to expect, or else the stability index."""
         expected = None if self.expected is None else self.expected.precision
         if expected is None or expected.low is None:
-            return KeyNumber(label="stability index", value=f"{self.psi:.3g}")
+            return self._by_key["psi"].number(form="{:.3g}".format)
         ends = f"{expected.low:.3f} to {expected.high:.3f}"
-        return KeyNumber(label="precision to expect", value=f"{expected.value:.3f}", interval=ends)
+        return self._by_key["expected_precision"].number(ends, lambda rate: f"{rate.value:.3f}")
 
     @property
     def _is_usual(self) -> bool:
@@ -152,16 +155,10 @@ class UnlabelledReport(OneResult):
         usual = f"{percent(self.usual)}, without a range"
         if self.explained is not None:
             usual = " to ".join(percent(end / self.rows) for end in self.explained)
-        rows = [
-            ("flagged", percent(self.selected / self.rows), usual),
-            ("stability index", f"{self.psi:.4f}", f"about {self.psi_without_drift:.4f}"),
-            ("test of drift", p_text(self.drift_p), ""),
-            ("outside the range", percent(self.outside / self.rows), ""),
-        ]
-        for name in EXPECTED:
-            estimate = getattr(self.expected, name, None)
-            if estimate is not None:
-                rows.append((f"{name} to expect", interval(estimate), ""))
+        beside = {"flagged": usual, "psi": f"about {self.psi_without_drift:.4f}"}
+        others = (metric for key, metric in self._by_key.items() if metric.label and key != "flagged")
+        shown = [self._by_key["flagged"], *others]
+        rows = [(metric.label, metric.cell(), beside.get(metric.key, "")) for metric in shown]
         header = ("", "new rows", "if like the calibration set")
         return Table(title="", header=header, rows=rows)
 
