@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from uqcli.document import (
     Estimate,
@@ -18,28 +17,35 @@ from uqcli.document import (
     Verdict,
     count,
     ends_of,
-    meaning_rows,
     printable,
     share,
 )
 from uqcli.methods.survey import FEW_CLUSTERS
 from uqcli.reports.tce.words import MANY_REJECTED
 
-_MEANINGS: Final = {
-    "proper scores": {
-        "log_loss": "mean negative log likelihood, nats",
-        "brier": "mean squared error",
-    },
-    "discrimination": {
-        "auc": "how often a positive row has the higher score",
-        "average_precision": "mean precision over the recall",
-    },
-    "calibration": {
-        "ece": "mean |rate - mean score|, equispaced bins",
-        "ace": "as ece, on quantile bins",
-        "tce": "predictions whose bin is rejected, %",
-    },
-}
+
+class _Shown(NamedTuple):
+    """How a metric is shown: kind and meaning, its name in a ranking, and at the head of a page if any."""
+
+    key: str
+    kind: str
+    meaning: str
+    ranked: str
+    label: str = ""
+
+
+_SHOWN: Final = (
+    _Shown("log_loss", "proper scores", "mean negative log likelihood, nats", "log loss", "log loss"),
+    _Shown("brier", "proper scores", "mean squared error", "Brier"),
+    _Shown("auc", "discrimination", "how often a positive row has the higher score", "AUC"),
+    _Shown("average_precision", "discrimination", "mean precision over the recall", "AP"),
+    _Shown("ece", "calibration", "mean |rate - mean score|, equispaced bins", "ECE", "mean error (ECE)"),
+    _Shown("ace", "calibration", "as ece, on quantile bins", "ACE"),
+    _Shown(
+        "tce", "calibration", "predictions whose bin is rejected, %", "TCE %", "predictions rejected (TCE)"
+    ),
+)
+_KEY_METRICS: Final = {shown.key: shown.label for shown in _SHOWN if shown.label}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +83,7 @@ def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BE
             _format(compared.after[name], name),
             _format(compared.difference[name], name, interval=True),
         )
-        for _, name, _ in meaning_rows(_MEANINGS)
+        for name, *_ in _SHOWN
         if name in compared.before
     ]
     return Table(title=title, header=("metric", *sides), rows=rows)
@@ -96,21 +102,12 @@ def class_table(classes: Sequence[str], compared: Comparison) -> Table:
 
 def meanings_table() -> Table:
     """Build the table of the metrics' meanings."""
-    rows = list(meaning_rows(_MEANINGS))
+    kinds = [""] + [shown.kind for shown in _SHOWN]
+    rows = [
+        ("" if shown.kind == before else shown.kind, shown.key, shown.meaning)
+        for before, shown in zip(kinds, _SHOWN, strict=False)
+    ]
     return Table(title="", header=("", "metric", "meaning"), rows=rows, left=3, detail=True)
-
-
-_RANKED: Final = MappingProxyType(
-    {
-        "log_loss": "log loss",
-        "brier": "Brier",
-        "auc": "AUC",
-        "average_precision": "AP",
-        "ece": "ECE",
-        "ace": "ACE",
-        "tce": "TCE %",
-    }
-)
 
 
 def ranked_table(title: str, name_header: str, compared: Sequence[tuple[str, Comparison]]) -> Table:
@@ -130,15 +127,15 @@ def ranked_table(title: str, name_header: str, compared: Sequence[tuple[str, Com
     lines = [(name, comparison.after) for name, comparison in compared] + [
         (name, comparison.before) for name, comparison in before_lines
     ]
-    shown_metrics = [metric for metric in _RANKED if metric in lines[0][1]]
+    shown_metrics = [shown for shown in _SHOWN if shown.key in lines[0][1]]
     rows = [
         (
             name,
-            *(_format(metrics[metric], metric, sign="") for metric in shown_metrics),
+            *(_format(metrics[shown.key], shown.key, sign="") for shown in shown_metrics),
         )
         for name, metrics in sort_by_log_loss(lines)
     ]
-    return Table(title=title, header=(name_header, *(_RANKED[metric] for metric in shown_metrics)), rows=rows)
+    return Table(title=title, header=(name_header, *(shown.ranked for shown in shown_metrics)), rows=rows)
 
 
 def losses_without_interval(compared: Sequence[tuple[str, Comparison]]) -> list[str]:
@@ -219,9 +216,6 @@ def verdict(compared: Comparison, where: str = "") -> str:
     if change.low > 0:
         return f"Calibration hurt: the {name} rises by {value:.4f}{where}."
     return f"No significant change: {changed}."
-
-
-_KEY_METRICS: Final = {"log_loss": "log loss", "ece": "mean error (ECE)", "tce": "predictions rejected (TCE)"}
 
 
 def comparison_card(title: str, compared: Comparison) -> HeadCard:
