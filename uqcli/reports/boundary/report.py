@@ -39,11 +39,13 @@ from uqcli.document import (
     Estimate,
     Figure,
     HeadCard,
+    Metric,
     Metrics,
     OneResult,
     OperatingPoints,
     Table,
     Verdict,
+    by_key,
     count,
     head_of,
     money,
@@ -192,10 +194,7 @@ class BoundaryReport(OneResult):
         target = {} if self.class_weights is None else {"target_precision": in_target}
         return {
             **target,
-            "recall": fit.recall if fit else None,
-            "precision": fit.precision if fit else None,
-            "selected": fit.selected if fit else 0,
-            "true_positives": fit.true_positives if fit else 0,
+            **by_key(fit_metrics(fit)),
             "rows": self.rows,
             "positives": self.positives,
             **(zone_rates(fit) if self.review else {}),
@@ -842,22 +841,26 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
     fit = candidate.found.fit if candidate.found else None
     metrics = None
     if fit is not None:
-        metrics = {
-            "recall": fit.recall,
-            "precision": fit.precision,
-            "selected": fit.selected,
-            "true_positives": fit.true_positives,
-            "expected": plain(expected_metrics(candidate.expected)),
-        }
+        metrics = plain({**by_key(fit_metrics(fit)), "expected": expected_metrics(candidate.expected)})
     return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
 
 
-def _cells(candidate: Candidate) -> tuple[str, str, str]:
+def _cells(candidate: Candidate) -> tuple[str, ...]:
     if candidate.found is None:
         return ("does not apply" if candidate.obstacle else "infeasible", "", "")
     return fit_cells(candidate.found.fit)
 
 
-def fit_cells(fit: Confusion[int]) -> tuple[str, str, str]:
-    """Format recall, precision and flagged rows for a table."""
-    return share(fit.recall), share(fit.precision), count(fit.selected)
+def fit_metrics(fit: Confusion[int] | None) -> list[Metric]:
+    """Return the results on the calibration set; a rule that was not found flags nothing."""
+    return [
+        Metric("recall", "recall", None if fit is None else fit.recall, share),
+        Metric("precision", "precision", None if fit is None else fit.precision, share),
+        Metric("selected", "flagged", fit.selected if fit else 0, count),
+        Metric("true_positives", "", fit.true_positives if fit else 0),
+    ]
+
+
+def fit_cells(fit: Confusion[int]) -> tuple[str, ...]:
+    """Format the results for a table: recall, precision and flagged rows."""
+    return tuple(metric.cell() for metric in fit_metrics(fit) if metric.label)
