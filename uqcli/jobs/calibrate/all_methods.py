@@ -43,7 +43,7 @@ from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.reports.before_after import ReliabilityPanel
-from uqcli.reports.calibrate.report import CalibrateReport, MethodResult
+from uqcli.reports.calibrate.report import CalibrateReport
 from uqcli.reports.comparison import Comparison, value_of
 from uqcli.rows import Rows
 
@@ -123,9 +123,7 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
             *shift_notes(read.target, best.fitted.map),
         ),
         methods=tuple(
-            MethodResult(method=candidate.method, compared=candidate.compared)
-            for candidate in results
-            if candidate.compared
+            (str(candidate.method), candidate.compared) for candidate in results if candidate.compared
         ),
         obstacles=obstacles,
         clusters=clusters_in(measured, request.calibration.cluster),

@@ -45,7 +45,7 @@ from uqcli.methods.calibrate.maps import ClassMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
-from uqcli.reports.calibrate.report import CalibrateReport, MethodResult
+from uqcli.reports.calibrate.report import CalibrateReport
 from uqcli.reports.comparison import Comparison
 from uqcli.rows import Rows
 from uqcli.running.remarks import collected_doubts
@@ -88,7 +88,7 @@ def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     tried.sort(key=lambda candidate: candidate.log_loss)
     compared = [_compared(candidate, plan, request) for candidate in tried]
     methods = tuple(
-        MethodResult(method=candidate.method, compared=measured)
+        (str(candidate.method), measured)
         for candidate, measured in zip(tried, compared, strict=True)
         if measured is not None
     )
@@ -252,7 +252,7 @@ def _result(
     compared: Comparison | None,
     *,
     choice: Choice | None = None,
-    methods: tuple[MethodResult, ...] = (),
+    methods: tuple[tuple[str, Comparison], ...] = (),
     obstacles: Mapping[CalibrationMethod, str] | None = None,
 ) -> Result[CalibrateReport, CalibratorArtifact]:
     request, read, measured = problem.request, problem.read, tried.measured

@@ -32,7 +32,7 @@ from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.methods.calibrate.maps.base import Parts
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.reports.before_after import ReliabilityPanel
-from uqcli.reports.calibrate.report import CalibrateReport, IsotonicErrors
+from uqcli.reports.calibrate.report import CalibrateReport
 from uqcli.reports.comparison import Comparison
 from uqcli.rows import Rows
 
@@ -115,7 +115,7 @@ def _panels(
 
 def _isotonic_errors(
     measured: _Measured, fitted: FittedCalibrator, request: CalibrateRequest
-) -> IsotonicErrors | None:
+) -> tuple[BinError, BinError] | None:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
     options = fitted.options
     uncertainty_bins = fitted.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
@@ -131,9 +131,9 @@ def _isotonic_errors(
         single = predicted.probability
     else:
         single = fit(fitted.rows, single_options).predict(measured.rows).probability
-    return IsotonicErrors(
-        single=_errors(measured, single, uncertainty_bins),
-        by_uncertainty_bin=_errors(measured, measured.after, uncertainty_bins),
+    return (
+        _errors(measured, single, uncertainty_bins),
+        _errors(measured, measured.after, uncertainty_bins),
     )
 
 

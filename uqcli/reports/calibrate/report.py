@@ -45,22 +45,6 @@ from uqcli.reports.comparison import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class IsotonicErrors:
-    """ECE@j of one isotonic fit (IST) and of one fit per uncertainty bin (MIST)."""
-
-    single: BinError
-    by_uncertainty_bin: BinError
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodResult:
-    """Metrics of a method on rows that its fit did not use."""
-
-    method: CalibrationMethod
-    compared: Comparison
-
-
-@dataclass(frozen=True, kw_only=True)
 class CalibrateReport(OneResult):
     """A calibrator, and its metrics on rows that its fit did not use.
 
@@ -72,8 +56,10 @@ class CalibrateReport(OneResult):
         Whether the metrics are from a test set; if not, they are cross-validated.
     compared
         None if there are too few rows.
+    errors
+        ECE@j of one isotonic fit (IST) and of one fit per uncertainty bin (MIST).
     methods
-        All methods that apply, the best first; empty if one was chosen.
+        All methods that apply, by name, the best first; empty if one was chosen.
     obstacles
         Why other methods do not apply.
     clusters
@@ -88,9 +74,9 @@ class CalibrateReport(OneResult):
     compared: Comparison | None
     where: str | None
     panels: tuple[ReliabilityPanel, ...]
-    errors: IsotonicErrors | None
+    errors: tuple[BinError, BinError] | None
     notes: tuple[str, ...]
-    methods: tuple[MethodResult, ...] = ()
+    methods: tuple[tuple[str, Comparison], ...] = ()
     obstacles: Mapping[CalibrationMethod, str] = field(default_factory=dict)
     clusters: int | None = None
     choice: Choice | None = None
@@ -128,13 +114,13 @@ class CalibrateReport(OneResult):
             payload["choice"] = [{**vars(tried), "method": str(tried.method)} for tried in self.choice.tried]
         if self.methods or self.obstacles:
             payload["results"] = [
-                *({"method": str(e.method), "metrics": plain(e.compared.metrics())} for e in self.methods),
+                *({"method": method, "metrics": plain(tried.metrics())} for method, tried in self.methods),
                 *({"method": str(m), "metrics": None, "obstacle": why} for m, why in self.obstacles.items()),
             ]
         if self.errors is not None:
             payload["ece_by_score_bin"] = {
                 name: {"ece": _numbers(error.ece), "cumulative": _numbers(error.cumulative)}
-                for name, error in (("ist", self.errors.single), ("mist", self.errors.by_uncertainty_bin))
+                for name, error in zip(("ist", "mist"), self.errors, strict=True)
             }
         return payload
 
@@ -200,8 +186,7 @@ class CalibrateReport(OneResult):
         return [*remaining, *too_few_clusters(self.clusters), *self._certainty_cautions()]
 
     def _ranked(self) -> Table:
-        named = [(str(tried.method), tried.compared) for tried in self.methods]
-        return ranked_table("", "method", named)
+        return ranked_table("", "method", self.methods)
 
     def _notes(self) -> list[str]:
         measured_on = "on the test set" if self.tested else "cross-validated"
@@ -213,8 +198,8 @@ class CalibrateReport(OneResult):
             if random_parts
             else []
         )
-        methods = [(str(tried.method), tried.compared) for tried in self.methods]
-        tried = [*lowest_brier(methods, "evaluate both on a test set"), *losses_without_interval(methods)]
+        lowest = lowest_brier(self.methods, "evaluate both on a test set")
+        tried = [*lowest, *losses_without_interval(self.methods)]
         others = [] if self.methods or self.artifact.class_names else ["--method all compares other methods."]
         return [*measured, *tried, *not_applicable, *self.notes, *others, *seed]
 
@@ -270,13 +255,8 @@ def _choice_table(choice: Choice) -> Table:
     )
 
 
-def _errors_table(errors: IsotonicErrors, where: str) -> Table:
-    columns = (
-        errors.single.ece,
-        errors.by_uncertainty_bin.ece,
-        errors.single.cumulative,
-        errors.by_uncertainty_bin.cumulative,
-    )
+def _errors_table(errors: tuple[BinError, BinError], where: str) -> Table:
+    columns = (*(error.ece for error in errors), *(error.cumulative for error in errors))
     rows = [
         (str(number), *(share(value) for value in line))
         for number, line in enumerate(zip(*map(_numbers, columns), strict=True), start=1)
