@@ -57,7 +57,7 @@ def sample(
     running: RunOptions,
 ) -> None:
     """Draw the rows to label, with their sampling weights."""
-    from uqcli.reports.stream.sample import metrics_of
+    from uqcli.reports.stream.sample import KEYS
 
     refuse_swapped(artifact, inputs)
     if drawing.plan is not None:
@@ -67,7 +67,7 @@ def sample(
         None if drawing.plan is not None else rows.output or STDIO,
         reads=Reads.from_options(inputs, rules=[artifact, drawing.calibrator], reading=reading),
         running=running,
-        metrics=metrics_of(rows=0, selected=0, labels=0, expected=None, width=None, uniform=0, labelled=0),
+        metrics={**dict.fromkeys(KEYS, 0), "expected": None, "width": None},
         rows=True,
     )
     from uqcli.jobs.stream.sample import SampleRequest, run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -36,26 +36,8 @@ class SampleParameters(msgspec.Struct, frozen=True, kw_only=True, rename={"goal"
     keep_labelled: bool
 
 
-def metrics_of(
-    *,
-    rows: int,
-    selected: int,
-    labels: int | None,
-    expected: float | None,
-    width: float | None,
-    uniform: int | None,
-    labelled: int | None,
-) -> Metrics:
-    """Return the metrics by key (see SampleReport)."""
-    return {
-        "rows": rows,
-        "selected": selected,
-        "labels": labels,
-        "expected": expected,
-        "width": width,
-        "labels_uniform": uniform,
-        "labelled": labelled,
-    }
+KEYS: Final = ("rows", "selected", "labels", "expected", "width", "labels_uniform", "labelled")
+"""Names of the metrics."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,15 +82,16 @@ class SampleReport(OneResult):
     @property
     def metrics(self) -> Metrics:
         """Counts of rows, and what their labels will show."""
-        return metrics_of(
-            rows=self.rows,
-            selected=self.selected,
-            labels=self.labels,
-            expected=self.expected,
-            width=self.width,
-            uniform=self.uniform,
-            labelled=self.labelled,
+        values = (
+            self.rows,
+            self.selected,
+            self.labels,
+            self.expected,
+            self.width,
+            self.uniform,
+            self.labelled,
         )
+        return dict(zip(KEYS, values, strict=True))
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
