@@ -13,9 +13,11 @@ from junitparser import JUnitXml
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cli.cases import CASES
+from tests.documentation.reference import DOCS
+from uqcli.choices import ReportFormat
 
 JSON_CASES = [case for case in CASES if case.json]
-FORMATS = ("html", "md", "json", "csv", "xml", "prom")
+FORMATS = [ending.removeprefix(".") for ending in ReportFormat]
 HOSTILE = "<b>&\"'|`$x$]]>\n\x07\u202e"
 
 
@@ -66,6 +68,11 @@ def cases_of(path):
         )
         for case in suite
     }
+
+
+def test_the_docs_describe_every_format():
+    described = (DOCS / "reference" / "files-and-options.md").read_text()
+    assert all(re.search(rf"^\|.*`\{ending}`.*\|", described, re.MULTILINE) for ending in ReportFormat)
 
 
 @pytest.mark.thorough
