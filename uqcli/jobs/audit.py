@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from uqcli.methods.audit.tails import Segmented, detectable_gaps, two_sided_p
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.multiple import holm
 from uqcli.methods.proportion import clopper_pearson
+from uqcli.methods.survey import proportion_interval, tail_of_clusters
 from uqcli.reports.audit import Audit, Segment
 from uqcli.rows import Rows
 
@@ -41,11 +44,14 @@ class Outcomes:
         Positive.
     success : bool, shape (n,)
         Whether the outcome occurred: a positive label, a true positive, a covered label.
+    cluster : int64, shape (n,), or None
+        Cluster of each row; None if rows are independent.
     """
 
     columns: Mapping[str, Feature]
     weight: Ints
     success: Bools
+    cluster: Ints | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +62,8 @@ class _Tested:
     ----------
     detectable
         Function from the level of each test to the deviations that it would show.
+    ends
+        Function from a level to the interval of each observed rate.
     """
 
     columns: tuple[int, ...]
@@ -65,6 +73,7 @@ class _Tested:
     expected: Floats
     p_value: Floats
     detectable: Callable[[float], Sequence[float | None]]
+    ends: Callable[[float], Sequence[tuple[float, float]]]
 
 
 def with_audited(data: DataRequest, columns: Sequence[str]) -> DataRequest:
@@ -121,6 +130,7 @@ def audit_scores(outcomes: Outcomes, score: Floats, level: float, what: str) -> 
             expected=rows.sums(rows.score),
             p_value=two_sided_p(rows),
             detectable=lambda each: detectable_gaps(error, each).tolist(),
+            ends=partial(_exact_ends, rows.observed, division.rows),
         )
 
     return _audit(outcomes, tested, level, (what, "expected"))
@@ -134,6 +144,9 @@ def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, 
     upper
         Whether the rate must be at most the bound.
     """
+    if outcomes.cluster is not None:
+        of_clusters = partial(_tested_over_clusters, outcomes, outcomes.cluster, bound=bound, upper=upper)
+        return _audit(outcomes, of_clusters, level, (what, "target"))
 
     def tested(division: Division) -> _Tested:
         observed = _observed(outcomes, division)
@@ -154,9 +167,54 @@ def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, 
             expected=(division.rows * float(bound)).astype(np.float64),
             p_value=np.array([rate.p_value() for rate in rates], dtype=np.float64),
             detectable=detectable,
+            ends=partial(_exact_ends, observed, division.rows),
         )
 
     return _audit(outcomes, tested, level, (what, "target"))
+
+
+def _exact_ends(observed: Ints, rows: Ints, level: float) -> list[tuple[float, float]]:
+    """Compute the exact interval of each rate."""
+    pairs = zip(observed.tolist(), rows.tolist(), strict=True)
+    return [clopper_pearson(successes, trials, 1 - level) for successes, trials in pairs]
+
+
+def _tested_over_clusters(
+    outcomes: Outcomes, cluster: Ints, division: Division, *, bound: Fraction, upper: bool
+) -> _Tested:
+    """Test the rate of each segment over clusters; segments of too few clusters are left out."""
+    inside = division.segment >= 0
+    keys = np.stack([division.segment[inside], cluster[inside]])
+    pairs, place = np.unique(keys, axis=1, return_inverse=True)
+    sums = np.zeros((2, pairs.shape[1]), dtype=np.int64)
+    weight, place = outcomes.weight[inside], place.reshape(-1)
+    for total, numbers in zip(sums, (weight * outcomes.success[inside], weight), strict=True):
+        np.add.at(total, place, numbers)
+    cuts = np.searchsorted(pairs[0], np.arange(len(division.rows) + 1))
+    segments = [sums[:, start:stop] for start, stop in pairwise(cuts.tolist())]
+    rate, tails = float(bound if upper else 1 - bound), []
+    for hits, trials in segments:
+        tails.append(tail_of_clusters(hits if upper else trials - hits, trials, rate))
+    kept = np.array([tail is not None for tail in tails], dtype=np.bool_)
+    shown = [segment for segment, is_kept in zip(segments, kept.tolist(), strict=True) if is_kept]
+
+    def ends(level: float) -> list[tuple[float, float]]:
+        intervals = [proportion_interval(hits, trials, 1 - level) for hits, trials in shown]
+        return [
+            (interval.low or 0.0, 1.0 if interval.high is None else interval.high) for interval in intervals
+        ]
+
+    rows = division.rows[kept]
+    return _Tested(
+        columns=division.columns,
+        values=division.values[kept],
+        rows=rows,
+        observed=np.array([hits.sum() for hits, _ in shown], dtype=np.int64),
+        expected=(rows * float(bound)).astype(np.float64),
+        p_value=np.array([tail for tail in tails if tail is not None], dtype=np.float64),
+        detectable=lambda _: [None] * len(shown),
+        ends=ends,
+    )
 
 
 def _observed(outcomes: Outcomes, division: Division) -> Ints:
@@ -189,10 +247,10 @@ def _audit(
             part.expected.tolist(),
             part.p_value.tolist(),
             part.detectable(each),
+            part.ends(each),
             strict=True,
         )
-        for values, rows, observed, expected, p_value, detectable in lines:
-            low, high = clopper_pearson(observed, rows, 1 - each)
+        for values, rows, observed, expected, p_value, detectable, (low, high) in lines:
             segments.append(
                 Segment(
                     values={
@@ -233,13 +291,17 @@ def _shortest(number: float) -> str:
     return str(int(number)) if number.is_integer() else repr(number)
 
 
-def pooled_outcomes(rows: Rows, columns: Sequence[str], success: Bools) -> tuple[Outcomes, Floats]:
+def pooled_outcomes(
+    rows: Rows, columns: Sequence[str], success: Bools, cluster: str | None = None
+) -> tuple[Outcomes, Floats]:
     """Pool equal rows, so that their order has no effect; also return the scores.
 
     Parameters
     ----------
     rows
         With a score and the audited features.
+    cluster
+        Key of dependent rows; None if rows are independent.
     """
     listed = replace(
         rows,
@@ -247,9 +309,14 @@ def pooled_outcomes(rows: Rows, columns: Sequence[str], success: Bools) -> tuple
         label_class=None,
         numbers={"score": rows.score},
         features={name: rows.features[name] for name in columns},
-        groups={},
+        groups={} if cluster is None else {cluster: rows.groups[cluster]},
     ).pooled()
     return (
-        Outcomes(columns=listed.features, weight=listed.weights(), success=listed.labels),
+        Outcomes(
+            columns=listed.features,
+            weight=listed.weights(),
+            success=listed.labels,
+            cluster=None if cluster is None else listed.groups[cluster],
+        ),
         listed.score,
     )

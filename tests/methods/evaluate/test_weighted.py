@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.designs import one_rule, weighted
 from tests.oracles import survey as oracle
+from uqcli.confusion import Rate
 from uqcli.methods.evaluate.design import CLEARED, FLAGGED, WeightedRows, flags
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.sampling_weights import WeightSums, units
@@ -146,3 +147,14 @@ def test_sums_are_exact_for_pooled_and_single_rows():
     )
     order = random.permutation(5000)
     assert WeightSums.of(weight[order], mask[order]) == sums
+
+
+@given(ROWS)
+def test_a_specificity_is_tested_as_the_false_positive_rate(rows):
+    bound = Fraction(1, 10)
+    exact = one_rule(3, 9, 90, 0.9)
+    for design in (weighted(rows, 0.9), exact):
+        rate = design.bounded(Rate.FPR, 0, bound, upper=True)
+        kept = design.bounded(Rate.SPECIFICITY, 0, 1 - bound, upper=False)
+        assert (kept.trials, kept.successes) == (rate.trials, rate.trials - rate.successes)
+        assert kept.p_value() == rate.p_value()

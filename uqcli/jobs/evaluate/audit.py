@@ -39,8 +39,6 @@ def audit(request: EvaluateRequest, rules: Sequence[Saved]) -> Audit:
     """
     if len(rules) > 1:
         raise UsageError(f"--audit with {len(rules)} rule files", expected="one rule file")
-    if request.shift is not None:
-        raise UsageError("--audit with --shift", expected="rows of the rule's own data")
     (rule,) = rules
     if isinstance(rule, CalibratorArtifact):
         return _of_probabilities(request, rule)
@@ -54,6 +52,12 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
     """Test the calibrated probabilities of each segment."""
     if rule.class_names:
         raise UsageError("--audit with a calibrator of classes", expected="a calibrator of one score")
+    if request.cluster is not None:
+        raise UsageError(
+            f"--audit of probabilities with {request.option}",
+            expected="one of them",
+            remedy="a test of errors over few clusters does not hold its level at many segments",
+        )
     read, _ = read_labelled(with_audited(labelled_request(request, [rule]), request.audit))
     calibrated = read.rows.scored(rule.calibrated(read.rows).probability)
     outcomes, score = pooled_outcomes(calibrated, request.audit, read.rows.labels)
@@ -63,7 +67,7 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
 def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
     """Test the coverage of each segment."""
     data = labelled_sets_request(rule, request)
-    audited = with_audited(data, request.audit)
+    audited = with_audited(data, request.audit).clustered_by(request.cluster, days=request.days)
     sets = rule.sets(data.roles)
     covered = [
         sets(rows)[np.arange(len(rows)), label_indices(rows)] for rows in ClassReader(data)
@@ -79,6 +83,7 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
         raise UsageError(f"--audit: target not tested: {rule.unsealed}")
     constraint = rule.constraint.parsed()
     data = with_audited(as_decided(labelled_request(request, [rule]), rule), request.audit)
+    data = data.clustered_by(request.cluster, days=request.days)
     read, _ = read_labelled(data)
     rows = read.rows
     flagged, positive = rule.decide(rows), rows.labels
@@ -103,5 +108,5 @@ def _tested(
 ) -> Audit:
     """Test a bound in each segment."""
     constant = replace(rows, numbers={"score": np.zeros(len(rows))})
-    outcomes, _ = pooled_outcomes(constant, request.audit, success)
+    outcomes, _ = pooled_outcomes(constant, request.audit, success, request.cluster)
     return audit_rate(outcomes, bound, 1 - request.confidence, what, upper=upper)

@@ -111,7 +111,7 @@ def evaluate(
         if len(rules) == 2:
             after.append((rows, calibrated))
         if request.by is not None:
-            by_group = _by_group(request.by, read[1], before, calibrated, plan)
+            by_group = _by_group(request, rows, read[1], (before, calibrated), plan)
     assert read is not None  # there is at least one rule
     return EvaluateCalibratorReport(
         source=read[2],
@@ -145,16 +145,31 @@ def _without_test(compared: Comparison) -> Comparison:
 
 
 def _by_group(
-    by: str, read: ReadRows, before: Probability, after: Probability, plan: ResamplingPlan
+    request: EvaluateRequest,
+    rows: Rows,
+    read: ReadRows,
+    before_and_after: tuple[Probability, Probability],
+    plan: ResamplingPlan,
 ) -> GroupEvaluation:
-    """Measure the calibrator in each group; no bound holds there, hence no test."""
+    """Measure the calibrator in each group; no bound holds there, hence no test.
+
+    Parameters
+    ----------
+    rows
+        The rows that were read, with the clusters and weights by which they count.
+    """
+    by = request.by or ""
     indices_by_name, results = dict(group_indices(read, by)), {}
     for name in in_order(indices_by_name):
         indices = indices_by_name[name]
-        rows = read.rows.select(indices)
-        compared = compare(_paired(before[indices], after[indices], rows), plan)
+        inside, size = rows.select(indices), read.rows.select(indices).size
+        before, after = (probability[indices] for probability in before_and_after)
+        clusters = clustered_pairs(before, after, inside, request.cluster)
+        compared = compare(_paired(before, after, inside), plan, clusters)
+        if request.sampling_weight is not None:
+            compared = _without_test(compared)
         results[name] = GroupResult(
-            rows=rows.size, metrics={**compared.metrics(), "rows": rows.size}, cells=group_cells(compared)
+            rows=size, metrics={**compared.metrics(), "rows": size}, cells=group_cells(compared)
         )
     return group_evaluation(by, results, GROUP_HEADER, "", 1 - plan.confidence)
 

@@ -14,6 +14,16 @@ from uqcli.artifacts.saved import Saved
 from uqcli.choices import ArtifactKind
 from uqcli.engines.open import reusable_streams
 from uqcli.errors import ArtifactError, UsageError
+from uqcli.jobs.evaluate.allowed import (
+    AUDIT,
+    CALIBRATORS,
+    CLUSTERS,
+    NO_RESAMPLES,
+    REFUSED,
+    SETS,
+    SHIFT,
+    WEIGHTS,
+)
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep
@@ -53,7 +63,6 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
     if request.by is not None and len(rules) > 1:
         raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
-    _refuse_with_cluster(request)
     shift = None if request.shift is None else load_shift(request.shift)
     kind = _common_kind(request.artifacts, rules)
     if kind is not ArtifactKind.CALIBRATOR:
@@ -62,8 +71,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
     if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
         raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
-    if request.sampling_weight is not None:
-        _refuse_with_sampling_weights(request, kind)
+    _refuse_combinations(request, kind)
     measure: Any = import_module(f"uqcli.jobs.evaluate.{EVALUATION_MODULES[kind]}").evaluate
     several_passes = len(rules) > 1 or bool(request.audit) or request.data.may_lack_labels
     with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
@@ -76,55 +84,32 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         return Result(report=report if audited is None else replace(report, audit=audited), artifact=None)
 
 
-def _refuse_with_cluster(request: EvaluateRequest) -> None:
-    """Refuse options whose intervals and tests are of independent rows.
+def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
+    """Refuse what cannot be measured of rows that depend on each other, or do not count alike.
 
     Raises
     ------
     UsageError
-        One is given with ``--cluster`` or ``--day``.
+        Message names the two options, and why they do not go together.
     """
-    others = {
-        "--by": request.by,
-        "--shift": request.shift,
-        "--audit": request.audit,
-        "--sampling-weight": request.sampling_weight,
+    designs = {
+        CLUSTERS: request.cluster is not None and request.option,
+        WEIGHTS: request.sampling_weight is not None and WEIGHTS,
+        SHIFT: request.shift is not None and SHIFT,
     }
-    for option, value in others.items():
-        if request.cluster is not None and value:
-            raise UsageError(
-                f"{option} with {request.option}",
-                expected="one of them, since the other one tests independent rows",
-            )
-
-
-def _refuse_with_sampling_weights(request: EvaluateRequest, kind: ArtifactKind) -> None:
-    """Refuse sampling weights where rows must count alike.
-
-    Raises
-    ------
-    UsageError
-
-    Raises
-    ------
-    UsageError
-        Message names what cannot use them.
-    """
-    useless = {
-        f"a rule file of kind {kind}": kind is ArtifactKind.CONFORMAL,
-        "--by": request.by is not None,
-        "--audit": bool(request.audit),
-        "--bootstrap": request.bootstrap > 0,
-        "--shift": request.shift is not None,
-        "--gain and --cost": request.utility is not None,
+    subjects = {
+        AUDIT: bool(request.audit) and "--audit",
+        CALIBRATORS: kind is ArtifactKind.CALIBRATOR and f"a rule file of kind {kind}",
+        SETS: kind is ArtifactKind.CONFORMAL and f"a rule file of kind {kind}",
     }
-    for name, is_given in useless.items():
-        if is_given:
-            raise UsageError(
-                f"--sampling-weight with {name}",
-                expected="a boundary or a calibrator, measured on all rows",
-                remedy="its tests need rows that count alike; --weight is for counts of rows",
-            )
+    both = f"{CLUSTERS} and {WEIGHTS}"
+    designs[both] = designs[CLUSTERS] and designs[WEIGHTS] and f"{request.option} and {WEIGHTS}"
+    for (design, subject), why in REFUSED.items():
+        option, other = designs[design], {**subjects, SHIFT: designs[SHIFT]}.get(subject)
+        if option and other:
+            raise UsageError(f"{option} with {other}", expected="one of them", remedy=why)
+    if request.sampling_weight is not None and request.bootstrap:
+        raise UsageError("--sampling-weight with --bootstrap", expected="one of them", remedy=NO_RESAMPLES)
 
 
 def _common_kind(names: Sequence[str], rules: Sequence[Saved]) -> ArtifactKind:

@@ -608,7 +608,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             trials="negatives",
         ),
         ConstraintKind.MIN_SPECIFICITY: ConstraintRule(
-            read=_read_share(ConstraintKind.MIN_SPECIFICITY),
+            read=_read_share(ConstraintKind.MIN_SPECIFICITY, above=0),
             goal=_keep_specificity,
             text="specificity >= {}",
             title="{rows} at specificity {value}: {found}",
