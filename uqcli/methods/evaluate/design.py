@@ -597,7 +597,10 @@ class ClusteredRows(Design):
         """See Design; it is linearised over clusters."""
         weight = self._scaled(every, positive)
         one, two = (self._scaled(chosen, positive) for chosen in (first, second))
-        return ratio_difference((one, weight), (two, weight), self.confidence)
+        result = ratio_difference((one, weight), (two, weight), self.confidence)
+        return self._if_shown(
+            result, [(part, positive) for part in (first, others(first), second, others(second))]
+        )
 
     def rows_difference(self, first: Chooses, second: Chooses) -> Estimate:
         """See Design."""
@@ -609,7 +612,17 @@ class ClusteredRows(Design):
     def precision_difference(self, first: Chooses, second: Chooses) -> Estimate:
         """See Design; it is linearised over clusters, and its test is not reported."""
         one, two = ((self._scaled(chosen, True), self._scaled(chosen, None)) for chosen in (first, second))
-        return replace(ratio_difference(one, two, self.confidence), p_value=None)
+        result = replace(ratio_difference(one, two, self.confidence), p_value=None)
+        return self._if_shown(result, [(part, label) for part in (first, second) for label in (False, True)])
+
+    def _if_shown(self, result: Estimate, outcomes: Sequence[Part]) -> Estimate:
+        """Remove the interval of a difference by weight unless enough clusters have each outcome.
+
+        Rows that were not drawn may have large weights; see ``WeightedRows.precision_difference``.
+        """
+        if not self.is_weighted:
+            return result
+        return _if_shown(result, [self.clusters(chosen, positive=label) for chosen, label in outcomes])
 
     def share_of_all(
         self, chosen: Chooses, *, positive: bool, confidence: float
