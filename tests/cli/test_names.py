@@ -1,5 +1,6 @@
 """Tests of names from data: they are shown as they are, and control characters are escaped."""
 
+import csv
 import html
 import io
 import json
@@ -17,6 +18,7 @@ from uqcli.errors import DataError, GateError
 from uqcli.reports.checks import Check, CheckResult
 from uqcli.reports.failure import Failure
 from uqcli.reports.formats import FORMATS
+from uqcli.reports.formats.csv import to_csv
 from uqcli.reports.formats.junit import to_junit
 from uqcli.reports.formats.markdown import to_markdown
 from uqcli.reports.formats.prometheus import to_prometheus
@@ -137,6 +139,15 @@ def test_names_in_failure_reports_are_visible(name):
     assert f": {html.escape(shown)}</p>" in reports["html"]
     assert not re.search(r"(?<!\\)<script", reports["md"])
     assert "<script" not in reports["html"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_in_csv_reports_are_visible(name):
+    text = to_csv("evaluate", {name: {"by_class": {name: {"ece": 0.5}}}}, is_up=True)
+    assert not control_characters(text)
+    *_, row = csv.reader(text.splitlines())
+    shown = NAMES[name]
+    assert row == ["evaluate", f"by_class.{shown}.ece" + f" ({shown})" * bool(name), "0.5", "", ""]
 
 
 @pytest.mark.parametrize("name", NAMES)
