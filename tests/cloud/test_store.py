@@ -151,6 +151,24 @@ def test_inputs_are_not_outputs(uqcli, bucket, folder):
     assert bucket.get(key) == before
 
 
+def test_a_report_of_a_failed_run_replaces_no_rows(uqcli, bucket):
+    rows = file_bytes(frame_of(400), ".csv")
+    bucket.put("scores/a.csv", rows)
+    old_report = b"command,key,value,low,high\ntce,up,1,,\n"
+    bucket.put("old.csv", old_report)
+    assert uqcli("tce", f"{bucket}/scores", "--report", f"{bucket}/scores/a.csv").code == 2
+    assert uqcli("tce", "nowhere.csv", "--report", f"{bucket}/scores/a.csv").code == 3
+    assert bucket.get("scores/a.csv") == rows
+    for name in ("old.csv", "new.csv"):
+        assert uqcli("tce", "nowhere.csv", "--report", f"{bucket}/{name}").code == 3
+        assert bucket.get(name) == old_report.replace(b"1", b"0")
+
+
+def test_a_failed_run_writes_its_report_to_the_store(uqcli, bucket):
+    assert uqcli("tce", "nowhere.csv", "--report", f"{bucket}/r.md").code == 3
+    assert b"Error (exit code 3): " in bucket.get("r.md")
+
+
 def test_a_folder_of_two_formats_is_an_error(uqcli, bucket):
     bucket.put("scores/a.csv", file_bytes(frame_of(400), ".csv"))
     bucket.put("scores/b.parquet", file_bytes(frame_of(400), ".parquet"))

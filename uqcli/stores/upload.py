@@ -104,8 +104,9 @@ def _upload(path: Path, address: Address, target: str) -> None:
         )
     store = filesystem_of(address)
     if address.scheme == "s3" and size <= limits.MAX_PUT_BYTES:
-        # in a thread of its own, so that no signal interrupts between its two calls
-        with ThreadPoolExecutor(1) as executor:
+        # in a thread of its own, so that no signal interrupts between its two calls; this thread takes the
+        # lock, since it may hold it already
+        with changing, ThreadPoolExecutor(1) as executor:
             executor.submit(_put, path.read_bytes(), store, address, target).result()
     else:
         _send_and_copy(path, store, address, target)
@@ -113,7 +114,7 @@ def _upload(path: Path, address: Address, target: str) -> None:
 
 def _put(content: bytes, store: pf.FileSystem, address: Address, target: str) -> None:
     """Write a small object in one request, which is atomic."""
-    with store_errors(target, "write"), changing, replacing(target):
+    with store_errors(target, "write"), replacing(target):
         sink = store.open_output_stream(
             address.path, compression=None, metadata=_content_type(address.basename)
         )
