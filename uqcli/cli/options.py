@@ -303,9 +303,6 @@ GATES: Final = {
 """A check that separates good from bad results of each command."""
 
 
-_REPORT_ENDINGS: Final = " or ".join(", ".join(ReportFormat).rsplit(", ", 1))
-
-
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions:
     """Forms of the report, and checks on its metrics."""
@@ -315,7 +312,7 @@ class ReportOptions:
     json: bool = flag("Print the report as one JSON object.")
     quiet: bool = flag("Print no table and no message; errors stay.", also="-q")
     verbose: bool = flag("Print details, every caution and whole tables.")
-    report: list[str] | None = option("FILE", f"Also {_REPORT_ENDINGS} (repeatable).")
+    report: list[str] | None = option("FILE", f"Also {', '.join(ReportFormat)} (repeatable).")
     title: str | None = option("TEXT", "Title of .html and .md reports. (default: the result)")
     fail_if: list[str] | None = option(
         "GATE", {name: f"Exit 6 if it holds, such as '{gate}' (repeatable)." for name, gate in GATES.items()}
