@@ -166,15 +166,6 @@ def test_few_clusters_have_no_interval_or_a_caution(uqcli, customers, tmp_path):
         assert two["metrics"]["difference"]["selected"]["low"] is None
 
 
-@pytest.mark.usefixtures("rules")
-@pytest.mark.parametrize(
-    "more", [("--by", "customer"), ("--shift", "shift.json"), ("--audit", "uncertainty")]
-)
-def test_options_of_independent_rows_are_refused(uqcli, inputs, more):
-    outcome = uqcli("evaluate", "one.json", inputs[0], "--cluster", "customer", *more)
-    assert (outcome.code, f"{more[0]} with --cluster" in outcome.err) == (2, True)
-
-
 @pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("method", ["isotonic", "platt", "mist", "all"])
 def test_calibrate_is_measured_on_whole_clusters(uqcli, inputs, method):
@@ -409,8 +400,8 @@ def test_a_rule_is_evaluated_by_its_own_clusters_if_the_rows_have_them(uqcli, cu
         assert "clusters" not in without["metrics"]
     some = uqcli("evaluate", "clustered.json", inputs[0], "without.parquet", "--json").json
     assert "clusters" not in some["metrics"]
-    by = uqcli(*command, "--audit", "uncertainty").json  # an option of independent rows
-    assert any(f"{caution}, and these rows have this column" in note for note in by["cautions"])
+    for more in (("--audit", "uncertainty"), ("--by", "label")):
+        assert uqcli(*command, *more).out == uqcli(*command, *more, "--cluster", "customer").out
     assert uqcli("apply", "clustered.json", "without.parquet", "-q", "-o", "out.csv").code == 0
 
 

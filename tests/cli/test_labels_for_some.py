@@ -210,20 +210,6 @@ def test_a_certificate_is_not_tested_on_weighted_rows(uqcli, files, tmp_path):
     assert any("needs rows that count alike" in note for note in report["notes"])
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "message"),
-    [
-        (("--by", "id"), 2, "--sampling-weight with --by"),
-        (("--gain", "3", "--cost", "1"), 2, "--sampling-weight with --gain"),
-    ],
-)
-def test_what_needs_rows_that_count_alike_is_refused(uqcli, files, options, code, message):
-    outcome = uqcli("evaluate", "rule.json", "all.parquet", "--sampling-weight", "score", *options)
-    assert outcome.code == code
-    assert message in outcome.err
-    assert "--weight is for counts" in outcome.err
-
-
 @pytest.mark.parametrize("value", [-1.0, 1e7])
 def test_impossible_weights_are_refused(uqcli, files, tmp_path, value):
     files.with_columns(w=pl.lit(value)).write_csv(tmp_path / "bad.csv")

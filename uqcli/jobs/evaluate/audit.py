@@ -84,7 +84,8 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
     constraint = rule.constraint.parsed()
     data = with_audited(as_decided(labelled_request(request, [rule]), rule), request.audit)
     data = data.clustered_by(request.cluster, days=request.days)
-    read, _ = read_labelled(data)
+    read, source = read_labelled(replace(data, roles=replace(data.roles, adopts=True)))
+    request = replace(request, cluster=source.columns.get("cluster", source.columns.get("day")))
     rows = read.rows
     flagged, positive = rule.decide(rows), rows.labels
     if read.summary.unlabelled and constraint.rate is not Rate.PRECISION:

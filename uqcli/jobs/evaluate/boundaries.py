@@ -164,7 +164,7 @@ def _rows_to_read(
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
     data = data.clustered_by(request.cluster, days=request.days)
-    if by is None and request.takes_option:
+    if request.takes_option:
         data = replace(data, roles=replace(data.roles, adopts=True))
     return by, as_decided(data, rules[0])
 

@@ -74,7 +74,7 @@ class EvaluateRequest:
     @property
     def takes_option(self) -> bool:
         """Whether a column of dependent rows may be given: no other option needs independent rows."""
-        return not (self.by or self.shift or self.audit or self.sampling_weight)
+        return self.shift is None
 
     @property
     def saved_dependence(self) -> dict[str, Any]:

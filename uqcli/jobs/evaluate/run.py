@@ -63,15 +63,15 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
     if request.by is not None and len(rules) > 1:
         raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
-    shift = None if request.shift is None else load_shift(request.shift)
     kind = _common_kind(request.artifacts, rules)
+    _refuse_combinations(request, kind)
+    shift = None if request.shift is None else load_shift(request.shift)
     if kind is not ArtifactKind.CALIBRATOR:
         # bootstrap 0 is always accepted, and metrics in target data use the seed
         useless = (*(("bootstrap",) if request.bootstrap else ()), *(() if shift is not None else ("seed",)))
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
     if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
         raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
-    _refuse_combinations(request, kind)
     measure: Any = import_module(f"uqcli.jobs.evaluate.{EVALUATION_MODULES[kind]}").evaluate
     several_passes = len(rules) > 1 or bool(request.audit) or request.data.may_lack_labels
     with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows

@@ -510,7 +510,8 @@ class WeightedRows(Design):
         """See Design; one more row of an outcome could be like any that the same decisions have."""
         (first, label), (second, other_label) = outcome, other
         successes, failures = self.weights(first, positive=label), self.weights(second, positive=other_label)
-        return (row_tail(successes, failures, rate, (self.weights(first), self.weights(second))),)
+        further = self.weights(first), self.weights(second)
+        return (_doubled(row_tail(successes, failures, rate, further)),)
 
     def share_of_all(
         self, chosen: Chooses, *, positive: bool, confidence: float
@@ -522,6 +523,11 @@ class WeightedRows(Design):
         assert result.value is not None  # there are rows
         ends = (0.0, 1.0) if result.low is None or result.high is None else (result.low, result.high)
         return result.value * self.rows(), *ends
+
+
+def _doubled(tail: float | None) -> float | None:
+    """Double a p-value by weight: log-normal weights reject as often as .066 at .05, and .0044 at .001."""
+    return None if tail is None else min(1.0, 2 * tail)
 
 
 def _if_shown(result: Estimate, outcomes: Sequence[int]) -> Estimate:
@@ -656,7 +662,8 @@ class ClusteredRows(Design):
     def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
         """See Design."""
         inside, trials, squares = self._outcomes([outcome], [other])
-        return (tail_of_clusters(inside, trials, rate, squares),)
+        tail = tail_of_clusters(inside, trials, rate, squares)
+        return (_doubled(tail) if self.is_weighted else tail,)
 
     def _outcomes(
         self, successes: Sequence[Part], failures: Sequence[Part]
