@@ -26,10 +26,10 @@ from uqcli.jobs.evaluate.decisions import DecisionTally, Units
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.labelled_part import LabelledPart, labelled_parts
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.evaluate.sampling import with_sampling_weights
 from uqcli.jobs.evaluate.value import utility_of
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided, own_key, own_levels
+from uqcli.jobs.sampling_weights import with_sampling_weights
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
 from uqcli.methods.boundary.constraint import Constraint, constraint_from
 from uqcli.methods.evaluate.design import (

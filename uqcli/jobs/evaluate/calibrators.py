@@ -24,9 +24,9 @@ from uqcli.jobs.compare import AnyPairedCounts, compare, minus
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.evaluate.sampling import counted_by_weight, with_sampling_weights
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
 from uqcli.jobs.labelled import group_indices, read_labelled
+from uqcli.jobs.sampling_weights import counted_by_weight, with_sampling_weights
 from uqcli.methods.calibrate.histogram import error_p_values
 from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.scale import Scale

@@ -9,8 +9,8 @@ import numpy as np
 from uqcli.amounts import units as amount_units
 from uqcli.counts import Bools, Ints
 from uqcli.document import in_order
-from uqcli.jobs.evaluate.sampling import SAMPLING_WEIGHT, check_weights
 from uqcli.jobs.rule_groups import groups_of
+from uqcli.jobs.sampling_weights import SAMPLING_WEIGHT, check_weights
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.evaluate.design import (
     CLEARED,

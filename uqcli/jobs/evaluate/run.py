@@ -14,7 +14,7 @@ from uqcli.artifacts.saved import Saved
 from uqcli.choices import ArtifactKind
 from uqcli.engines.open import reusable_streams
 from uqcli.errors import ArtifactError, UsageError
-from uqcli.jobs.evaluate.allowed import (
+from uqcli.jobs.allowed import (
     AUDIT,
     CALIBRATORS,
     CLUSTERS,
