@@ -90,6 +90,15 @@ class ClusterColumn:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SamplingWeights:
+    """Column of sampling weights."""
+
+    panel: ClassVar = _COLUMNS
+
+    sampling_weight: str | None = option("COL", "1 / the probability that a row is in the file.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class DependenceColumns(ClusterColumn):
     """Column of rows that depend on each other, or of the days within which they do."""
 

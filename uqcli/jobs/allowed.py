@@ -39,6 +39,10 @@ REFUSED: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         (WEIGHTS, SHIFT): "both would weigh the same rows",
         (CLUSTERS, SHIFT): "the draws of the class weights take rows as independent",
         (f"{CLUSTERS} and {WEIGHTS}", CALIBRATORS): "resamples of clusters do not carry weights",
+        (
+            f"{CLUSTERS} and {WEIGHTS}",
+            ERRORS,
+        ): "neither signs of clusters nor rows drawn from them carry weights",
         (SHIFT, AUDIT): _OWN_DATA,
         (SHIFT, CALIBRATORS): "their errors are those of the rows at hand",
     }

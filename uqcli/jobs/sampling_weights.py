@@ -35,9 +35,10 @@ def counted_by_weight(rows: Rows) -> Rows:
     """
     weight = rows.numbers[SAMPLING_WEIGHT]
     check_weights(weight)
-    if not weight.any():
+    counts = as_counts(weight, rows.weight) if weight.any() else None
+    if counts is None or not counts.any():
         raise refusals.no_weight()
-    return replace(rows, weight=as_counts(weight, rows.weight))
+    return replace(rows, weight=counts)
 
 
 def check_weights(weight: Floats) -> None:

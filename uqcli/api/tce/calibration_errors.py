@@ -12,6 +12,7 @@ from uqcli.api.figures import save_figure
 from uqcli.api.options import options_of
 from uqcli.document import Metrics
 from uqcli.errors import UsageError
+from uqcli.jobs.sampling_weights import SAMPLING_WEIGHT
 from uqcli.jobs.tce.measure import MeasureOptions
 from uqcli.jobs.tce.run import TceRequest, run
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
@@ -67,8 +68,17 @@ class CalibrationErrors:
 
     @property
     def rejected(self) -> Rejected:
-        """Rejected rows of each bin; see ``bins``."""
-        return self._single.rejected
+        """Rejected rows of each bin; see ``bins``.
+
+        Raises
+        ------
+        UsageError
+            There are many classes, or rows have sampling weights and are not tested.
+        """
+        rejected = self._single.rejected
+        if rejected is None:
+            raise UsageError("rejected rows with sampling weights", expected="rows that count alike")
+        return rejected
 
     def plot(self, path: str) -> None:
         """Write the reliability diagram, as ``uqcli tce --plot``; see ``Fitted.plot``."""
@@ -96,6 +106,7 @@ def calibration_error(
     classes: Sequence[str] | None = None,
     group: Column | None = None,
     cluster: Column | None = None,
+    sampling_weight: Column | None = None,
     audit: Mapping[str, Column] | None = None,
     bootstrap: int = 0,
     confidence: float = defaults.CONFIDENCE,
@@ -122,6 +133,8 @@ def calibration_error(
         Groups that are also measured separately.
     cluster : shape (n,)
         Customer of each row; rows of one depend on each other.
+    sampling_weight : numbers, shape (n,), optional
+        1 / the probability of each row to be among these; nothing is tested then.
     audit
         Columns by name, each of shape (n,): every value, and every pair of values of two columns, is tested;
         see ``CalibrationErrors.segments``.
@@ -148,6 +161,8 @@ def calibration_error(
     more = segments if by is None else {**segments, by: group}
     clusters = None if cluster is None else unused(CLUSTER, more)
     more = more if clusters is None else {**more, clusters: cluster}
+    sampling = None if sampling_weight is None else unused(SAMPLING_WEIGHT, more)
+    more = more if sampling is None else {**more, sampling: sampling_weight}
     result = run(
         TceRequest(
             data=class_rows(score, label, classes=classes, weight=weight, more=more).clustered_by(clusters),
@@ -157,6 +172,7 @@ def calibration_error(
             bootstrap=bootstrap,
             seed=seed,
             confidence=confidence,
+            sampling_weight=sampling,
         )
     )
     return CalibrationErrors(report=result.report)

@@ -22,6 +22,7 @@ from uqcli.cli.options import (
     ReportOptions,
     ResamplingOptions,
     RunOptions,
+    SamplingWeights,
 )
 from uqcli.cli.priority import refuse_typed
 from uqcli.exact import size
@@ -55,6 +56,7 @@ def tce(
     inputs: LabelledInputs = None,
     columns: FitColumns,
     clusters: ClusterColumn,
+    weights: SamplingWeights,
     probabilities: ClassProbabilities,
     testing: TestOptions,
     plotting: PlotOutput,
@@ -70,6 +72,10 @@ def tce(
         reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
     )
     refuse_typed(("uncertainty",), "with tce", "a score or class probabilities only")
+    if weights.sampling_weight is not None:
+        sized = ("binning",) if testing.binning == Binning.PAVA_BC else ()
+        tests = ("alpha", "test", "bin_sizes", "n_min", "n_max", *sized)
+        refuse_typed(tests, "with --sampling-weight", "rows that count alike, which tests need")
     if testing.binning != Binning.PAVA_BC:
         unused = ("n_min", "n_max", "bin_sizes")
         refuse_typed(unused, f"with --binning {testing.binning}", "--binning pava-bc")
@@ -95,5 +101,6 @@ def tce(
         bootstrap=resampling.bootstrap,
         seed=resampling.seed,
         confidence=resampling.confidence,
+        sampling_weight=weights.sampling_weight,
     )
     deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)

@@ -89,13 +89,15 @@ class Measured:
     ----------
     metrics
         None if undefined, for example a slope with a single class.
+    rejected
+        None if no score was tested.
     line
         Calibration intercept and slope with their standard errors.
     """
 
     metrics: Mapping[str, float | None]
     bins: ScoreBins
-    rejected: Rejected
+    rejected: Rejected | None
     equispaced: ScoreBins
     line: CalibrationLine
 
@@ -119,13 +121,15 @@ class _Binned:
         return reject(self._counts, self[binning], self._options.test, self._options.alpha)
 
 
-def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
+def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True) -> Measured:
     """Compute the calibration errors of tie-pooled probabilities [TCE sec. 3].
 
     Parameters
     ----------
     counts
         Scores in [0, 1].
+    tests
+        Whether to test the scores; without, the metrics that count rejected ones are None.
 
     Raises
     ------
@@ -138,16 +142,16 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
             pool.submit(error, counts) for error in (brier, log_loss, cumulative_error)
         )
         binned = _Binned(counts, options)
-        bins, rejected = binned[Binning(options.binning)], binned.rejected(Binning(options.binning))
-        tce_q, tce_v = (
-            binned.rejected(binning).percent(counts.rows) for binning in (Binning.QUANTILE, Binning.PAVA)
-        )
+        tested = (Binning(options.binning), Binning.QUANTILE, Binning.PAVA)
+        bins = binned[tested[0]]
+        rejected = [binned.rejected(binning) if tests else None for binning in tested]
+        tce, tce_q, tce_v = (None if rows is None else rows.percent(counts.rows) for rows in rejected)
         equispaced = binned[Binning.EQUISPACED]  # while the threads work
     estimation_error, within_bin_error = label_variance(bins)
     brier_score, isotonic, line = brier_mean.result(), binned[Binning.PAVA], fitted_line.result()
     decomposition = brier_parts(brier_score, isotonic.count, isotonic.positives)
     metrics = {
-        "tce": rejected.percent(counts.rows),
+        "tce": tce,
         "tce_q": tce_q,
         "tce_v": tce_v,
         "ece": expected_error(equispaced),
@@ -166,7 +170,7 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
         "estimation_error": estimation_error,
         "within_bin_error": within_bin_error,
     }
-    return Measured(metrics=metrics, bins=bins, rejected=rejected, equispaced=equispaced, line=line)
+    return Measured(metrics=metrics, bins=bins, rejected=rejected[0], equispaced=equispaced, line=line)
 
 
 def test_based_error(counts: ValueCounts, options: MeasureOptions) -> float:

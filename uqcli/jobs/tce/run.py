@@ -19,15 +19,18 @@ from uqcli.engines.probabilities import label_indices, require_probabilities
 from uqcli.engines.protocol import Partition
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.errors import UsageError
+from uqcli.jobs.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
 from uqcli.jobs.audit import audit_scores, pooled_outcomes, with_audited
 from uqcli.jobs.intervals import ResamplingPlan, caution_confidence, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.jobs.result import Result
+from uqcli.jobs.sampling_weights import counted_by_weight, with_sampling_weights
 from uqcli.jobs.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
 from uqcli.jobs.tce.clusters import ClusteredScores, errors_of_clusters
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
+from uqcli.jobs.tce.weighted import by_weight, counting, without_tests
 from uqcli.methods.bin.block_sizes import size_notes
-from uqcli.methods.tce.band import Band, calibration_band
+from uqcli.methods.tce.band import BAND_METRICS, Band, calibration_band
 from uqcli.methods.tce.diagram import diagram
 from uqcli.reports.audit import Audit
 from uqcli.reports.tce.report import TceParameters, TceReport
@@ -52,6 +55,8 @@ class TceRequest:
         Draws of labels, and bootstrap resamples; 0 for none.
     seed
         Seed of the draws.
+    sampling_weight
+        Column of 1 / the probability that a row is in the file.
     """
 
     data: DataRequest
@@ -61,6 +66,7 @@ class TceRequest:
     bootstrap: int = 0
     seed: int = defaults.SEED
     confidence: float = defaults.CONFIDENCE
+    sampling_weight: str | None = None
 
     @property
     def plan(self) -> ResamplingPlan:
@@ -101,6 +107,8 @@ def run(request: TceRequest) -> Result[TceReport, None]:
         An option is out of range, a score is not a probability, or the rows cannot be read.
     """
     _check(request)
+    if request.sampling_weight is not None:
+        return _run_weighted(request, request.sampling_weight)
     if request.data.roles.cluster is not None:
         return _run_clustered(request)
     data = request.data.without("uncertainty").grouped_by(request.by)
@@ -165,6 +173,78 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         notes=found.notes,
     )
     return Result(report=report, artifact=None)
+
+
+def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
+    """Measure the calibration errors of rows with sampling weights; nothing is tested.
+
+    Raises
+    ------
+    UsageError, DataError
+        What needs rows that count alike is requested, a weight cannot be used, or as for ``run``.
+    """
+    refused = (
+        ("--audit", bool(request.audit), REFUSED[WEIGHTS, AUDIT]),
+        ("--cluster", request.data.roles.cluster is not None, REFUSED[f"{CLUSTERS} and {WEIGHTS}", ERRORS]),
+        ("--bootstrap", request.bootstrap > 0, NO_RESAMPLES),
+    )
+    for option, given, why in refused:
+        if given:
+            raise UsageError(f"{option} with {WEIGHTS}", expected="one of them", remedy=why)
+    data = with_sampling_weights(request.data.without("uncertainty").grouped_by(request.by), column)
+    read, source = read_labelled(data)
+    if not read.classes:
+        require_probabilities(read.rows.score, source.columns["score"])
+    request = replace(request, measure=without_tests(request.measure))
+    counted = replace(read, rows=counted_by_weight(read.rows))
+    groups = [
+        _weighted_part(name, _part_at(read.rows, indices), read.classes, request)
+        for name, indices in group_indices(counted, request.by)
+    ]
+    overall = _weighted_part(None, read.rows, read.classes, request)
+    report = TceReport(
+        source=source,
+        parameters=msgspec.structs.replace(
+            _parameters(request, [request.measure], None, read.classes),
+            alpha=None,
+            test=None,
+            sampling_weight=True,
+        ),
+        overall=overall,
+        tce_at_group_sizes=None,
+        groups=tuple(groups),
+        warnings=tuple(sum_notes(read.unnormalised)),
+    )
+    return Result(report=report, artifact=None)
+
+
+def _weighted_part(
+    name: str | None, rows: Rows, classes: tuple[str, ...], request: TceRequest
+) -> GroupResult:
+    """Measure all rows (no name) or a group by sampling weight."""
+    counted = by_weight(rows)
+    present = counted.weights() > 0
+    problems = [
+        (weighted, alike, measure(weighted, request.measure, tests=False))
+        for weighted, alike in zip(
+            _counts(counted, classes, None), _counts(rows.select(present), classes, None), strict=True
+        )
+    ]
+    unknown = {} if name is not None else dict.fromkeys(BAND_METRICS)
+    values: list[Values] = [{**measured.metrics, **unknown} for _, _, measured in problems]
+    return GroupResult(
+        name=name,
+        tested=False,
+        rows=rows.size,
+        metrics=mean_metrics(values),
+        if_calibrated={},
+        classes=tuple(
+            _class_part(class_name, weighted, counting(measured, alike), None, metrics)
+            for class_name, (weighted, alike, measured), metrics in zip(
+                classes or [None], problems, values, strict=True
+            )
+        ),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,7 +449,7 @@ def _class_part(
 ) -> ClassResult:
     return ClassResult(
         name=name,
-        positives=int(counts.positives.sum()),
+        positives=int(result.bins.positives.sum()),
         metrics=metrics,
         bins=result.bins,
         rejected=result.rejected,

@@ -30,6 +30,10 @@ _CANDIDATES: Final = 64
 """Blocks for which the detectable deviation is computed exactly."""
 
 
+BAND_METRICS: Final = ("within", "within_low", "within_runs", "within_detectable")
+"""Deviations that a band shows."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Band:
     """Band that contains the calibration curve at all scores with the given confidence.
@@ -63,12 +67,8 @@ class Band:
 
     def metrics(self) -> dict[str, float | None]:
         """Return the deviations as metrics."""
-        return {
-            "within": self.within,
-            "within_low": self.within_low,
-            "within_runs": self.within_runs,
-            "within_detectable": self.detectable,
-        }
+        values = (self.within, self.within_low, self.within_runs, self.detectable)
+        return dict(zip(BAND_METRICS, values, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, TypeVar
 
@@ -39,6 +39,8 @@ class ScoreBins:
     count, positives : int64, shape (B,)
     mean_score : float64, shape (B,)
         NaN in an empty bin.
+    weighted_rate : float64, shape (B,), or None
+        Positive rates by sampling weight; None if rows count alike. The counts are then those of rows.
     """
 
     low: Floats
@@ -47,10 +49,13 @@ class ScoreBins:
     count: Ints
     positives: Ints
     mean_score: Floats
+    weighted_rate: Floats | None = None
 
     @property
     def rate(self) -> Floats:
         """Positive rate; NaN in an empty bin."""
+        if self.weighted_rate is not None:
+            return self.weighted_rate
         with np.errstate(invalid="ignore"):
             rate: Floats = self.positives / self.count
         return rate
@@ -77,6 +82,12 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
         positives=positives,
         mean_score=mean_score,
     )
+
+
+def counting_rows(bins: ScoreBins, rows: ValueCounts) -> ScoreBins:
+    """Let bins of sums of sampling weights count rows; rates and mean scores stay those by weight."""
+    alike = in_bins(rows, bins.high[:-1])
+    return replace(bins, count=alike.count, positives=alike.positives, weighted_rate=bins.rate)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,6 +29,8 @@ class Histogram:
 class Reliability:
     """Rates and mean scores of non-empty equispaced bins, with exact 95 % intervals of the rates.
 
+    Rates by sampling weight have no interval: its ends are the rates.
+
     Attributes
     ----------
     count : int64, shape (B,)
@@ -89,12 +91,15 @@ def _histogram(counts: ValueCounts, start: int, stop: int, cells: int) -> Histog
 def reliability(bins: ScoreBins) -> Reliability:
     """Compute the rates and mean scores of the non-empty bins."""
     filled = bins.count > 0
-    counts_of_bins = zip(bins.positives[filled].tolist(), bins.count[filled].tolist(), strict=True)
-    intervals = [clopper_pearson(positives, rows, 0.95) for positives, rows in counts_of_bins]
+    rate = bins.rate[filled]
+    intervals = list(zip(rate.tolist(), rate.tolist(), strict=True))
+    if bins.weighted_rate is None:
+        counts_of_bins = zip(bins.positives[filled].tolist(), bins.count[filled].tolist(), strict=True)
+        intervals = [clopper_pearson(positives, rows, 0.95) for positives, rows in counts_of_bins]
     return Reliability(
         count=bins.count[filled],
         mean_score=bins.mean_score[filled],
-        rate=bins.rate[filled],
+        rate=rate,
         low=np.array([low for low, _ in intervals]),
         high=np.array([high for _, high in intervals]),
     )

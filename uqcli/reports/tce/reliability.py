@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from uqcli.counts import Floats
+from uqcli.counts import Floats, Ints
 from uqcli.document import Figure, HoverText, p_text, percent, rows_of
 from uqcli.methods.tce.band import Band
 from uqcli.methods.tce.binomial_test import p_values
@@ -25,11 +25,11 @@ _MAX_LABELS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """Bins and diagrams of all rows, a group or a class."""
+    """Bins and diagrams of all rows, a group or a class; with sampling weights nothing is rejected."""
 
     title: str
     bins: ScoreBins
-    rejected: Rejected
+    rejected: Rejected | None
     diagram: Diagram
     band: Band | None = None
 
@@ -52,11 +52,15 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
 
     titles = "; ".join(panel.title for panel in panels)
     title = f"Reliability diagrams: {titles}"
+    more = (
+        "Red: predictions rejected by the labels of their bin, each tested by itself. Shaded: band of the "
+        "rate at all scores, if the rate rises with the score."
+    )
+    if panels[0].rejected is None:
+        more = "Rates and predictions count by sampling weight, without intervals."
     return Figure(
         title=title,
-        caption="Blue: predictions of each bin. Dash: positive rate of the bin. Red: predictions rejected by "
-        "the labels of their bin, each tested by itself. Shaded: band of the rate at all scores, if the rate "
-        "rises with the score.",
+        caption=f"Blue: predictions of each bin. Dash: positive rate of the bin. {more}",
         width=10.5,
         height=4.8 * len(panels),
         narrow_height=8.2 * len(panels),
@@ -82,14 +86,12 @@ def _texts(panel: Panel, axes: Any) -> list[HoverText]:
     """Describe the bins of a panel, each with the test of its mean score."""
     bins, standard = panel.bins, panel.diagram.reliability
     filled = np.flatnonzero(bins.count > 0)
-    tests = p_values(bins.mean_score[filled], bins.positives[filled], bins.count[filled])
     texts = []
-    for number, p_value in zip(filled.tolist(), tests.tolist(), strict=True):
-        rejected = percent(int(panel.rejected.rows[number]) / int(bins.count[number]))
+    for number, test in zip(filled.tolist(), _tests(panel, filled), strict=True):
         text = (
             f"Bin {number + 1}, scores {bins.low[number]:.3g} to {bins.high[number]:.3g}: "
             f"{rows_of(int(bins.count[number]))}, {percent(bins.rate[number])} positive, mean score "
-            f"{percent(bins.mean_score[number])} ({p_text(p_value)}), {rejected} of predictions rejected"
+            f"{percent(bins.mean_score[number])}{test}"
         )
         for name in ("violins", "bins"):
             ends = axes[name].get_ylim()
@@ -97,12 +99,24 @@ def _texts(panel: Panel, axes: Any) -> list[HoverText]:
     for mean, rate, low, high, rows in zip(
         standard.mean_score, standard.rate, standard.low, standard.high, standard.count, strict=True
     ):
-        text = (
-            f"{rows_of(int(rows))} with mean score {percent(mean)}: {percent(rate)} positive "
-            f"(95 % interval {percent(low)} to {percent(high)})"
-        )
+        text = f"{rows_of(int(rows))} with mean score {percent(mean)}: {percent(rate)} positive"
+        if panel.rejected is not None:
+            text += f" (95 % interval {percent(low)} to {percent(high)})"
         texts.append(HoverText(axes=axes["standard"], x=(mean, mean), y=(rate, rate), text=text))
     return texts
+
+
+def _tests(panel: Panel, filled: Ints) -> list[str]:
+    """Describe the test of the mean score of some bins; empty texts if nothing is tested."""
+    bins = panel.bins
+    if panel.rejected is None:
+        return [""] * len(filled)
+    shares = panel.rejected.rows[filled] / bins.count[filled]
+    tests = p_values(bins.mean_score[filled], bins.positives[filled], bins.count[filled])
+    return [
+        f" ({p_text(p_value)}), {percent(rejected)} of predictions rejected"
+        for p_value, rejected in zip(tests.tolist(), shares.tolist(), strict=True)
+    ]
 
 
 def _axis_end(panels: Sequence[Panel]) -> float:
@@ -178,7 +192,8 @@ def _side_histogram(axes: Axes, shape: Histogram, top: float) -> None:
 def _bin_sizes(axes: Axes, panel: Panel) -> None:
     number = np.arange(1, len(panel.bins.count) + 1)
     axes.bar(number, panel.bins.count, color=GREY, width=0.8, label="rows")
-    axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="rejected")
+    if panel.rejected is not None:
+        axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="rejected")
     axes.set(xlabel="bin, by ascending score", ylabel="rows", xlim=(0.4, len(number) + 0.6))
     highest = int(panel.bins.count.max())
     axes.set_ylim(0, 1.45 * highest)
@@ -197,7 +212,9 @@ def _standard(axes: Axes, panel: Panel, top: float) -> None:
     axes.errorbar(standard.mean_score, standard.rate, yerr=bars, fmt="none", ecolor=BLUE, elinewidth=1)
     area = 14 + 150 * standard.count / standard.count.sum()
     axes.scatter(standard.mean_score, standard.rate, s=area, color=BLUE, edgecolor="white", zorder=3)
-    axes.set(xlabel="mean prediction of equal-width bins", ylabel="positive rate (95 % CI)")
+    by_weight = panel.rejected is None
+    axes.set(xlabel="mean prediction of equal-width bins")
+    axes.set(ylabel="positive rate by weight" if by_weight else "positive rate (95 % CI)")
     axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
     axes.set_aspect("equal")
 

@@ -80,6 +80,9 @@ _TERMINAL_METRICS = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
 _ONE_AGAINST_REST: Final = "log_loss, each class against the rest"
 """Of many classes, since calibrate and evaluate state that of the label's probability under the same name."""
 
+_WEIGHTED: Final = "Rows count by their sampling weights; tce and within come from tests and are null"
+"""Note on rows with sampling weights, to be ended."""
+
 _PART_METRICS = ("tce", "ece", "ace", "brier", "log_loss")
 _MAX_PANELS = 4
 _MAX_NAMED = 12
@@ -95,8 +98,8 @@ class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
     group_n_min: int | None
     group_n_max: int | None
     n_bins: int
-    alpha: float
-    test: str
+    alpha: float | None
+    test: str | None
     classes: list[str] | None
     by: str | None
     audit: list[str] | None
@@ -106,6 +109,7 @@ class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
     on_invalid: str
     positive: str | None
     cluster: str | msgspec.UnsetType = msgspec.UNSET
+    sampling_weight: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +140,11 @@ class TceReport(OneResult):
     def multiclass(self) -> bool:
         """Whether the rows have class probabilities."""
         return self.parameters.classes is not None
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have sampling weights, and nothing is tested."""
+        return self.parameters.sampling_weight is True
 
     @property
     def metrics(self) -> Metrics:
@@ -218,8 +227,9 @@ class TceReport(OneResult):
         )
         of_clusters = "" if self.clusters is None else f" in {count(self.clusters)} clusters"
         many_rejected = _value(self.overall.metrics["tce"]) > 100 * MANY_REJECTED
+        kind = "Calibration" if self.is_weighted else "Calibration test"
         document = Document(
-            title=f"Calibration test of {count(self.source.rows)} rows{by_weight}{positive}{of_clusters}",
+            title=f"{kind} of {count(self.source.rows)} rows{by_weight}{positive}{of_clusters}",
             lead=self._lead(),
             tables=tables,
             cautions=self._cautions(),
@@ -234,6 +244,17 @@ class TceReport(OneResult):
 
     def _card(self) -> HeadCard:
         """Build the head of the page: the test of all rows, or of the worst class or group."""
+        if self.is_weighted:
+            names = {"ece": "mean error (ECE)", "slope": "slope (1 if calibrated)"}
+            metrics = self.overall.metrics
+            return HeadCard(
+                title=self._lead()[0].removesuffix("."),
+                subject="Probabilities of {inputs} compared with their labels: "
+                + f"{rows_of(self.source.rows)}.",
+                states_lead=True,
+                verdict=Verdict(text="not tested"),
+                numbers=[_key_number(name, label, metrics[name]) for name, label in names.items()],
+            )
         worst = self._worst_group or self.overall
         metrics = _worst_first(worst.classes)[0].metrics if self.multiclass else worst.metrics
         many_rejected = _value(metrics["tce"]) > 100 * MANY_REJECTED
@@ -268,10 +289,12 @@ class TceReport(OneResult):
             name = f"group {_part_name(group)}" + (f", class {_part_name(worst)}" if self.multiclass else "")
         if self.multiclass or group is not None:
             return [f"Worst {name}: {sentence}"]
-        return [sentence, calibrated_within(self.overall.metrics)]
+        return [sentence] if self.is_weighted else [sentence, calibrated_within(self.overall.metrics)]
 
     def _cautions(self) -> list[str]:
         """Collect the cautions of this result."""
+        if self.is_weighted:
+            return [*self.warnings]
         small = [group for group in self.groups if not group.tested]
         names = [f"{_part_name(group)} ({count(group.rows)} rows)" for group in small]
         subject = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
@@ -285,6 +308,8 @@ class TceReport(OneResult):
         return [*sentences, *self.warnings]
 
     def _notes(self) -> list[str]:
+        if self.is_weighted:
+            return [f"{_WEIGHTED}{', and so is the worst group' if self.groups else ''}."]
         level = self.parameters.alpha
         worst = _worst_first(self.overall.classes)[0]
         notes = in_words(worst, level)
@@ -339,8 +364,9 @@ class TceReport(OneResult):
         return reliability_figure(panels)
 
 
-def _headline(sentence: str, alpha: float, *, many_rejected: bool) -> str:
+def _headline(sentence: str, alpha: float | None, *, many_rejected: bool) -> str:
     """State where the scores are wrong, or that most agree with the labels."""
+    assert alpha is not None  # predictions are tested
     parts = re.fullmatch(
         rf"(Worst .*: )?(.*?) of predictions are rejected \(level {alpha:g}\)(.*)\.", sentence
     )
@@ -365,9 +391,9 @@ def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str
 
 
 def _panel(name: str, part: ClassResult) -> Panel:
-    errors = (
-        f"TCE {format_metric('tce', part.metrics['tce'])}, ECE {format_metric('ece', part.metrics['ece'])}"
-    )
+    errors = f"ECE {format_metric('ece', part.metrics['ece'])}"
+    if part.rejected is not None:
+        errors = f"TCE {format_metric('tce', part.metrics['tce'])}, {errors}"
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     title = f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}"
     return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram, band=part.band)
@@ -397,11 +423,9 @@ def _bins_as_json(part: GroupResult) -> list[dict[str, Any]]:
 def _bin_dicts(part: ClassResult) -> list[dict[str, Any]]:
     bins = part.bins
     names = ("low", "high", "count", "positives", "rate", "mean_score", "rejected")
-    columns = (
-        *(bins.low, bins.high, bins.count, bins.positives, bins.rate, bins.mean_score),
-        part.rejected.rows,
-    )
-    rows = zip(*(column.tolist() for column in columns), strict=True)
+    columns = (*(bins.low, bins.high, bins.count, bins.positives, bins.rate, bins.mean_score),)
+    rejected = [None] * len(bins.count) if part.rejected is None else part.rejected.rows.tolist()
+    rows = zip(*(column.tolist() for column in columns), rejected, strict=True)
     dicts = [dict(zip(names, row, strict=True)) for row in rows]
     return [values if values["count"] else {**values, "rate": None, "mean_score": None} for values in dicts]
 
@@ -416,7 +440,9 @@ def _bins_table(title: str, part: ClassResult) -> Table:
             count(values["positives"]),
             share(values["rate"]),
             share(values["mean_score"]),
-            f"{100 * values['rejected'] / values['count']:.1f} %" if values["count"] else "-",
+            f"{100 * values['rejected'] / values['count']:.1f} %"
+            if values["count"] and values["rejected"] is not None
+            else "-",
         )
         for number, values in enumerate(_bin_dicts(part), start=1)
     ]

@@ -18,15 +18,17 @@ class ClassResult:
 
     Attributes
     ----------
+    rejected
+        None if rows have sampling weights: tests need rows that count alike.
     band
-        Simultaneous band of the calibration curve; None for groups.
+        Simultaneous band of the calibration curve; None for groups, and with sampling weights.
     """
 
     name: str | None
     positives: int
     metrics: Metrics
     bins: ScoreBins
-    rejected: Rejected
+    rejected: Rejected | None
     diagram: Diagram
     band: Band | None = None
 

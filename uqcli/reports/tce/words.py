@@ -25,8 +25,16 @@ _LEAST = 0.0005
 """Least proved deviation that the report states: a tiny score may be a thousand times too low."""
 
 
-def in_words(part: ClassResult, alpha: float) -> list[str]:
-    """State how many predictions are rejected, where most of them are, and where the others are."""
+def in_words(part: ClassResult, alpha: float | None) -> list[str]:
+    """State how many predictions are rejected, where most of them are, and where the others are.
+
+    If rows have sampling weights, none is tested, and the mean error is stated.
+    """
+    if part.rejected is None or alpha is None:
+        error = part.metrics["ece"]
+        assert isinstance(error, float)  # always known
+        points = f"{100 * error:.2g} points mean error (ECE)"
+        return [f"{points} by sampling weight; tests need rows that count alike."]
     total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     percent = f"{_percent(rejected, total)} of predictions are rejected (level {alpha:g})"
     sides = sorted(
@@ -46,6 +54,8 @@ def in_words(part: ClassResult, alpha: float) -> list[str]:
 
 def advice(part: ClassResult) -> list[str]:
     """State the mean error if many predictions are rejected."""
+    if part.rejected is None:
+        return []
     total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     if rejected <= MANY_REJECTED * total:
         return []
