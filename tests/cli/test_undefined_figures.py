@@ -57,6 +57,7 @@ RUNS = {
     "tce of negatives": "tce negatives.csv",
     "tce of a row": "tce one.csv",
     "sampling weights": "evaluate precision.json few.csv --sampling-weight w",
+    "tce by sampling weight": "tce few.csv --sampling-weight w --by region",
     "calibrator": "evaluate map.json negatives.csv --bootstrap 0",
     "sets of one class": "evaluate sets.json one.csv --label name",
     "watch, nothing flagged": "watch precision.json cleared.csv",

@@ -46,6 +46,7 @@ LABEL_TWICE = {
     "conformal rows.csv --by label": "--by",
     "evaluate rule.json rows.csv --label score": "--score",
     "evaluate rule.json rows.csv --sampling-weight label": "--sampling-weight",
+    "tce rows.csv --sampling-weight label": "--sampling-weight",
     "watch rule.json rows.csv --day label": "--day",
 }
 
