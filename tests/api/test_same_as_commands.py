@@ -385,6 +385,16 @@ def test_rates_of_rows_with_sampling_weights_are_those_of_the_command(given, cap
     assert json.loads(json.dumps(evaluation.report.payload()))["metrics"] == expected
 
 
+def test_calibration_errors_by_sampling_weight_are_those_of_the_command(given, capfd):
+    line = "tce rows.parquet --sampling-weight score --json"
+    expected = json.loads(command(line, capfd))
+    found = uqcli.calibration_error(*given.labelled, sampling_weight=given.rows["score"])
+    payload = json.loads(json.dumps(found.report.payload()))
+    assert {**payload, "source": expected["source"], "cautions": expected["cautions"]} == expected
+    with pytest.raises(uqcli.errors.UsageError, match="rows that count alike"):
+        _ = found.rejected
+
+
 @pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("goal", ["precision", "recall"])
 def test_rows_to_label_are_those_of_the_command(given, capfd, goal):

@@ -66,7 +66,7 @@ NOTES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         (WEIGHTS, BENEFIT): "interval by weight",
         (WEIGHTS, DIFFERENCE): "linearised over rows",
         (WEIGHTS, CALIBRATORS): "metrics without intervals and tests",
-        (WEIGHTS, ERRORS): "ece, Brier score and log loss; no tests",
+        (WEIGHTS, ERRORS): "metrics by weight; no tests and intervals",
         (f"{CLUSTERS} and {WEIGHTS}", RATES): "interval over clusters, by weight",
         (f"{CLUSTERS} and {WEIGHTS}", GROUPS): "the same within a group",
         (f"{CLUSTERS} and {WEIGHTS}", VALUE): "a cluster's weighted sum is one amount",

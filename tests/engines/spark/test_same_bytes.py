@@ -188,6 +188,17 @@ def test_rates_of_weighted_rows_are_equal_on_both_engines(folder, tmp_path, opti
     assert json.loads(reports[0])["metrics"]["recall"]["low"] is not None
 
 
+@pytest.mark.parametrize("options", ["--score p --weight w --by region", "--proba p_* --label class"])
+def test_errors_by_sampling_weight_are_equal_on_both_engines(folder, tmp_path, options):
+    line = ["tce", *options.split(), "--sampling-weight", "amount", *inputs(folder)]
+    reports = []
+    for engine in ("polars", "spark"):
+        report = tmp_path / f"{engine}.json"
+        assert run([*line, "-q", "--report", str(report), "--engine", engine]) == 0
+        reports.append(report.read_bytes())
+    assert reports[0] == reports[1]
+
+
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
