@@ -84,7 +84,7 @@ def test_groups_and_classes_have_the_same_metrics(uqcli, frame):
     ("options", "reason"),
     [
         ("--audit group", "tests of many segments at once need rows that count alike"),
-        ("--cluster group", "neither signs of clusters nor rows drawn from them carry weights"),
+        ("--cluster group", "tests over clusters need rows that count alike"),
         ("--bootstrap 20", "resamples draw rows that count alike"),
         ("--alpha 0.1", "rows that count alike, which tests need"),
         ("--test t", "rows that count alike, which tests need"),

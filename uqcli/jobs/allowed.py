@@ -39,10 +39,7 @@ REFUSED: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         (WEIGHTS, SHIFT): "both would weigh the same rows",
         (CLUSTERS, SHIFT): "the draws of the class weights take rows as independent",
         (f"{CLUSTERS} and {WEIGHTS}", CALIBRATORS): "resamples of clusters do not carry weights",
-        (
-            f"{CLUSTERS} and {WEIGHTS}",
-            ERRORS,
-        ): "neither signs of clusters nor rows drawn from them carry weights",
+        (f"{CLUSTERS} and {WEIGHTS}", ERRORS): "tests over clusters need rows that count alike",
         (SHIFT, AUDIT): _OWN_DATA,
         (SHIFT, CALIBRATORS): "their errors are those of the rows at hand",
     }
