@@ -34,7 +34,7 @@ def main() -> NoReturn:
 
     open_missing_streams()
     from uqcli.cli.process.environment import set_environment
-    from uqcli.cli.process.imports import compile_less, import_less
+    from uqcli.cli.process.imports import import_less
     from uqcli.cli.process.leave import end_at_once
     from uqcli.cli.process.resources import collect_seldom, keep_freed_memory
     from uqcli.cli.process.signals import ignore_signals, install_handlers, mark_ended
@@ -45,7 +45,6 @@ def main() -> NoReturn:
     keep_freed_memory()
     collect_seldom()
     import_less()
-    compile_less()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # warnings are for developers, and errors in the tests
     from uqcli.cli.app import run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.counts import Bools, Floats, Ints, ValueCounts
+from uqcli.records import dataclass
 
 Matrix: TypeAlias = NDArray[np.float64]
 """Class probabilities, shape (rows, C)."""

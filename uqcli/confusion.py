@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from uqcli.counts import Bools, Ints
+from uqcli.records import dataclass
 
 Number = TypeVar("Number", int, Ints)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.defaults import LOWEST
+from uqcli.records import dataclass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from uqcli.defaults import VERSION
+from uqcli.records import dataclass
 from uqcli.visible import visible
 
 if TYPE_CHECKING:

@@ -7,10 +7,12 @@ meets a missing value only in columns that it asks about (``IsMissing``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import reduce
 from itertools import count
 from typing import Any, Final, Literal, TypeAlias
+
+from uqcli.records import dataclass
 
 WHITE_SPACE: Final = "".join(
     map(chr, [*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288])

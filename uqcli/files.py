@@ -11,11 +11,11 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TextIO
 
 from uqcli.errors import DataError
+from uqcli.records import dataclass
 from uqcli.running.interruption import Temporary
 
 STDIO: Final = "-"

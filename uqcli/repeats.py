@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.draws import hashes
 from uqcli.kernels.hashing import low_hashes
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 MAX_SAMPLED: Final = 1 << 16

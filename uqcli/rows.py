@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
+from uqcli.records import dataclass
 
 Kind = TypeVar("Kind", bound=np.generic)
 

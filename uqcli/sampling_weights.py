@@ -6,7 +6,6 @@ A sampling weight is 1 / (probability that a row is in the file). It is not the 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import MAX_ROWS
 from uqcli.errors import DataError
+from uqcli.records import dataclass
 
 UNITS: Final = 1 << 20
 """Units per 1."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 import narwhals as nw
@@ -13,6 +13,7 @@ import polars as pl
 from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
 from uqcli.errors import DataError, UsageError
+from uqcli.records import dataclass
 
 Column: TypeAlias = Any
 """One value per row: a sequence, an array, or a column of polars, pandas, pyarrow or another library."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -41,6 +41,7 @@ from uqcli.jobs.export.run import ExportRequest
 from uqcli.jobs.export.run import run as export
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.jobs.watch.run import run as watch
+from uqcli.records import dataclass
 from uqcli.reports.audit import Segment
 from uqcli.reports.evaluate.groups import EvaluatedGroup, ReportByGroup
 from uqcli.reports.formats.markdown import to_markdown

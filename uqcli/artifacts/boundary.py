@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, ClassVar, Final, Literal
@@ -87,6 +86,7 @@ from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.zones import ReviewLimit, review_limit
 from uqcli.methods.dependence import UnitSums
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 LABELLED_ROWS: Final = "labelled calibration rows"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from uqcli.engines.request import ClassColumns
 from uqcli.errors import UsageError
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

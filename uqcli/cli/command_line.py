@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Final
 
+from uqcli.records import dataclass
 from uqcli.stores.address import safe_address
 
 _OMITTED: Final = frozenset(

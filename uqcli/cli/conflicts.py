@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 
 from uqcli.cli.config import configuration_files
 from uqcli.cli.inputs import read_options
 from uqcli.cli.options import InputOptions, RunOptions
 from uqcli.errors import UqcliError, UsageError
 from uqcli.files import STDIO, is_stdin
+from uqcli.records import dataclass
 from uqcli.stores.address import is_address
 
 

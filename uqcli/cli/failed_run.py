@@ -13,12 +13,12 @@ import stat
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from uqcli.choices import ReportFormat
 from uqcli.errors import UqcliError
+from uqcli.records import dataclass
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format
 from uqcli.reports.formats import FORMATS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, ClassVar, Final
 
 import typer
@@ -14,6 +14,7 @@ from uqcli.cli.priority import is_typed
 from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, is_stdout
+from uqcli.records import dataclass
 
 _INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
 _BINS, _RESAMPLING = "Bins", "Resampling"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from uqcli.records import dataclass
 
 SUM_TOLERANCE = 1e-3
 """Tolerance of the sum of class probabilities from 1."""

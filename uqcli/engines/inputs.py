@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -15,6 +15,7 @@ from uqcli.engines.request import ReadOptions
 from uqcli.engines.signatures import STREAM
 from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin
+from uqcli.records import dataclass
 from uqcli.stores.content import Content, LocalFile
 from uqcli.stores.folders import Entry, Tree
 from uqcli.stores.trees import LocalTree, tree_of

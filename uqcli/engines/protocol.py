@@ -8,7 +8,7 @@ only, and every engine must pass the same tests with equal results.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Literal, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from uqcli.choices import FileFormat
 from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.files import STDIO, OutputQueue
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 

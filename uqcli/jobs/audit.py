@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -22,6 +22,7 @@ from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.multiple import holm
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.methods.survey import proportion_interval, tail_of_clusters
+from uqcli.records import dataclass
 from uqcli.reports.audit import Audit, Segment
 from uqcli.rows import Rows
 

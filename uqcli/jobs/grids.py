@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,6 +12,7 @@ from uqcli.engines.protocol import Partition, RangeQuery, Table
 from uqcli.methods.bin.edges import outer_ranks
 from uqcli.methods.bin.grid import GridSpec, ranges_for_grid, uncertainty_rule
 from uqcli.methods.bin.registry import BinSizes, rule_of
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from uqcli import defaults
 from uqcli.errors import UsageError
+from uqcli.records import dataclass
 from uqcli.running.remarks import caution
 
 

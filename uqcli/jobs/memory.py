@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -11,6 +11,7 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import Expected
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
+from uqcli.records import dataclass
 from uqcli.running.memory import available_bytes
 
 _PROGRAM_BYTES: Final = 300 << 20

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts, merge, pool
+from uqcli.records import dataclass
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import wraps
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -12,6 +12,7 @@ import msgspec
 from uqcli.artifacts.saved import Saved
 from uqcli.document import Report
 from uqcli.errors import UqcliError
+from uqcli.records import dataclass
 from uqcli.running.remarks import collected_doubts, doubt
 
 ReportT_co = TypeVar("ReportT_co", bound=Report, covariant=True)

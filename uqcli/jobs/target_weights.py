@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.engines.probabilities import BINARY
@@ -11,6 +9,7 @@ from uqcli.errors import UsageError
 from uqcli.jobs.result import inherit_doubts
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.boundary.target import BinaryWeights
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

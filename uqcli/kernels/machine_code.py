@@ -10,11 +10,12 @@ import ctypes
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+
+from uqcli.records import dataclass
 
 Types: TypeAlias = tuple[tuple[str, int] | None, ...]
 

@@ -14,13 +14,13 @@ Shares of a total vary less, and one row as large as the largest is enough.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 
 from uqcli.counts import Floats, Ints
+from uqcli.records import dataclass
 
 MIN_ROWS: Final = 10
 """Contributing rows below which a total has no interval."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +20,7 @@ from uqcli.document import (
     printable,
     rows_of,
 )
+from uqcli.records import dataclass
 from uqcli.reports.figures import GREY, INK, RED, is_narrow, label_lines
 
 if TYPE_CHECKING:

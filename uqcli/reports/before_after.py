@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from uqcli.document import Figure, HoverText, percent, printable, rows_of
 from uqcli.methods.tce.diagram import Reliability
+from uqcli.records import dataclass
 from uqcli.reports.figures import BLUE, GREY, INK, is_narrow, wrap_title
 
 if TYPE_CHECKING:

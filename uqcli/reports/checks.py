@@ -6,12 +6,12 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from uqcli.document import Estimate, Metrics, Table
 from uqcli.errors import UsageError
+from uqcli.records import dataclass
 
 _OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType(
     {

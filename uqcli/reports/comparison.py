@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from uqcli.document import (
@@ -21,6 +21,7 @@ from uqcli.document import (
     share,
 )
 from uqcli.methods.survey import FEW_CLUSTERS
+from uqcli.records import dataclass
 from uqcli.reports.tce.words import MANY_REJECTED
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
 from typing import Any
 
 from uqcli.errors import UqcliError
+from uqcli.records import dataclass
 from uqcli.visible import visible
 
 

@@ -10,12 +10,12 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from uqcli.document import Figure, HoverText, Report, printable
 from uqcli.errors import MissingExtraError, UsageError
+from uqcli.records import dataclass
 from uqcli.visible import visible
 
 if TYPE_CHECKING:

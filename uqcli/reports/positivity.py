@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +12,7 @@ from uqcli.counts import CellRow, Cells, Floats, Ints
 from uqcli.defaults import CONFIDENCE, LOWEST
 from uqcli.document import Figure, HoverText, percent, rows_of
 from uqcli.methods.proportion import clopper_pearson
+from uqcli.records import dataclass
 from uqcli.reports.figures import INK, RED, is_narrow, level_colours, panels
 
 if TYPE_CHECKING:

@@ -6,13 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from uqcli.defaults import VERSION
 from uqcli.document import Table, count, rows_of
 from uqcli.files import is_stdin, is_stdout
+from uqcli.records import dataclass
 from uqcli.running.rows_read import rows_by_input
 
 _MAX_NAMED: Final = 4

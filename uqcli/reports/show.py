@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from uqcli.artifacts.codec import content_of
 from uqcli.artifacts.saved import Saved
 from uqcli.document import Document, HeadCard, Metrics, OneResult, rows_of
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from uqcli.document import (
     rows_of,
     short_names,
 )
+from uqcli.records import dataclass
 
 _IN_THRESHOLDS: Final = frozenset({"thresholds", "uncertainty_edges", "review_thresholds"})
 """Fields that the table of thresholds shows."""

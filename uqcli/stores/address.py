@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from uqcli.errors import DataError
+from uqcli.records import dataclass
 from uqcli.visible import without_secrets
 
 _STORES: Final = ("s3", "gs", "az")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import stat
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

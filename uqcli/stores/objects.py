@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from uqcli.errors import DataError
+from uqcli.records import dataclass
 from uqcli.stores import limits
 from uqcli.stores.address import Address
 from uqcli.stores.failures import replaced, store_errors

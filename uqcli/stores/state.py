@@ -8,12 +8,12 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin, is_stdout
+from uqcli.records import dataclass
 from uqcli.running.interruption import register_cleanup
 from uqcli.stores.address import is_address, is_foreign
 

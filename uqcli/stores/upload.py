@@ -19,11 +19,11 @@ import secrets
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uqcli.errors import DataError
+from uqcli.records import dataclass
 from uqcli.running.interruption import Temporary, changing, register_cleanup, replacing
 from uqcli.stores import limits
 from uqcli.stores.address import Address

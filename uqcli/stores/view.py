@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.stores.folders import Entry

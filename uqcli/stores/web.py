@@ -12,12 +12,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final, cast
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 from uqcli.errors import DataError
+from uqcli.records import dataclass
 from uqcli.stores import limits
 from uqcli.stores.address import is_web, refuse_user, safe_address
 from uqcli.stores.folders import Entry

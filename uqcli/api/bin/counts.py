@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from uqcli.counts import Floats, Ints
 from uqcli.jobs.bin.run import BinRequest, run
 from uqcli.methods.bin.block_sizes import BlockSizes
 from uqcli.methods.bin.grid import GridSpec, usual_uncertainty_bins
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

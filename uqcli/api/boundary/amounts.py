@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.api.columns import Column, unused
 from uqcli.api.decimals import Decimal, decimal_text
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -45,6 +45,7 @@ from uqcli.jobs.boundary.run import run
 from uqcli.jobs.stream.sample import NAME, SampleRequest, prepare
 from uqcli.methods.boundary.constraint import constraint_from, with_margin
 from uqcli.methods.boundary.zones import review_limit
+from uqcli.records import dataclass
 from uqcli.reports.boundary.comparison import UncertaintyComparison
 
 

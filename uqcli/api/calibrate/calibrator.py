@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from uqcli.jobs.calibrate.fit import CalibrationOptions
 from uqcli.jobs.calibrate.fitted import CalibrateRequest, make_calibrator
 from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.methods.calibrate.scale import Scale
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from uqcli.choices import ConformalMethod, ConformalMode
 from uqcli.counts import Bools, Floats
 from uqcli.engines.request import PROBA
 from uqcli.jobs.conformal.run import ConformalRequest, run
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -20,6 +19,7 @@ from uqcli.counts import Floats
 from uqcli.document import Estimate
 from uqcli.errors import UsageError
 from uqcli.jobs.shift.run import ShiftRequest, run
+from uqcli.records import dataclass
 
 DAY: Final = "day"
 """Column of days in the table of arrays."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from uqcli import defaults
@@ -16,6 +15,7 @@ from uqcli.jobs.sampling_weights import SAMPLING_WEIGHT
 from uqcli.jobs.tce.measure import MeasureOptions
 from uqcli.jobs.tce.run import TceRequest, run
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
+from uqcli.records import dataclass
 from uqcli.reports.audit import Segment
 from uqcli.reports.tce.report import TceReport
 from uqcli.reports.tce.results import ClassResult, GroupResult

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -26,6 +25,7 @@ from uqcli.cli.options import (
 from uqcli.cli.priority import refuse_typed
 from uqcli.errors import UsageError
 from uqcli.exact import size
+from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.methods.bin.grid import GridSpec

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -28,6 +28,7 @@ from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
 from uqcli.exact import size
 from uqcli.files import OutputQueue, is_stdout
+from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.engines.request import DataRequest

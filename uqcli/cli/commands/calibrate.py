@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
@@ -35,6 +35,7 @@ from uqcli.cli.options import (
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
 from uqcli.exact import size
+from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.artifacts.calibrator import CalibratorArtifact

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from uqcli import defaults
@@ -23,6 +23,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
+from uqcli.records import dataclass
 
 _MODE_OPTIONS: Final = {
     ConformalMode.LABEL_CONDITIONAL: ("alpha_by_class",),

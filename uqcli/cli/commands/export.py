@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, ClassVar, Final
 
@@ -18,6 +17,7 @@ from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
 from uqcli.cli.priority import refuse_typed
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, OutputQueue
+from uqcli.records import dataclass
 from uqcli.stores.output import write_bytes
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING
 from typing import Annotated, ClassVar
 
 import typer
@@ -25,6 +25,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.files import STDIO, OutputQueue
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import typer
@@ -25,6 +24,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.priority import is_typed, refuse_typed
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
@@ -17,6 +17,7 @@ from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.priority import refuse_typed
 from uqcli.document import by_key
 from uqcli.files import STDIO, OutputQueue
+from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.methods.stream.gaussian import GaussianModel

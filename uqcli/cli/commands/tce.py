@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from uqcli import defaults
@@ -26,6 +25,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.priority import refuse_typed
 from uqcli.exact import size
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

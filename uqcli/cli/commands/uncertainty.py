@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from uqcli.cli.conflicts import Reads
@@ -11,6 +10,7 @@ from uqcli.cli.groups import option
 from uqcli.cli.inputs import data_without_columns, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions, StreamedInputs
 from uqcli.files import STDIO, OutputQueue
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

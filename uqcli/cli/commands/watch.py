@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
 import typer
@@ -25,6 +25,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.priority import refuse_typed
 from uqcli.errors import UsageError
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

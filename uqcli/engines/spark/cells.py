@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ from uqcli.counts import Bools, Floats
 from uqcli.engines.spark.check import Span
 from uqcli.engines.spark.pooling import totals
 from uqcli.engines.spark.read import Column, Frame
+from uqcli.records import dataclass
 
 
 class Counter(Protocol):

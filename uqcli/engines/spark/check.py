@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import and_, or_
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 from uqcli.errors import DataError, UsageError
+from uqcli.records import dataclass
 from uqcli.repeats import (
     MAX_POOLED,
     MAX_SAMPLED,

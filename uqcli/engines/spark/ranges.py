@@ -8,7 +8,7 @@ distinct value had been pooled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +30,7 @@ from uqcli.engines.spark.pooling import (
 )
 from uqcli.engines.spark.read import Frame
 from uqcli.engines.spark.session import spark_errors
+from uqcli.records import dataclass
 
 CELLS = 1 << 17
 """Total number of cells of all parts, each a collected row of five numbers."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -18,6 +17,7 @@ from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
 from uqcli.engines.spark.session import spark_errors
 from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin
+from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from uqcli.engines import refusals
@@ -11,6 +10,7 @@ from uqcli.engines.classes import class_spellings
 from uqcli.engines.request import INPUT
 from uqcli.engines.spark.read import ClusterInput, Column, quoted
 from uqcli.errors import DataError
+from uqcli.records import dataclass
 
 _TEXTS: Final = ("string", "varchar", "char")
 _FLOATS: Final = ("float", "double")

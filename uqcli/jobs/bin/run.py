@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -23,6 +22,7 @@ from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, ranges_for_edges
 from uqcli.methods.bin.isotonic_error import BinError, isotonic_errors, ranges_for_blocks
+from uqcli.records import dataclass
 from uqcli.reports.bin.report import BinReport
 from uqcli.running.remarks import caution
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Final
 
@@ -37,6 +37,7 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.expected import Expected, expected
 from uqcli.methods.boundary.optimum import Optimum, optimise, optimise_recalibrated
 from uqcli.methods.boundary.registry import WorksOn, entry_of
+from uqcli.records import dataclass
 
 _CLUSTERED_BINS: Final = 4
 """Uncertainty bins of the comparison with a single threshold if rows depend on each other."""

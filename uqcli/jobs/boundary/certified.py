@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -44,6 +44,7 @@ from uqcli.methods.boundary.ranking.certificate import (
 from uqcli.methods.boundary.ranking.drawn_rows import DrawnRows, drawn_rows
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.zones import with_review
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 _CERTIFIED_ALGORITHMS = (AlgorithmChoice(Algorithm.SMOOTH), AlgorithmChoice(Algorithm.ST))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import partial, reduce
 from operator import add, sub
@@ -25,6 +25,7 @@ from uqcli.methods.boundary.groups import GroupSearch
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.ranking.certificate import NotCertified
 from uqcli.methods.boundary.result import FittedBoundary
+from uqcli.records import dataclass
 from uqcli.reports.boundary.groups import GroupRules
 from uqcli.reports.boundary.report import Candidate
 

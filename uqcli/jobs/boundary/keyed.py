@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.counts import Ints
 from uqcli.draws import digest, hashes
+from uqcli.records import dataclass
 from uqcli.repeats import are_copies
 from uqcli.rows import Rows
 

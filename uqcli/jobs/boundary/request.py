@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Self
 
 import msgspec
@@ -16,6 +16,7 @@ from uqcli.jobs.target_weights import SavedShift
 from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.zones import ReviewLimit
+from uqcli.records import dataclass
 
 _SMOOTHED = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -42,6 +42,7 @@ from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.methods.evaluate.paired import PairedCounts
+from uqcli.records import dataclass
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.calibrate.report import CalibrateReport
 from uqcli.reports.comparison import Comparison, value_of

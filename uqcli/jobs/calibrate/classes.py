@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Final
 
@@ -45,6 +45,7 @@ from uqcli.methods.calibrate.maps import ClassMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
+from uqcli.records import dataclass
 from uqcli.reports.calibrate.report import CalibrateReport
 from uqcli.reports.comparison import Comparison
 from uqcli.rows import Rows

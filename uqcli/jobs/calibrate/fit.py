@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from uqcli.methods.calibrate.tree import (
     recoded,
 )
 from uqcli.methods.calibrate.venn_abers import fit_venn_abers
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 

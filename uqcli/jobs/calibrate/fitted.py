@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from uqcli import defaults
 from uqcli.artifacts.calibrator import CalibrationCounts, CalibratorArtifact
@@ -29,6 +29,7 @@ from uqcli.methods.calibrate.few_scores import on_few_scores
 from uqcli.methods.calibrate.histogram import target_bound
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.tree import require_trees
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 from uqcli.running.remarks import collected_doubts
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from uqcli import defaults
 from uqcli.artifacts.calibrator import CalibratorArtifact
@@ -31,6 +31,7 @@ from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.methods.calibrate.maps.base import Parts
 from uqcli.methods.evaluate.paired import PairedCounts
+from uqcli.records import dataclass
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.calibrate.report import CalibrateReport
 from uqcli.reports.comparison import Comparison

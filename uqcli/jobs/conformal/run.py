@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
 import numpy as np
@@ -28,6 +28,7 @@ from uqcli.jobs.shift.run import run as run_shift
 from uqcli.jobs.target_weights import SavedShift, load_shift
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
+from uqcli.records import dataclass
 from uqcli.reports.conformal.report import ConformalReport
 from uqcli.reports.shift.report import ShiftReport
 from uqcli.running.remarks import doubt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +23,7 @@ from uqcli.methods.conformal.coverage_test import (
 )
 from uqcli.methods.multiple import holm
 from uqcli.methods.survey import MIN_CLUSTERS
+from uqcli.records import dataclass
 from uqcli.reports.evaluate.conformal_sets import CoverageTest
 
 

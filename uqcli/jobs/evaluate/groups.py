@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from uqcli import defaults
 from uqcli.document import Estimate, Metrics
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.multiple import holm
+from uqcli.records import dataclass
 from uqcli.reports.evaluate.groups import EvaluatedGroup, GroupEvaluation
 
 

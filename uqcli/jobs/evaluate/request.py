@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from uqcli import defaults
@@ -12,6 +11,7 @@ from uqcli.defaults import CONFIDENCE
 from uqcli.engines.request import DataRequest, dependence
 from uqcli.jobs.target_weights import SavedShift
 from uqcli.methods.boundary.constraint import Constraint
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

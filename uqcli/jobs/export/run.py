@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -16,6 +16,7 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import GateError, MissingExtraError, UsageError
 from uqcli.expressions import Formula
 from uqcli.jobs.result import Result
+from uqcli.records import dataclass
 from uqcli.reports.export.report import Differences, ExportParameters, ExportReport
 
 _NEEDS: Final[Mapping[ExportTarget, str]] = MappingProxyType(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -32,6 +31,7 @@ from uqcli.methods.shift.weights import (
     known,
     solve_weights,
 )
+from uqcli.records import dataclass
 
 _MIN_START = 1e-3
 """Lower bound of EM's starting weights in a draw, since EM never leaves 0."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -12,6 +11,7 @@ from uqcli.counts import Floats, Ints, bin_of
 from uqcli.engines.predictions import most_probable
 from uqcli.methods.bin.edges import equal_ranks
 from uqcli.methods.shift.mixture import MixtureTest, UnitCounts, mixture_test
+from uqcli.records import dataclass
 
 ROW_BINS: Final = 10
 UNIT_BINS: Final = 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -38,6 +38,7 @@ from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, percentile_
 from uqcli.methods.shift.mixture import MixtureTest
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
+from uqcli.records import dataclass
 from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows
 from uqcli.running.progress import with_progress

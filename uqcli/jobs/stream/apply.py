@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -20,6 +20,7 @@ from uqcli.jobs.result import Result
 from uqcli.jobs.stream.capacity import capacity_of
 from uqcli.jobs.stream.output import RowsOutput, stream
 from uqcli.methods.drift.prediction import flagged_interval
+from uqcli.records import dataclass
 from uqcli.reports.checks import Check, apply_checks
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource, metrics_of
 from uqcli.reports.stream.likeness import LEVEL, Likeness

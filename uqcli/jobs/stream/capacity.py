@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from uqcli.engines.refusals import NoRowsError
 from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.errors import DataError
 from uqcli.methods.boundary.capacity import Cuts, FirstRows
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 

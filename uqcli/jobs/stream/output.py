@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from uqcli.choices import FileFormat
@@ -11,6 +10,7 @@ from uqcli.engines.inputs import format_of
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -38,6 +38,7 @@ from uqcli.methods.stream.sampling import (
     steps,
     uniform_design,
 )
+from uqcli.records import dataclass
 from uqcli.reports.stream.sample import SampleParameters, SampleReport
 from uqcli.rows import Rows
 from uqcli.sampling_weights import inverse

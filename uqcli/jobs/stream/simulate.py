@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from uqcli.jobs.stream.output import RowsOutput
 from uqcli.methods.stream.beta import beta_entropy
 from uqcli.methods.stream.gaussian import GaussianModel, GaussianRows, draw_gaussian, train
 from uqcli.methods.stream.posterior import PosteriorModel, PosteriorRows, draw, expected_curves
+from uqcli.records import dataclass
 from uqcli.reports.stream.simulate import SimulateReport
 
 Draw = Callable[[int, np.random.Generator], pl.DataFrame]

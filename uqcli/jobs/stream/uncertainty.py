@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.engines.protocol import AddedColumns
@@ -12,6 +12,7 @@ from uqcli.jobs.result import Result
 from uqcli.jobs.stream.output import RowsOutput, stream
 from uqcli.methods.stream.beta import Uncertainties, from_beta
 from uqcli.methods.stream.members import from_members
+from uqcli.records import dataclass
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource
 from uqcli.rows import Rows
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
@@ -29,6 +28,7 @@ from uqcli.methods.tce.calibrated_labels import (
     draw_positives,
 )
 from uqcli.methods.tce.calibration_line import CalibrationLine, calibration_line
+from uqcli.records import dataclass
 from uqcli.running.progress import with_progress
 
 METRICS_WITH_INTERVALS = ("brier", "log_loss", "intercept", "slope")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -26,6 +26,7 @@ from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
 from uqcli.methods.tce.calibrated_labels import NullDistribution, compare_with_draws, draw_positives
 from uqcli.methods.tce.sign_flips import SignedErrors
+from uqcli.records import dataclass
 from uqcli.running.progress import with_progress
 
 _MIN_CLUSTERS: Final = 100

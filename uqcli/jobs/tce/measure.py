@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 from uqcli import defaults
 from uqcli.choices import Binning, BinSizing, CalibrationTest, ScoreBinning
@@ -28,6 +27,7 @@ from uqcli.methods.tce.calibration_error import (
 from uqcli.methods.tce.calibration_line import CalibrationLine, calibration_line
 from uqcli.methods.tce.cumulative import cumulative_error
 from uqcli.methods.tce.decomposition import brier_parts
+from uqcli.records import dataclass
 from uqcli.running.concurrency import threads
 
 

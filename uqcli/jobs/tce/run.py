@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -32,6 +32,7 @@ from uqcli.jobs.tce.weighted import by_weight, counting, without_tests
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.tce.band import BAND_METRICS, Band, calibration_band
 from uqcli.methods.tce.diagram import diagram
+from uqcli.records import dataclass
 from uqcli.reports.audit import Audit
 from uqcli.reports.tce.report import TceParameters, TceReport
 from uqcli.reports.tce.results import ClassResult, GroupResult

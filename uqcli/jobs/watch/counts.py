@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from uqcli.jobs.watch.promises import Promise
 from uqcli.jobs.watch.row_digest import RowDigest
 from uqcli.methods.boundary.constraint import PROMISED
 from uqcli.methods.evaluate.design import MIN_UNFLAGGED, too_few_labels
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 Counts = tuple[tuple[int, int], ...]

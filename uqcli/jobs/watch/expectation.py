@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import msgspec
@@ -17,6 +17,7 @@ from uqcli.jobs.pooled_scores import PooledScores
 from uqcli.jobs.target_weights import TargetWeights, load_shift, target_weights_of
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.methods.watch.before_labels import BeforeLabels, expected_before_labels
+from uqcli.records import dataclass
 
 SEVERAL_THRESHOLDS: Final = "the rule decides by more than the score"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from typing import Final
@@ -20,6 +20,7 @@ from uqcli.jobs.rule_groups import own_key
 from uqcli.methods.boundary.constraint import PROMISED, listed
 from uqcli.methods.dependence import UnitSums
 from uqcli.methods.watch.conformal import coverage_bound
+from uqcli.records import dataclass
 
 _OTHER_RATES: Final = {"miss": ("miss rate", "positives"), "coverage": ("coverage", "rows")}
 """Names of rates that no constraint bounds, and what they count."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from uqcli import defaults
 from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.artifacts.saved import Saved
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.target_weights import SavedShift
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

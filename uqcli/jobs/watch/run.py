@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -44,6 +44,7 @@ from uqcli.jobs.watch.evidence import Units, measured_promises, with_alarms
 from uqcli.jobs.watch.promises import Promise, promises_of
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.jobs.watch.unlabelled import compare_unlabelled
+from uqcli.records import dataclass
 from uqcli.reports.watch.report import WatchReport
 from uqcli.reports.watch.unlabelled import UnlabelledReport
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from uqcli.counts import Feature, Floats, Ints, bin_of
 from uqcli.draws import hashes
 from uqcli.parts import indices_of_ranks
+from uqcli.records import dataclass
 
 MIN_ROWS: Final = 50
 """Weight below which a segment is not tested."""

@@ -7,7 +7,6 @@ eight times at small p-values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.special import log_ndtr, ndtri
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.kernels.poisson_binomial import distribution
 from uqcli.methods.proportion import POWER
+from uqcli.records import dataclass
 
 _EXACT_BELOW: Final = 10
 """Expected positives, or negatives, below which the tail is exact."""

@@ -7,12 +7,12 @@ bin of n rows is n/N wide and resolves sqrt(rate (1 - rate) / n), so n must grow
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isqrt
 
 from uqcli import defaults
 from uqcli.choices import BinSizing
 from uqcli.counts import Ints, ValueCounts
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

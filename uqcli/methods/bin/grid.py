@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from uqcli.exact import check_size
 from uqcli.methods.bin.block_sizes import BlockSizes
 from uqcli.methods.bin.registry import BinningRule, BinSizes, rule_of
 from uqcli.methods.bin.rules.shared import ranges_for_shared_edges, shared_edges
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 

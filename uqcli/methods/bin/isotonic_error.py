@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of
 from uqcli.methods.bin.rules.equi_weight import equi_weight_edges
 from uqcli.parts import sums_from
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 

@@ -6,12 +6,12 @@ Each uncertainty bin has ten score bins of about equal weight. Only the ranges w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, RangeCounts, mask_for_all_rows
 from uqcli.methods.bin.edges import equal_ranks, outer_ranks
+from uqcli.records import dataclass
 
 SCORE_BINS = 10
 """Score bins of each uncertainty bin."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 
 from uqcli.choices import Binning
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.methods.bin.block_sizes import BlockSizes
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

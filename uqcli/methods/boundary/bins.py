@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -16,6 +16,7 @@ from uqcli.methods.boundary.algorithms.st import single_threshold
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.draws_of_cells import folds_of
 from uqcli.methods.boundary.runs import TopRuns, top_runs
+from uqcli.records import dataclass
 
 BINS: Final = (1, 2, 4, 8)
 _MIN_ALERTS: Final = 100

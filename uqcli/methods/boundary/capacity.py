@@ -7,13 +7,13 @@ then by descending score, then by position.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.counts import Bools, Cells, Floats, Ints, bin_of
 from uqcli.methods.boundary.ranking.smoothing import NestedBoundaries
 from uqcli.methods.boundary.result import thresholds_at
+from uqcli.records import dataclass
 
 _MAX_NESTED = 200
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -14,6 +13,7 @@ from uqcli.draws import Purpose, dealt
 from uqcli.kernels.exchange import exchanged_rows
 from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid
 from uqcli.methods.resampling import resample
+from uqcli.records import dataclass
 
 _BLOCK_CLUSTERS: Final = 20
 """Minimum clusters in a block of similar mean scores within which clusters exchange uncertainties."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -23,6 +23,7 @@ from uqcli.errors import UsageError
 from uqcli.exact import decimal, is_number
 from uqcli.methods.boundary.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
 from uqcli.methods.boundary.precision import Margin, precision_bound
+from uqcli.records import dataclass
 
 _MAX_UTILITY: Final = 2**31
 _BOUND_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
@@ -608,7 +609,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             trials="negatives",
         ),
         ConstraintKind.MIN_SPECIFICITY: ConstraintRule(
-            read=_read_share(ConstraintKind.MIN_SPECIFICITY, above=0),
+            read=_read_share(ConstraintKind.MIN_SPECIFICITY),
             goal=_keep_specificity,
             text="specificity >= {}",
             title="{rows} at specificity {value}: {found}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -25,6 +25,7 @@ from uqcli.methods.boundary.goals import Tops
 from uqcli.methods.boundary.ranking.smoothing import Layout, nested_of_draws
 from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.proportion import wilson
+from uqcli.records import dataclass
 
 DRAWS: Final = 50
 _MAX_INFEASIBLE: Final = 10

@@ -9,7 +9,6 @@ selected.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -19,6 +18,7 @@ from uqcli.counts import Bools, Ints
 from uqcli.methods.boundary.knapsack import Options, solve
 from uqcli.methods.boundary.precision import Margin, PrecisionBound, next_fraction, precision_bound
 from uqcli.methods.boundary.runs import TopRuns, best_precision_tops, highest_ratio
+from uqcli.records import dataclass
 
 Tops = tuple[int, ...]
 """Number of top cells taken in each uncertainty bin."""

@@ -7,7 +7,7 @@ rank the cells of each group by itself; for a common bound the rankings are merg
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -27,6 +27,7 @@ from uqcli.methods.boundary.ranking.smoothing import (
 )
 from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,11 +22,11 @@ step, no later class may stand below one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
+from uqcli.records import dataclass
 
 _SAFE_BITS = 61
 _BLOCK_SIZE = 1 << 20

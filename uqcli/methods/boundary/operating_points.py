@@ -7,7 +7,7 @@ The estimates are computed as in ``expected``, before thresholds are raised.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -27,6 +27,7 @@ from uqcli.methods.boundary.ranking.smoothing import (
 )
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.methods.boundary.target import BinaryWeights
+from uqcli.records import dataclass
 
 _MAX_CELLS: Final = 20_000
 _STEPS: Final = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)

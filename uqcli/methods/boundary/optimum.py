@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from uqcli.choices import Algorithm
 from uqcli.counts import Cells
 from uqcli.methods.boundary.algorithms.hr import Recalibration, heuristic_recalibration
@@ -11,6 +9,7 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.methods.boundary.runs import top_runs
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
 
 from uqcli.counts import Bools, Ints
+from uqcli.records import dataclass
 
 _ROUNDING_TOLERANCE: Final = 1e-6
 """Relative distance from equality below which the comparison is exact instead of in doubles."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 
@@ -11,6 +10,7 @@ from uqcli.choices import Algorithm
 from uqcli.counts import Cells
 from uqcli.methods.boundary.constraint import ConstraintKind
 from uqcli.methods.boundary.goals import Goal, Tops
+from uqcli.records import dataclass
 
 
 class WorksOn(StrEnum):

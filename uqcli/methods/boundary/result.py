@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.confusion import Confusion, Sums
 from uqcli.counts import CellRow, Cells, Floats, Ints
 from uqcli.defaults import LOWEST
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from uqcli.counts import CellRow, Ints
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from uqcli.errors import UsageError
 from uqcli.methods.boundary.constraint import RULES, Constraint, listed
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +22,7 @@ from uqcli.methods.boundary.knapsack import Options, solve
 from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.methods.boundary.runs import TopRuns, top_runs
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

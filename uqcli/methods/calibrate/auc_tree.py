@@ -7,14 +7,13 @@ often has no real root and ignores the sizes of the sides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.kernels.logistic import logistic_fit
 from uqcli.methods.calibrate.questions import Node
 from uqcli.methods.calibrate.tree import TreeMatrix, TreeOptions
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 _MAX_CANDIDATES = 32

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from uqcli.choices import CalibrationMethod
 from uqcli.methods.calibrate.folds import CrossFittedLosses
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ Sums are over distinct rows in sorted order, so the result does not depend on ro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -24,6 +24,7 @@ from uqcli.methods.calibrate.parametric import at_bound, best_slope
 from uqcli.methods.calibrate.scale import class_logits, softmax
 from uqcli.methods.calibrate.venn_abers import fit_venn_abers
 from uqcli.methods.losses import CLIP
+from uqcli.records import dataclass
 
 RIDGES: Final = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 """Penalties that are tried, from the smoothest, per squared coefficient and mean log loss."""

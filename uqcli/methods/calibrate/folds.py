@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from uqcli.methods.calibrate.few_scores import on_few_scores, starts_of_bins
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.losses import log_losses
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from uqcli.methods.calibrate.partition import rule_of
 from uqcli.methods.calibrate.questions import FeatureColumn, Node
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.calibrate.tree import LearnedTrees, leaves_of, recoded
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {

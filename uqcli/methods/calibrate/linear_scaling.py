@@ -8,7 +8,6 @@ probabilities, so that few rows, or classes that a threshold separates, do not c
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -20,6 +19,7 @@ from uqcli.kernels.linear import inverse
 from uqcli.methods.calibrate.classes import Penalty, fit_linear, identity
 from uqcli.methods.calibrate.maps.class_linear import ClassLinearMap
 from uqcli.methods.calibrate.scale import class_logits, softmax
+from uqcli.records import dataclass
 
 _FOLDS: Final = 5
 _FIT_TOLERANCE: Final = 1e-6

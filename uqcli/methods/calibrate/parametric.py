@@ -8,7 +8,6 @@ log-odds. This penalty is weak, but sufficient for finite coefficients.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from uqcli.methods.calibrate.maps.logistic import LogisticMap
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.scale import CLIP, Scale
 from uqcli.parts import sums_by_part
+from uqcli.records import dataclass
 
 PENALTY = 1.0
 _FLATTEST, _STEEPEST = 1e-3, 1e3

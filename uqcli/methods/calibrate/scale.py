@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from uqcli.expressions import (
 from uqcli.expressions import sigmoid as sigmoid_expression
 from uqcli.kernels.logistic import sigmoid
 from uqcli.parts import elementwise
+from uqcli.records import dataclass
 
 CLIP = 1e-12
 """Probabilities are clipped to this distance from 0 and 1 before a logarithm."""

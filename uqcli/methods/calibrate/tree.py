@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from uqcli.errors import MissingExtraError
 from uqcli.kernels.logistic import sigmoid
 from uqcli.methods.calibrate.partition import leaf_of
 from uqcli.methods.calibrate.questions import FeatureColumn, Node
+from uqcli.records import dataclass
 
 MIN_LEVEL_ROWS = 20
 """Levels with fewer rows than this in the learning data count as "other"."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -12,6 +11,7 @@ import numpy as np
 from uqcli.choices import ConformalMethod
 from uqcli.counts import Floats, Ints
 from uqcli.kernels.nonconformity import Matrix, sets_below, true_label_scores
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
@@ -12,6 +11,7 @@ import numpy as np
 
 from uqcli.choices import ConformalMode
 from uqcli.counts import Bools, Floats, Ints
+from uqcli.records import dataclass
 
 EVERY_LABEL = 2.0
 """Threshold at which every label is in the set: no score of any method is larger."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from uqcli.counts import Ints
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

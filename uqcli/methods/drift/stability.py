@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from uqcli.counts import Floats, Ints
+from uqcli.records import dataclass
 
 _HALF = 0.5
 """Rows added to each cell, since an empty one would make the index infinite."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from uqcli.methods.evaluate.paired_classes import losses_of_labels
 from uqcli.methods.losses import CLIP, LOSSES, is_bounded
 from uqcli.methods.resampling import resample
 from uqcli.methods.survey import FEW_CLUSTERS
+from uqcli.records import dataclass
 
 _UNDEFINED = Estimate(value=None)
 

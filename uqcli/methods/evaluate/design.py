@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -40,6 +40,7 @@ from uqcli.methods.survey import (
     row_tail,
     tail_of_clusters,
 )
+from uqcli.records import dataclass
 from uqcli.sampling_weights import UNITS, WeightSums
 
 Decisions = tuple[int, ...]

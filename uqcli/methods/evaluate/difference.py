@@ -9,9 +9,9 @@ normal intervals and score intervals (Tango 1998).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from uqcli.methods.proportion import clopper_pearson
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

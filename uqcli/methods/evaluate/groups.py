@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from uqcli.methods.proportion import POWER
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

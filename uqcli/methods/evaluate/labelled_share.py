@@ -8,13 +8,13 @@ changes smoothly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from uqcli.counts import Floats, Ints
+from uqcli.records import dataclass
 
 _ATOMS: Final = 200
 """Equi-weight parts of the scores at whose ends the share may jump, before the exact score is found."""

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
 from uqcli.class_counts import Matrix
 from uqcli.methods.evaluate.difference import Chosen
+from uqcli.records import dataclass
 
 _MAX_SQUARED: Final = 0.95
 """Highest confidence at which margins are squared and added."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +12,7 @@ from uqcli.counts import Bools, Floats, Ints, ValueCounts, run_starts
 from uqcli.document import Estimate
 from uqcli.methods.losses import LOSSES, is_bounded
 from uqcli.methods.resampling import mean_with_error, resample
+from uqcli.records import dataclass
 
 SIDES = ("before", "after", "difference")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +13,7 @@ from uqcli.document import Estimate
 from uqcli.methods.evaluate.paired import SIDES, by_side, difference_weights, means_with_errors
 from uqcli.methods.losses import CLIP
 from uqcli.methods.resampling import resample
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +23,7 @@ from uqcli.methods.value import (
     share_margin,
     total_margin,
 )
+from uqcli.records import dataclass
 
 Worth = tuple[Estimate, Estimate, bool]
 """Value of chosen rows, their share of the gain of all positive rows, and whether few amounts decide it."""

@@ -11,7 +11,6 @@ units.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from uqcli.counts import Floats, Ints
 from uqcli.kernels.linear import inverse, solved
+from uqcli.records import dataclass
 
 Matrix = NDArray[np.float64]
 Tensor = NDArray[np.float64]

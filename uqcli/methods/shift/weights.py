@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from uqcli.counts import Floats
 from uqcli.errors import InfeasibleError
 from uqcli.kernels.linear import extreme_singular_values, solved
+from uqcli.records import dataclass
 
 Matrix = NDArray[np.float64]
 

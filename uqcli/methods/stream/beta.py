@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from uqcli.counts import Floats
+from uqcli.records import dataclass
 
 _MIN_NORMAL_PARAMETER = 1e7
 _MIN_SERIES_ARGUMENT = 1e4

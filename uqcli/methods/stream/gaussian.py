@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from uqcli import defaults
@@ -11,6 +9,7 @@ from uqcli.counts import Bools, Floats
 from uqcli.draws import Purpose, blocks
 from uqcli.errors import UsageError
 from uqcli.kernels.logistic import logistic_fit, sigmoid
+from uqcli.records import dataclass
 
 CENTRE, SCALE = 0.5, 2.0
 """x given the label is normal around +-0.5 with standard deviation 2, as in the paper's figures."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from uqcli import defaults
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.errors import UsageError
+from uqcli.records import dataclass
 
 _QUADRATURE_NODES = 601
 

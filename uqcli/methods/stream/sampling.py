@@ -13,7 +13,6 @@ rows drawn stand for all others. So rates of all rows are right however those la
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -22,6 +21,7 @@ import numpy as np
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.methods.survey import Outcome, weighted_interval
+from uqcli.records import dataclass
 
 STEPS: Final = 1 << 16
 """Square roots of rates are rounded to multiples of 1/STEPS, so that any number of rows is a few counts."""

@@ -8,7 +8,6 @@ it at all scores beyond the block too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -18,6 +17,7 @@ from scipy.special import betainc, betaincinv, ndtri
 from uqcli.counts import Bools, Floats, Ints, ValueCounts
 from uqcli.methods.proportion import POWER
 from uqcli.parts import indices_of_ranks, sums_from
+from uqcli.records import dataclass
 from uqcli.running.concurrency import parallel_map
 
 _MAX_CELLS: Final = 200

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.tce.verdicts import Verdicts, changes
 from uqcli.parts import VALUES_PER_PART
+from uqcli.records import dataclass
 
 _EXTREME_FACTOR = 1 + 1e-7
 """Factor on the observed outcome's probability up to which others count as extreme, as in scipy."""

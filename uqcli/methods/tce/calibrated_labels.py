@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.counts import Ints, ValueCounts
+from uqcli.records import dataclass
 
 
 def draw_positives(counts: ValueCounts, random: np.random.Generator) -> ValueCounts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, TypeVar
 
@@ -18,6 +18,7 @@ from uqcli.methods.tce.binomial_test import rejected as binomial_rejected
 from uqcli.methods.tce.t_test import rejected as t_rejected
 from uqcli.methods.tce.verdicts import Verdicts
 from uqcli.parts import VALUES_PER_PART, sums_before, sums_by_part
+from uqcli.records import dataclass
 
 T = TypeVar("T")
 

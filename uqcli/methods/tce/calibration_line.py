@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
@@ -13,6 +12,7 @@ from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.kernels.linear import is_positive_definite, solved
 from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
 from uqcli.parts import VALUES_PER_PART, sums_by_part
+from uqcli.records import dataclass
 
 _CLIP = 1e-12
 _COARSE_VALUES, _VALUES_PER_POOL = 4096, 128

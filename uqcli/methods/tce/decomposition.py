@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from uqcli.counts import Ints
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

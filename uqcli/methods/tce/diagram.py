@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.methods.tce.calibration_error import ScoreBins
 from uqcli.parts import sums_before
+from uqcli.records import dataclass
 
 SHAPE_CELLS = 32
 HISTOGRAM_CELLS = 50

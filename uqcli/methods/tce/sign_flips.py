@@ -7,11 +7,10 @@ stay as they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, bin_of, run_starts
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.counts import Bools, Ints
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

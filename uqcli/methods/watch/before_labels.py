@@ -7,7 +7,6 @@ the wrong law covers too seldom. A change of P(positive | score) is invisible he
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -18,6 +17,7 @@ from uqcli.document import Estimate
 from uqcli.draws import Purpose, digest, generator
 from uqcli.kernels.interpolation import interpolate
 from uqcli.kernels.pava import isotonic_sums
+from uqcli.records import dataclass
 
 Matrix = NDArray[np.float64]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
 from uqcli.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, count, percent
 from uqcli.methods.bin.isotonic_error import BinError, errors_by_chance
+from uqcli.records import dataclass
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.positivity import positive_rate_figure
 

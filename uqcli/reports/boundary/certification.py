@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from uqcli.artifacts.certificate import (
     SavedCertificate,
@@ -14,6 +13,7 @@ from uqcli.artifacts.certificate import (
 from uqcli.document import Verdict, count, share
 from uqcli.methods.boundary.ranking.certificate import NotCertified
 from uqcli.methods.boundary.result import FittedBoundary
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from uqcli.document import Estimate, Metrics, Table, money_change, p_cell, p_text, plain
 from uqcli.methods.boundary.ranking.permutation import Gain
+from uqcli.records import dataclass
 
 Verdict = Literal["helps", "no evidence", "hurts"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +21,7 @@ from uqcli.confusion import Confusion
 from uqcli.document import Metrics, Table, count, first_of, in_order, printable, rows_of
 from uqcli.engines.request import PREDICTED
 from uqcli.methods.boundary.result import FittedBoundary
+from uqcli.records import dataclass
 
 _MAX_NAMED: Final = 12
 

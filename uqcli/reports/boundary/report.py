@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -64,6 +64,7 @@ from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.methods.boundary.zones import ReviewLimit
+from uqcli.records import dataclass
 from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.comparison import VERDICTS, OtherDirection, UncertaintyComparison, gains_table

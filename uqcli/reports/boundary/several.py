@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from uqcli.artifacts.boundary import rule, rule_in_short
@@ -22,6 +21,7 @@ from uqcli.document import (
     ranges,
     share,
 )
+from uqcli.records import dataclass
 from uqcli.reports.boundary.expected import expected_cells
 from uqcli.reports.boundary.report import JOINT_TARGET, UNTESTED, BoundaryReport, fit_cells
 

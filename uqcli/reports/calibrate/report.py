@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import msgspec
@@ -27,6 +27,7 @@ from uqcli.document import (
 )
 from uqcli.methods.bin.isotonic_error import BinError
 from uqcli.methods.calibrate.choice import Choice
+from uqcli.records import dataclass
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,

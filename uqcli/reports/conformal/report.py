@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -11,6 +10,7 @@ import msgspec
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.choices import ConformalMode
 from uqcli.document import Document, HeadCard, KeyNumber, Metric, OneResult, Verdict, count, head_of
+from uqcli.records import dataclass
 from uqcli.reports.conformal.figure import thresholds_figure
 from uqcli.reports.in_words import CONFORMAL, describe
 

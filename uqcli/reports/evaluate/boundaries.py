@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
@@ -39,6 +39,7 @@ from uqcli.document import (
 )
 from uqcli.methods.evaluate.design import UNKNOWN
 from uqcli.methods.survey import FEW_CLUSTERS, MIN_CLUSTERS
+from uqcli.records import dataclass
 from uqcli.reports.audit import Audit, with_audit
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure

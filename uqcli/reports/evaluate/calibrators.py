@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.document import Claim, Document, HeadCard, Metrics, Verdict, count, rows_of
+from uqcli.records import dataclass
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -33,6 +33,7 @@ from uqcli.document import (
     printable,
     rows_of,
 )
+from uqcli.records import dataclass
 from uqcli.reports.evaluate.boundaries import (
     OWN_DATA_CAUTION,
     Evaluated,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from uqcli.document import Estimate, Metrics, Table, direction, ends_of, p_text
+from uqcli.records import dataclass
 from uqcli.reports.comparison import Comparison, comparison_table
 from uqcli.reports.evaluate.value import MeasuredValue
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from uqcli.document import Estimate, Figure, HoverText, interval, printable
+from uqcli.records import dataclass
 from uqcli.reports.figures import BLUE, GREY, RED, label_lines, panels
 
 if TYPE_CHECKING:

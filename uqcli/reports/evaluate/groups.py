@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from uqcli.document import (
@@ -19,6 +18,7 @@ from uqcli.document import (
     plain,
     printable,
 )
+from uqcli.records import dataclass
 from uqcli.reports.audit import Audit
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
 

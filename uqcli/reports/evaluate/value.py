@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from uqcli.document import Estimate, Metrics, direction, ends_of, money, money_change
+from uqcli.records import dataclass
 
 VALUE_ROWS: Final = ("value", "gain caught")
 """Names of the rows of the table."""

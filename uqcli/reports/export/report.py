@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -10,6 +9,7 @@ import msgspec
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import VERSION
 from uqcli.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, count, plain, rows_of
+from uqcli.records import dataclass
 
 
 class ExportParameters(msgspec.Struct, frozen=True, kw_only=True):

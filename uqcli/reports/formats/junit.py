@@ -7,10 +7,10 @@ since readers reject empty files. There are no times, so that equal results have
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
+from uqcli.records import dataclass
 from uqcli.reports.failure import Failure, escaped
 from uqcli.reports.format import Format, RunContext
 

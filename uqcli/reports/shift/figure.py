@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.document import Estimate, Figure, HoverText, count, percent
+from uqcli.records import dataclass
 from uqcli.reports.figures import BLUE, INK, label_lines
 
 if TYPE_CHECKING:

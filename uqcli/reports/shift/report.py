@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -31,6 +30,7 @@ from uqcli.document import (
 from uqcli.methods.resampling import MIN_CLASS_ROWS
 from uqcli.methods.shift.mixture import MixtureTest
 from uqcli.methods.shift.weights import ClassWeights
+from uqcli.records import dataclass
 from uqcli.reports.in_words import ESTIMATORS, describe
 from uqcli.reports.shift.figure import ClassShare, shares_figure
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +22,7 @@ from uqcli.document import (
     percent,
     rows_of,
 )
+from uqcli.records import dataclass
 from uqcli.reports.stream.likeness import Likeness
 
 _MEANINGS: Final = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from uqcli.records import dataclass
 
 LEVEL: Final = 0.999
 """Level of the range of flagged rows, and of the limit on rows outside the range of the calibration rows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -22,6 +21,7 @@ from uqcli.document import (
     rows_of,
     share,
 )
+from uqcli.records import dataclass
 
 
 class SampleParameters(msgspec.Struct, frozen=True, kw_only=True, rename={"goal": "for"}):

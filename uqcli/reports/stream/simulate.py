@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.document import (
@@ -19,6 +18,7 @@ from uqcli.document import (
     share,
 )
 from uqcli.methods.stream.posterior import ExpectedCurve
+from uqcli.records import dataclass
 from uqcli.reports.figures import GREY, level_colours
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,6 +13,7 @@ from uqcli.methods.tce.band import Band
 from uqcli.methods.tce.binomial_test import p_values
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
 from uqcli.methods.tce.diagram import Diagram, Histogram
+from uqcli.records import dataclass
 from uqcli.reports.figures import BLUE, GREY, INK, RED, is_narrow, wrap_title
 
 if TYPE_CHECKING:

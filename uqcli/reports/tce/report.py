@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -36,6 +36,7 @@ from uqcli.document import (
     share,
 )
 from uqcli.methods.tce.calibrated_labels import NullDistribution
+from uqcli.records import dataclass
 from uqcli.reports.audit import Audit, with_audit
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.tce.reliability import Panel, reliability_figure

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from uqcli.document import Metrics
 from uqcli.methods.tce.band import Band
 from uqcli.methods.tce.calibrated_labels import NullDistribution
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
 from uqcli.methods.tce.diagram import Diagram
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -28,6 +27,7 @@ from uqcli.document import (
     printable,
     rows_of,
 )
+from uqcli.records import dataclass
 from uqcli.reports.watch.figure import LONGEST_NAME, rates_over_time
 
 _MAX_LOG10 = 300.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -27,6 +26,7 @@ from uqcli.document import (
     rows_of,
 )
 from uqcli.methods.watch.before_labels import BeforeLabels
+from uqcli.records import dataclass
 
 UNSEEN: Final = "This says what changed, not whether the rule is still right: only labels show the precision."
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from uqcli.counts import Ints
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 

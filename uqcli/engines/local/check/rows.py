@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from uqcli.engines.local.check.features import encoded, infinite_numbers, key_te
 from uqcli.engines.local.check.values import labels_of, numbers_of, placeholder_in, unreadable
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from uqcli.counts import Floats
 from uqcli.engines.local.count.keys import Keys, keys_of, values_of
+from uqcli.records import dataclass
 
 _SAMPLE_SIZE = 512
 """Values sampled per part to estimate a column's distribution."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -15,6 +15,7 @@ from uqcli.amounts import amounts_of, units
 from uqcli.counts import Floats, Ints, NarrowInts, indices_by_bin, narrow_bins
 from uqcli.engines.local.count.keys import Keys, keys_of, widened
 from uqcli.kernels.sides import by_side
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from mmap import mmap
 
@@ -17,6 +17,7 @@ from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
 from uqcli.kernels.pooling import merge, pool, select_between
+from uqcli.records import dataclass
 from uqcli.running.concurrency import parallel_map
 
 _MAX_SLICES, MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 4, 1 << 19, 1 << 12

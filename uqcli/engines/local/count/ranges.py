@@ -9,7 +9,7 @@ had been pooled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,7 @@ from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, 
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition, RangeQuery
 from uqcli.kernels.ranges import assign_parts, assign_splits, count_rows
+from uqcli.records import dataclass
 
 CELLS = 1 << 20
 """Total number of ranges over all groups; their counts roughly fit into the CPU cache."""

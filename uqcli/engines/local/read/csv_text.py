@@ -13,7 +13,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import BinaryIO, Final, cast
 
@@ -26,6 +26,7 @@ from uqcli.defaults import CSV_BLOCK_BYTES, DECIMAL
 from uqcli.engines.local.arrow import arrow_of
 from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
 from uqcli.errors import DataError
+from uqcli.records import dataclass
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 BOM: Final = b"\xef\xbb\xbf"

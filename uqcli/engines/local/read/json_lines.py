@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO, Final, NoReturn
 
@@ -25,6 +24,7 @@ from uqcli.document import printable
 from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.read.csv_text import BOM, MAX_RECORD_BYTES, require_utf8
 from uqcli.errors import DataError
+from uqcli.records import dataclass
 
 _ESCAPED_KEY: Final = re.compile(rb'\\[^"\n]*"[ \t\r]*:')
 """Possible key spelled with escapes."""

@@ -7,12 +7,13 @@ text for CSV and JSON lines, Arrow record batches otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import Origin
+from uqcli.records import dataclass
 from uqcli.running.progress import report_progress
 
 if TYPE_CHECKING:

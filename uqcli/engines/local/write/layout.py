@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -22,6 +21,7 @@ from uqcli.engines.local.read.source import Block, OpenedInput
 from uqcli.engines.protocol import StreamRequest
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 if TYPE_CHECKING:

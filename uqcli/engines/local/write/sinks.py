@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import compress
 from typing import BinaryIO, Protocol, cast
 
@@ -27,6 +26,7 @@ from uqcli.engines.local.read.csv_text import CsvBlock, csv_record
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.errors import DataError
 from uqcli.files import OutputQueue
+from uqcli.records import dataclass
 from uqcli.running.remarks import caution
 from uqcli.stores.output import open_output
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -27,6 +27,7 @@ from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, op
 from uqcli.engines.predictions import outside
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.files import STDIO
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 from uqcli.running.concurrency import ahead
 from uqcli.running.rows_read import rows_read

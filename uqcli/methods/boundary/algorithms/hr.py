@@ -6,7 +6,6 @@ Poceviciute et al. 2022 as used in [UB]; documented here since the paper gives n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from uqcli.methods.boundary.algorithms.st import single_threshold
 from uqcli.methods.boundary.constraint import Constraint, ConstraintKind
 from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 _COEFFICIENT_STEPS = 100

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +25,7 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.ranking.drawn_rows import DrawnRows
 from uqcli.methods.boundary.ranking.smoothing import NestedBoundaries, nested_boundaries
 from uqcli.methods.boundary.result import thresholds_at
+from uqcli.records import dataclass
 
 PILOT_PARTS = 5
 """Inverse of the share of rows in the pilot."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.counts import Bools, Ints
+from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

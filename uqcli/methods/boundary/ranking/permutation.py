@@ -8,7 +8,7 @@ the association of uncertainty and score.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
@@ -28,6 +28,7 @@ from uqcli.methods.boundary.result import as_sums
 from uqcli.methods.boundary.runs import TopRuns
 from uqcli.methods.resampling import resample
 from uqcli.methods.value import Moments, total_margin
+from uqcli.records import dataclass
 from uqcli.running.concurrency import parallel_map
 from uqcli.running.progress import with_progress
 

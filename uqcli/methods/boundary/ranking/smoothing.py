@@ -8,7 +8,6 @@ fixed order over integer counts, so that results are identical on every engine.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +16,7 @@ from uqcli.counts import Cells, Floats, Ints
 from uqcli.kernels.logistic import sigmoid
 from uqcli.kernels.pava import isotonic_means
 from uqcli.methods.boundary.runs import TopRuns
+from uqcli.records import dataclass
 
 _POOLED_BINS = 200
 _NEWTON_STEPS = 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
@@ -12,6 +11,7 @@ from msgspec import Meta
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table
 from uqcli.expressions import Expression
+from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.class_counts import Matrix
