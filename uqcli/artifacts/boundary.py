@@ -307,6 +307,11 @@ class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
     recall: SavedRange
 
 
+def promise_name(rate: str, group: str | None = None) -> str:
+    """Return the name of a promise in metrics, reports and rule files; of all rows without a group."""
+    return rate if group is None else f"{rate}[{group}]"
+
+
 class SavedDependence(msgspec.Struct, frozen=True, kw_only=True):
     """How calibration rows of one day or cluster depend on each other, by the name of a promise."""
 

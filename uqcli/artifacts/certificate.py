@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
@@ -131,6 +131,9 @@ def certified_verdict(
     return Verdict(text=f"certified: {promise} on new rows{where} (risk {100 * risk:g} %)", tone="good")
 
 
+_NOT_OF_ALERTS: Final = "It is not the precision of all alerts, since clusters with many alerts count once."
+
+
 def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
     """State the guarantee on new data, its test and its conditions."""
     tested, cleared = certificate.tested_on, certificate.cleared
@@ -167,7 +170,7 @@ def _of_clusters(certificate: SavedCertificate) -> tuple[str, ...]:
     return (
         f"Certified: of new clusters with an alert, {100 * bound:g} % or more are positive by one of their "
         f"alerts, drawn at random, at a risk of {risk}.",
-        "It is not the precision of all alerts, since clusters with many alerts count once.",
+        _NOT_OF_ALERTS,
         f"The test: {count(hits)} of {count(trials)} clusters are positive ({share_of}, "
         f"{p_text(certificate.p_value)}), among {count(tested.rows)} clusters kept for it.",
         *_conditions(certificate.seed, "clusters"),
@@ -182,8 +185,9 @@ def group_certificates_in_words(
     where = f"in {len(certificates)} of {groups} groups"
     return (
         f"Certified: {first.text()} {where} on new data, at a risk of {total}.",
+        *([_NOT_OF_ALERTS] if first.is_of_clusters else []),
         f"Each of {groups} groups has its own test, at a risk of {100 * first.delta:.3g} %.",
-        *_conditions(first.seed),
+        *_conditions(first.seed, "clusters" if first.is_of_clusters else "rows"),
     )
 
 

@@ -18,6 +18,7 @@ from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts
 from uqcli.defaults import SCORE_BINS
 from uqcli.draws import Purpose, check_seed, hashes, text_keys
+from uqcli.engines.protocol import Table
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.jobs.boundary.dependence import counts_by_cluster
@@ -112,11 +113,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     delta = checked_delta(request)
     uncertain = request.grid.spec(Algorithm.SMOOTH).uncertainty_bins > 1
     table = open_table(request.data, uses_uncertainty=uncertain)
-    rows, cluster = table.rows(), request.data.roles.cluster
-    if cluster is not None:
-        key = text_keys(table.groups(cluster))[rows.groups[cluster]]
-        rows = replace(rows, groups={cluster: key})
-    rows = rows.pooled()
+    rows, cluster = rows_to_certify(table, request.data.roles.cluster), request.data.roles.cluster
     rule = certified_rule(rows, request, delta)
     return CertifiedBoundary(
         source=source_of(table.summary),
@@ -127,6 +124,15 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         if rule.found is None or cluster is None
         else counts_by_cluster(rule.found, rows, np.unique(rows.groups[cluster], return_inverse=True)[1]),
     )
+
+
+def rows_to_certify(table: Table, cluster: str | None) -> Rows:
+    """Return the pooled rows of a table, with the key of each cluster's text if rows depend on each other."""
+    rows = table.rows()
+    if cluster is not None:
+        key = text_keys(table.groups(cluster))[rows.groups[cluster]]
+        rows = replace(rows, groups={cluster: key})
+    return rows.pooled()
 
 
 def _reference(rows: Rows, edges: Floats) -> Reference:

@@ -35,7 +35,7 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
         groups: bool(groups),
     }
     if request.data.roles.cluster is not None:
-        _refuse_with_cluster(request, given, groups)
+        _refuse_with_cluster(request, given)
     if request.constraint.recall is not None:
         _refuse("--precision and --recall", given, ("--shift", review, groups))
     if request.constraint.amounts:
@@ -51,7 +51,7 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
         _refuse(review, given, ("--shift",))
 
 
-def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool], groups: str) -> None:
+def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool]) -> None:
     """Refuse options whose counts or intervals are of independent rows.
 
     Raises
@@ -60,7 +60,9 @@ def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool], group
         There is such an option.
     """
     option = request.dependence_option
-    _refuse(option, given, ("--grid", groups) if groups else ("--grid",))
+    _refuse(option, given, ("--grid",))
+    if request.by == request.data.roles.cluster:
+        raise UsageError(f"{option} and --by {request.by}", expected="different columns")
     if request.constraint.margin:
         raise UsageError(f"{option} with --margin", expected="one of them")
     if request.searched in (AlgorithmChoice.ALL, AlgorithmChoice(Algorithm.HR)):
@@ -68,8 +70,6 @@ def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool], group
             f"{option} with --algorithm {request.searched}",
             expected="another algorithm, as its ranking or interval is of independent rows",
         )
-    if request.constraint.amounts:
-        raise UsageError(f"{option} with columns of amounts", expected="--gain G --cost C")
 
 
 def _refuse(option: str, given: dict[str, bool], others: Iterable[str]) -> None:

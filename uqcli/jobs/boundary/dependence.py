@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from uqcli.artifacts.boundary import EXPECTED_RANGE, SavedDependence
+from uqcli.artifacts.boundary import EXPECTED_RANGE, SavedDependence, promise_name
 from uqcli.choices import ReviewKind
 from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Bools, Ints
 from uqcli.document import Estimate
 from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.methods.boundary.clustered_rows import ClusteredRows
 from uqcli.methods.boundary.constraint import PROMISED
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.expected import Expected, moved
@@ -19,6 +21,52 @@ from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.dependence import unit_sums
 from uqcli.methods.survey import proportion_interval
 from uqcli.rows import Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountsByCluster:
+    """Counts by cluster of a rule, and of its own groups.
+
+    Attributes
+    ----------
+    total
+        Of all rows.
+    promising
+        Of each group in which a bound is promised; empty if it is promised for all rows together.
+    """
+
+    total: Confusion[Ints]
+    promising: Mapping[str, Confusion[Ints]] = field(default_factory=dict)
+
+
+def counts_of_clusters(boundary: FittedBoundary, clusters: ClusteredRows) -> Confusion[Ints]:
+    """Count the rows of each cluster that a boundary flags (see ``counts_by_cluster``)."""
+    rows = Rows(
+        numbers={"score": clusters.score, "uncertainty": clusters.uncertainty}, positive=clusters.positive
+    )
+    return counts_by_cluster(boundary, rows, clusters.cluster)
+
+
+def placed(counts: Confusion[Ints], place: Ints, clusters: int) -> Confusion[Ints]:
+    """Return counts of some clusters among those of all; int64, shape (clusters,) each.
+
+    Parameters
+    ----------
+    place : int64, shape (c,)
+        Index of each cluster among all.
+    """
+
+    def among_all(column: Ints) -> Ints:
+        values = np.zeros(clusters, dtype=np.int64)
+        values[place] = column
+        return values
+
+    return Confusion(
+        rows=among_all(counts.rows),
+        positives=among_all(counts.positives),
+        selected=among_all(counts.selected),
+        true_positives=among_all(counts.true_positives),
+    )
 
 
 def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Confusion[Ints]:
@@ -83,7 +131,7 @@ def expected_over_clusters(expected: Expected, counts: Confusion[Ints], units: s
     )
 
 
-def saved_dependence(request: BoundaryRequest, counts: Confusion[Ints]) -> SavedDependence:
+def saved_dependence(request: BoundaryRequest, counts: CountsByCluster) -> SavedDependence:
     """Sum up how rows of a cluster depend on each other, for each rate that ``watch`` would test.
 
     Rules that promise no rate are watched by their precision.
@@ -91,7 +139,13 @@ def saved_dependence(request: BoundaryRequest, counts: Confusion[Ints]) -> Saved
     constraint, review = request.constraint, request.review
     rates = [str(constraint.rate) if constraint.rule.is_promise else "precision"]
     rates += ["recall"] if constraint.recall is not None else []
-    promises = {rate: unit_sums(*counts.trials(PROMISED[rate].kept)) for rate in rates}
+    where: dict[str | None, Confusion[Ints]] = {name: own for name, own in counts.promising.items()}  # noqa: C416
+    where = where or {None: counts.total}
+    promises = {
+        promise_name(rate, group): unit_sums(*own.trials(PROMISED[rate].kept))
+        for group, own in where.items()
+        for rate in rates
+    }
     if review is not None and review.kind is ReviewKind.MISS:
-        promises["miss"] = unit_sums(*counts.trials(Rate.CAUGHT))
+        promises["miss"] = unit_sums(*counts.total.trials(Rate.CAUGHT))
     return SavedDependence(column=request.data.roles.cluster or "", promises=promises)

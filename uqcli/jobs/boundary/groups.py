@@ -12,14 +12,21 @@ import numpy as np
 
 from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.certificate import SavedCertificate
-from uqcli.choices import Algorithm
+from uqcli.choices import Algorithm, GroupBound
 from uqcli.confusion import Confusion
-from uqcli.counts import Bools, Cells, RangeCounts
+from uqcli.counts import Bools, Cells, Ints, RangeCounts
 from uqcli.engines.protocol import Partition, Table
 from uqcli.errors import DataError
 from uqcli.jobs.boundary.calibration_set import CalibrationRows
-from uqcli.jobs.boundary.certified import certified_rule, checked_delta
+from uqcli.jobs.boundary.certified import certified_rule, checked_delta, rows_to_certify
+from uqcli.jobs.boundary.dependence import (
+    CountsByCluster,
+    counts_of_clusters,
+    expected_over_clusters,
+    placed,
+)
 from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.methods.boundary.clustered_rows import ClusteredRows
 from uqcli.methods.boundary.expected import Expected
 from uqcli.methods.boundary.groups import GroupSearch
 from uqcli.methods.boundary.optimum import Optimum
@@ -28,6 +35,7 @@ from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.records import dataclass
 from uqcli.reports.boundary.groups import GroupRules
 from uqcli.reports.boundary.report import Candidate
+from uqcli.reports.evaluate.boundaries import ClusterNumbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +50,11 @@ class GroupedBoundary:
         Risk of the certificates of all groups; None without certificates.
     failed
         Why a group without a certificate has none, the one with the lowest p-value.
+    counts
+        Counts by cluster; None if rows are independent, or without a boundary.
+    clusters
+        Numbers of clusters: all, and those with flagged and with positive rows of groups with a boundary of
+        their own. None as well with certificates.
     """
 
     calibration_set: CalibrationRows
@@ -50,6 +63,8 @@ class GroupedBoundary:
     rules: GroupRules
     delta: float | None = None
     failed: NotCertified | None = None
+    counts: CountsByCluster | None = None
+    clusters: ClusterNumbers | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,11 +120,14 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
         boundary = FittedBoundary(
             uncertainty_edges=pooled.uncertainty_edges, thresholds=pooled.thresholds, fit=fit
         )
-    chosen = Candidate(
-        algorithm=algorithm,
-        optimum=Optimum(found=boundary),
-        expected=found.expected,
-    )
+    expected, counts, clusters = found.expected, None, None
+    if found.boundaries and calibration_set.clusters is not None:
+        counts, in_groups = _by_cluster(calibration_set.clusters, parts, found.boundaries, pooled, request)
+        if expected is not None:
+            expected = expected_over_clusters(expected, in_groups, request.units)
+        if delta is None:
+            clusters = ClusterNumbers.of(in_groups)
+    chosen = Candidate(algorithm=algorithm, optimum=Optimum(found=boundary), expected=expected)
     return GroupedBoundary(
         calibration_set=calibration_set,
         parameters=calibration_set.parameters(request, algorithm, len(pooled.thresholds)),
@@ -117,7 +135,39 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
         rules=rules,
         delta=None if delta is None else float(delta),
         failed=found.failed,
+        counts=counts,
+        clusters=clusters,
     )
+
+
+def _by_cluster(
+    clusters: ClusteredRows,
+    parts: Mapping[str, CalibrationRows],
+    boundaries: Mapping[str, FittedBoundary],
+    pooled: FittedBoundary,
+    request: BoundaryRequest,
+) -> tuple[CountsByCluster, Confusion[Ints]]:
+    """Count the rows of each cluster that the boundaries flag; also return the sums over the groups.
+
+    Parameters
+    ----------
+    clusters
+        All rows, of which those in no part are decided by the boundary of all rows.
+    """
+    size = len(clusters.key)
+    nothing = np.zeros(size, dtype=np.int64)
+    in_groups = Confusion(rows=nothing, positives=nothing, selected=nothing, true_positives=nothing)
+    rest, promising = counts_of_clusters(pooled, clusters), {}
+    for name, boundary in boundaries.items():
+        own = parts[name].clusters
+        assert own is not None  # as all rows have clusters
+        place = np.searchsorted(clusters.key, own.key)
+        counts = counts_of_clusters(boundary, own)
+        in_groups += placed(counts, place, size)
+        rest -= placed(counts_of_clusters(pooled, own), place, size)
+        if request.bound is GroupBound.EACH:
+            promising[name] = counts
+    return CountsByCluster(total=in_groups + rest, promising=promising), in_groups
 
 
 def _search(parts: Mapping[str, CalibrationRows], algorithm: Algorithm, request: BoundaryRequest) -> _Found:
@@ -142,7 +192,9 @@ def _certify(
     """Certify a boundary of each group, at an equal share of the risk; others flag nothing."""
     del algorithm
     rules = {
-        name: certified_rule(part.table.rows().pooled(), request, delta / len(parts))
+        name: certified_rule(
+            rows_to_certify(part.table, request.data.roles.cluster), request, delta / len(parts)
+        )
         for name, part in parts.items()
     }
     certificates = {name: rule.certificate for name, rule in rules.items() if rule.certificate is not None}

@@ -52,7 +52,12 @@ from uqcli.jobs.boundary.candidates import (
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta, with_one_threshold
 from uqcli.jobs.boundary.comparison import compare_uncertainties, other_direction
 from uqcli.jobs.boundary.conflicts import refuse_conflicts
-from uqcli.jobs.boundary.dependence import counts_by_cluster, expected_over_clusters, saved_dependence
+from uqcli.jobs.boundary.dependence import (
+    CountsByCluster,
+    counts_of_clusters,
+    expected_over_clusters,
+    saved_dependence,
+)
 from uqcli.jobs.boundary.frontier import write_frontier
 from uqcli.jobs.boundary.groups import find_by_group
 from uqcli.jobs.boundary.request import BoundaryRequest
@@ -79,7 +84,6 @@ from uqcli.reports.boundary.expected import expected_metrics
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
 from uqcli.reports.evaluate.boundaries import ClusterNumbers
-from uqcli.rows import Rows
 from uqcli.running.remarks import doubt
 
 
@@ -252,7 +256,7 @@ def _found(
         recalibration,
         _nested(calibration_set, best),
         reference,
-        dependence=None if counts is None else saved_dependence(request, counts),
+        dependence=None if counts is None else saved_dependence(request, CountsByCluster(total=counts)),
     )
     return Result(report=report, artifact=artifact)
 
@@ -261,9 +265,7 @@ def _by_cluster(calibration_set: CalibrationSet, best: Candidate) -> Confusion[I
     """Count the rows of each cluster that a boundary flags; None if rows are independent."""
     if isinstance(calibration_set, CalibrationGrid) or calibration_set.clusters is None or best.found is None:
         return None
-    single = calibration_set.clusters
-    rows = Rows(numbers={"score": single.score, "uncertainty": single.uncertainty}, positive=single.positive)
-    return counts_by_cluster(best.found, rows, single.cluster)
+    return counts_of_clusters(best.found, calibration_set.clusters)
 
 
 def _with_expected(
@@ -310,6 +312,7 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
             failed=found.failed,
             tested_target=f"{request.constraint.text()} at a risk of {risk}",
             groups=rules.searched,
+            clustered=request.data.roles.cluster is not None,
         )
     report = BoundaryReport(
         source=found.calibration_set.source,
@@ -324,7 +327,10 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
         seed=request.seed,
         groups=rules,
         certification=certification,
-        expected_share=_expected_share(request.constraint, found.chosen, cells.total),
+        expected_share=_expected_share(
+            request.constraint, found.chosen, cells.total, clustered=found.counts is not None
+        ),
+        clusters=found.clusters,
     )
     if found.chosen.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -333,7 +339,8 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
         found.chosen.found.uncertainty_edges,
         uncertain=any(len(boundary.thresholds) > 1 for boundary in boundaries),
     )
-    artifact = _artifact(report, found.chosen.found, None, reference=reference)
+    dependence = None if found.counts is None else saved_dependence(request, found.counts)
+    artifact = _artifact(report, found.chosen.found, None, reference=reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 
 
@@ -403,7 +410,9 @@ def _with_certificate(
     )
     if rule.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    dependence = None if certified.counts is None else saved_dependence(request, certified.counts)
+    dependence = None
+    if certified.counts is not None:
+        dependence = saved_dependence(request, CountsByCluster(total=certified.counts))
     artifact = _artifact(report, rule.found, None, rule.nested, certified.reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 

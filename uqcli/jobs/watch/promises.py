@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from uqcli.artifacts.boundary import BoundaryArtifact, SavedExpected
+from uqcli.artifacts.boundary import BoundaryArtifact, SavedExpected, promise_name
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.artifacts.saved import Saved
 from uqcli.choices import ConformalMode, ReviewKind
@@ -56,7 +56,7 @@ class Promise:
     @property
     def name(self) -> str:
         """Name in metrics and reports."""
-        return self.rate if self.group is None else f"{self.rate}[{self.group}]"
+        return promise_name(self.rate, self.group)
 
     @property
     def is_upper(self) -> bool:
