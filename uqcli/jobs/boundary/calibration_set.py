@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from uqcli.amounts import units
 from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import Source
@@ -242,7 +243,15 @@ class CalibrationRows:
         rows = self.table.rows()
         key = text_keys(self.table.groups(self.cluster))[rows.groups[self.cluster]]
         uncertainty = np.zeros(len(rows)) if rows.uncertainty is None else rows.uncertainty
-        return ClusteredRows.from_rows(key, rows.score, uncertainty, rows.labels, rows.weights())
+        amounts = [units(rows.numbers[role]) for role in self.constraint.amounts]
+        return ClusteredRows.from_rows(
+            key,
+            rows.score,
+            uncertainty,
+            rows.labels,
+            rows.weights(),
+            amounts=np.stack(amounts) if amounts else None,
+        )
 
     @property
     def bins(self) -> int:

@@ -64,12 +64,16 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
     cells, constraint = rows.compared_cells, rows.constraint
     if rows.clusters is not None:
         _require_clusters(rows.clusters)
-        return ClusteredGrid.from_clusters(cells, rows.clusters, seed)
+        single = rows.clusters
+        values = None
+        if single.amounts is not None:
+            values = constraint.values(single.positive, single.amounts)
+        return ClusteredGrid.from_clusters(cells, single, seed, values)
     if not constraint.amounts:
         return CrossValidatedGrid.from_cells(cells, seed)
     table = rows.table.rows().pooled()
-    single = copies(table, seed)
-    fold = (single.hashes % np.uint64(FOLDS)).astype(np.int64)
+    hashed = copies(table, seed)
+    fold = (hashed.hashes % np.uint64(FOLDS)).astype(np.int64)
     edges, (row, *_) = cells.uncertainty_edges, cells.rows
     uncertainty = table.numbers["uncertainty"]
     cell = bin_of(uncertainty, edges) * len(row.lower) + bin_of(table.score, row.lower[1:])
@@ -77,10 +81,10 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
     return CrossValidatedGrid.from_rows(
         cells,
         fold=fold,
-        cell=cell[single.index],
-        positive=table.labels[single.index],
-        amounts=amounts[:, single.index],
-        values=constraint.values(table.labels, amounts)[single.index],
+        cell=cell[hashed.index],
+        positive=table.labels[hashed.index],
+        amounts=amounts[:, hashed.index],
+        values=constraint.values(table.labels, amounts)[hashed.index],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
@@ -11,9 +12,11 @@ from uqcli.counts import Bools, Cells, Floats, Ints, bin_of, run_starts
 from uqcli.defaults import FOLDS
 from uqcli.draws import Purpose, dealt
 from uqcli.kernels.exchange import exchanged_rows
-from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid
+from uqcli.methods.boundary.ranking.permutation import VALUE_LEVEL, CrossValidatedGrid, FoldAmounts
 from uqcli.methods.resampling import resample
 from uqcli.records import dataclass
+from uqcli.methods.survey import FEW_CLUSTERS
+from uqcli.methods.value import Moments, total_margin
 
 _BLOCK_CLUSTERS: Final = 20
 """Minimum clusters in a block of similar mean scores within which clusters exchange uncertainties."""
@@ -31,6 +34,8 @@ class ClusteredRows:
         Index of each row's cluster.
     score, uncertainty : float64, shape (n,)
     positive : bool, shape (n,)
+    amounts : int64, shape (amounts, n)
+        In ten-thousandths; None without columns of amounts.
     """
 
     key: Ints
@@ -38,12 +43,20 @@ class ClusteredRows:
     score: Floats
     uncertainty: Floats
     positive: Bools
+    amounts: Ints | None = None
 
     @classmethod
     def from_rows(
-        cls, key: Ints, score: Floats, uncertainty: Floats, positive: Bools, weight: Ints
+        cls,
+        key: Ints,
+        score: Floats,
+        uncertainty: Floats,
+        positive: Bools,
+        weight: Ints,
+        *,
+        amounts: Ints | None = None,
     ) -> ClusteredRows:
-        """Sort rows, each as often as its weight; arrays of shape (n,)."""
+        """Sort rows, each as often as its weight; arrays of shape (n,), and (amounts, n)."""
         order = np.lexsort((positive, uncertainty, score, key))
         order = np.repeat(order, weight[order])
         keys, cluster = np.unique(key[order], return_inverse=True)
@@ -53,6 +66,7 @@ class ClusteredRows:
             score=score[order],
             uncertainty=uncertainty[order],
             positive=positive[order],
+            amounts=None if amounts is None else amounts[:, order],
         )
 
     def folds(self, seed: int, purpose: Purpose = Purpose.THIN) -> Ints:
@@ -113,16 +127,49 @@ class ClusteredRows:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusteredGrid(CrossValidatedGrid):
-    """Cross-validated grid whose folds, samples and permutations are of whole clusters."""
+    """Cross-validated grid whose folds, samples and permutations are of whole clusters.
+
+    Attributes
+    ----------
+    values : int64, shape (n,)
+        Value of flagging each row; None without amounts.
+    """
 
     rows: ClusteredRows
     seed: int
+    values: Ints | None = None
 
     @classmethod
-    def from_clusters(cls, cells: Cells, rows: ClusteredRows, seed: int) -> ClusteredGrid:
+    def from_clusters(
+        cls, cells: Cells, rows: ClusteredRows, seed: int, values: Ints | None = None
+    ) -> ClusteredGrid:
         """Split the clusters of a grid into folds."""
         count, positives = rows.counts(cells, seed)
-        return cls(cells=cells, count=count, positives=positives, rows=rows, seed=seed)
+        grid = cls(cells=cells, count=count, positives=positives, rows=rows, seed=seed, values=values)
+        if rows.amounts is None or values is None:
+            return grid
+        index, length = grid._cell_in_fold, _length(cells)
+        amounts = FoldAmounts.from_rows(index, length, rows.positive, rows.amounts, values)
+        return replace(grid, amounts=amounts)
+
+    def margin_of_value(self, flagged: Bools, by_score: Bools, total: int) -> float | None:
+        """Compute the margin over clusters, each of which has one amount (see CrossValidatedGrid).
+
+        None with fewer than 20 clusters that have rows on which the two differ.
+        """
+        del total
+        assert self.values is not None  # as there are amounts
+        change = (flagged.astype(np.int64) - by_score).ravel()[self._cell_in_fold]
+        starts = run_starts(self.rows.cluster)
+        differs = np.logical_or.reduceat(change != 0, starts)
+        value, all_values = (
+            np.add.reduceat(amount.astype(object), starts) for amount in (change * self.values, self.values)
+        )
+        contributing = Moments.of(value[differs])
+        if contributing.rows < FEW_CLUSTERS:
+            return None
+        largest = Moments.of(all_values).largest
+        return total_margin(contributing, largest, len(self.rows.key), VALUE_LEVEL)
 
     def permutations(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Exchange the uncertainties of clusters (see CrossValidatedGrid)."""

@@ -67,6 +67,11 @@ class GroupRules:
         """Groups whose boundary flags nothing."""
         return [name for name, boundary in self.boundaries.items() if not boundary.fit.selected]
 
+    @property
+    def selected(self) -> int:
+        """Rows that the boundaries of the groups flag."""
+        return sum(boundary.fit.selected for boundary in self.boundaries.values())
+
     def metrics(self) -> Metrics:
         """Return the results by group, and the number of groups that flag nothing."""
         by_group = {

@@ -539,10 +539,13 @@ class BoundaryReport(OneResult):
         if expected is None:
             reason = "the grid has too many cells, or too few resamples have a boundary"
             return [f"No range by {self._unit}: {reason}."]
-        if found.fit.selected < MIN_ALERTS:
-            return [f"No range by {self._unit}: {found.fit.selected} rows are flagged, {MIN_ALERTS} needed."]
+        selected = found.fit.selected if self.groups is None else self.groups.selected
+        if selected < MIN_ALERTS:
+            return [f"No range by {self._unit}: {selected} rows are flagged, {MIN_ALERTS} needed."]
         if self.chosen.algorithm not in OPTIMISM_CORRECTED:
             return [f"Recall has no range: that of {self.chosen.algorithm} is too optimistic; use smooth."]
+        if self.groups is not None and self.groups.searched > 1:
+            return ["Recall has no range: the thresholds of several groups vary too much."]
         return []
 
     @property

@@ -49,7 +49,7 @@ _MAX_POPULATION: Final = 10**9 - 1
 _ALERT_FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
 """Factors on the alerts of the single threshold at which gains are averaged."""
 
-_LEVEL: Final = 0.95
+VALUE_LEVEL: Final = 0.95
 """Level of the interval of a gain in value."""
 
 RESAMPLES: Final = 200
@@ -108,6 +108,40 @@ class FoldAmounts:
     squares: Floats
     largest: int
 
+    @classmethod
+    def from_rows(cls, index: Ints, length: int, positive: Bools, amounts: Ints, values: Ints) -> FoldAmounts:
+        """Add up the amounts of single rows.
+
+        Parameters
+        ----------
+        index : int64, shape (n,)
+            Cell of each row among those of all folds, of ``length`` cells each.
+        positive : bool, shape (n,)
+        amounts : int64, shape (amounts, n)
+        values : int64, shape (n,)
+            Value of flagging each row.
+        """
+        squares: Floats = np.bincount(index, values.astype(np.float64) ** 2, FOLDS * length).astype(
+            np.float64
+        )
+        return cls(
+            sums=np.stack(
+                [
+                    [added_by_cell(index, length, amount * mask) for amount in amounts]
+                    for mask in (True, positive)
+                ]
+            ),
+            squares=squares.reshape(FOLDS, length),
+            largest=int(np.abs(values).max(initial=0)),
+        )
+
+
+def added_by_cell(index: Ints, length: int, column: Ints | Bools) -> Ints:
+    """Add up a column of single rows by fold and cell; int64, shape (FOLDS, length)."""
+    totals = np.zeros(FOLDS * length, dtype=np.int64)
+    np.add.at(totals, index, column)
+    return totals.reshape(FOLDS, length)
+
 
 @dataclass(frozen=True, kw_only=True)
 class CrossValidatedGrid:
@@ -151,24 +185,11 @@ class CrossValidatedGrid:
         """
         length = sum(len(row.count) for row in cells.rows)
         index = fold * length + cell
-
-        def by_cell(amount: Ints | Bools) -> Ints:
-            totals = np.zeros(FOLDS * length, dtype=np.int64)
-            np.add.at(totals, index, amount)
-            return totals.reshape(FOLDS, length)
-
-        squares: Floats = np.bincount(index, values.astype(np.float64) ** 2, FOLDS * length).astype(
-            np.float64
-        )
         return cls(
             cells=cells,
-            count=by_cell(np.ones(len(index), dtype=np.int64)),
-            positives=by_cell(positive),
-            amounts=FoldAmounts(
-                sums=np.stack([[by_cell(amount * mask) for amount in amounts] for mask in (True, positive)]),
-                squares=squares.reshape(FOLDS, length),
-                largest=int(np.abs(values).max(initial=0)),
-            ),
+            count=added_by_cell(index, length, np.ones(len(index), dtype=np.int64)),
+            positives=added_by_cell(index, length, positive),
+            amounts=FoldAmounts.from_rows(index, length, positive, amounts, values),
         )
 
     @property
@@ -201,7 +222,6 @@ class CrossValidatedGrid:
         The interval is that of the rows on which the two differ. The thresholds are fixed: near its maximum
         the value hardly depends on them.
         """
-        assert self.amounts is not None  # checked before
         by_rank, by_score = self.by_rank.alerts_at(constraint), self.by_score.alerts_at(constraint)
         value = float(self.by_rank.value(constraint) - self.by_score.value(constraint))
         order = np.argsort(self.shares.ravel(), kind="stable")
@@ -209,16 +229,31 @@ class CrossValidatedGrid:
         rank[order] = np.cumsum(np.append(0, np.diff(self.shares.ravel()[order]) != 0))
         flagged = rank.reshape(self.shares.shape) < (by_rank or 0)
         from_top = np.tile(np.arange(self.length)[::-1], len(self.cells.rows))
-        differ = flagged != (from_top < (by_score or 0))
-        contributing = Moments(
-            rows=int(self.count[differ].sum()),
-            total=round(value * UNITS),
-            squares=int(self.amounts.squares[differ].sum()),
-        )
-        margin = total_margin(contributing, self.amounts.largest, int(self.count.sum()), _LEVEL)
+        margin = self.margin_of_value(flagged, from_top < (by_score or 0), round(value * UNITS))
         if margin is None:
             return Estimate(value=value)
         return Estimate(value=value, low=value - margin / UNITS, high=value + margin / UNITS)
+
+    def margin_of_value(self, flagged: Bools, by_score: Bools, total: int) -> float | None:
+        """Compute the margin of the value that flagging some cells adds to flagging those by the score alone.
+
+        Parameters
+        ----------
+        flagged : bool, shape (FOLDS, cells)
+        by_score : bool, shape (cells,)
+        total
+            The value itself.
+
+        Returns
+        -------
+        None with too few rows on which the two differ.
+        """
+        assert self.amounts is not None  # checked before
+        differ = flagged != by_score
+        contributing = Moments(
+            rows=int(self.count[differ].sum()), total=total, squares=int(self.amounts.squares[differ].sum())
+        )
+        return total_margin(contributing, self.amounts.largest, int(self.count.sum()), VALUE_LEVEL)
 
     def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
         """Compute the mean gain in recall of tables, shape (draws, FOLDS, cells), around some alerts."""
