@@ -45,7 +45,7 @@ def keys_of(request: DataRequest) -> Keys:
 
 
 def grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows:
-    """Join rows, and group them by key columns; dates and times by day, and rows without a value in -1.
+    """Join rows, and group them by further key columns; dates and times by day, and rows without a value in -1.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ def grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows
     for name in (*keys.dates, *keys.others):
         parts_of_key = [frame.get_column(name).alias("") for frame in frames]
         groups[name] = _codes(parts_of_key, name, is_day=name in keys.dates)
-    return replace(Rows.joined(rows), groups=groups)
+    together = Rows.joined(rows)
+    return replace(together, groups={**together.groups, **groups})
 
 
 def _codes(parts: Sequence[pl.Series], name: str, *, is_day: bool) -> Ints:
