@@ -178,7 +178,6 @@ def test_a_range_is_never_dropped_without_a_word(uqcli, rows):
     share = uqcli("boundary", "rows.parquet", "--max-selected", "10%", "--day", "day", "--json").json
     assert "The share of new days has no range." in " ".join(share["notes"])
     for option, value in (
-        ("--by", "label"),
         ("--margin", "1"),
         ("--grid", "grid.json"),
         ("--algorithm", "hr"),

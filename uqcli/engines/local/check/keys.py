@@ -45,7 +45,7 @@ def keys_of(request: DataRequest) -> Keys:
 
 
 def grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows:
-    """Join rows, and group them by further key columns; dates and times by day, and rows without a value in -1.
+    """Join rows, and group them by more key columns; dates and times by day, rows without a value in -1.
 
     Parameters
     ----------
