@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
 from uqcli.methods.value import Moments, total_margin
 
 
@@ -203,3 +204,69 @@ def test_a_value_that_a_few_large_amounts_decide_is_cautioned_of(
         caution = f"{name}: a few large amounts decide it, so its interval may be too short"
         assert (caution in notes) == cautioned
     assert "heavy_tailed" not in report["results"][0]["metrics"]
+
+
+def customers(seed):
+    """Draw rows of 120 customers with amounts, who are alike."""
+    random = np.random.default_rng(seed)
+    customer = cluster_of_rows(random, 120, "1-30")
+    score = uniforms(random, customer, 0.4)
+    return pl.DataFrame(
+        {
+            "score": score,
+            "uncertainty": normals(random, customer, 0.4),
+            "label": labels(random, customer, score, 0.4).astype(int),
+            "amount": np.exp(3 + normals(random, customer, 0.3)).round(2),
+            "work": random.uniform(5, 30, len(customer)).round(4),
+            "customer": [f"k{index}" for index in customer],
+            "day": [f"2026-03-{1 + index % 28:02d}" for index in customer],
+        }
+    )
+
+
+@pytest.fixture
+def alike(tmp_path):
+    """Write rows of customers in order, and shuffled as CSV."""
+    frame = customers(1)
+    frame.write_parquet(tmp_path / "alike.parquet")
+    frame.sample(fraction=1, shuffle=True, seed=1).write_csv(tmp_path / "shuffled.csv")
+    return frame
+
+
+def test_a_desk_with_several_rows_a_customer_has_its_day(uqcli, alike, tmp_path):
+    command = ("boundary", "alike.parquet", *WORTH, "--algorithm", "st")
+    report = uqcli(*command, "--cluster", "customer", "--json", "-o", "rule.json").json
+    alone = uqcli(*command, "--json").json
+    assert report["thresholds"] == alone["thresholds"]
+    for name in ("value", "value_caught", "selected", "true_positives"):
+        assert report["metrics"][name] == alone["metrics"][name]
+    expected, independent = (each["metrics"]["expected"]["precision"] for each in (report, alone))
+    assert expected["value"] == independent["value"]
+    assert expected["low"] < independent["low"] < independent["high"] < expected["high"]
+    measured = uqcli("evaluate", "rule.json", "alike.parquet", "--json").json["metrics"]
+    assert measured["clusters"] == 120
+    assert measured["value"]["value"] == report["metrics"]["value"]
+    watched = ("watch", "rule.json", "alike.parquet", "--bound", "0.4", "--state", "state.json")
+    assert uqcli(*watched, "--cluster", "customer", "--day", "day", "-q").code == 0
+    assert uqcli("apply", "rule.json", "alike.parquet", "-q", "-o", "out.csv").code == 0
+
+
+@pytest.mark.covering("thorough", every=100, also=["options2"])
+@pytest.mark.parametrize("options", [(), ("--algorithm", "vw-dpmt"), ("--compare",)])
+def test_amounts_of_customers_give_one_rule_whatever_the_order_and_engine(uqcli, alike, tmp_path, options):
+    command = ("boundary", *WORTH, "--cluster", "customer", *options)
+    first = uqcli(*command, "alike.parquet", "--json", "-o", "a.json")
+    again = uqcli(*command, "shuffled.csv", "--json", "-o", "b.json")
+    assert again.json["metrics"] == first.json["metrics"]
+    assert json.loads((tmp_path / "b.json").read_text()) == json.loads((tmp_path / "a.json").read_text())
+    on_spark = uqcli(*command, "alike.parquet", "--json", "-o", "c.json", "--engine", "spark")
+    assert on_spark.out == first.out.replace(b"a.json", b"c.json")
+    assert (tmp_path / "c.json").read_bytes() == (tmp_path / "a.json").read_bytes()
+
+
+def test_the_value_gained_by_an_uncertainty_has_the_interval_of_customers(uqcli, alike):
+    command = ("boundary", "alike.parquet", *WORTH, "--compare", "--json")
+    clustered = uqcli(*command, "--cluster", "customer").json["metrics"]["gain"]["value"]
+    independent = uqcli(*command).json["metrics"]["gain"]["value"]
+    widths = [each["high"] - each["low"] for each in (clustered, independent)]
+    assert widths[0] > widths[1]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from uqcli.counts import CellRow, Cells
 from uqcli.defaults import FOLDS
 from uqcli.methods.boundary.clustered_rows import ClusteredGrid, ClusteredRows
+from uqcli.methods.value import Moments, total_margin
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 60), st.integers(0, 9), st.integers(0, 9), st.booleans(), st.integers(1, 2)),
@@ -86,3 +87,32 @@ def test_samples_draw_whole_clusters(rows, seed):
     spread = len(totals) * of_clusters.var()
     assert abs(positives.mean() - of_clusters.sum()) <= 5 * np.sqrt(spread / 300) + 1e-9
     assert 0.6 * spread <= positives.var() <= 1.6 * spread + 1e-9
+
+
+@given(ROWS, st.integers(0, 9), st.lists(st.booleans(), min_size=9, max_size=9))
+def test_the_value_that_other_cells_add_has_the_margin_of_clusters(rows, seed, by_score):
+    value = np.arange(len(rows)) ** 2 % 101 - 50
+    key, score, uncertainty, positive, weight = map(np.array, zip(*rows, strict=True))
+    clustered = ClusteredRows.from_rows(
+        key, score.astype(float), uncertainty.astype(float), positive, weight, amounts=value[None]
+    )
+    assert clustered.amounts is not None
+    grid = ClusteredGrid.from_clusters(cells(), clustered, seed, clustered.amounts[0])
+    flagged = np.random.default_rng(seed).random((FOLDS, 9)) < 0.7
+    folds = dict(zip(clustered.key.tolist(), clustered.folds(seed).tolist(), strict=True))
+    added, everything = {}, {}
+    for (cluster, at, doubt, _, times), worth in zip(rows, value.tolist(), strict=True):
+        cell = 3 * ((doubt >= 2) + (doubt >= 5)) + (at >= 3) + (at >= 6)
+        change = int(flagged[folds[cluster], cell]) - by_score[cell]
+        if change:
+            added[cluster] = added.get(cluster, 0) + times * change * worth
+        everything[cluster] = everything.get(cluster, 0) + times * worth
+    margin = grid.margin_of_value(flagged, np.array(by_score), sum(added.values()))
+    if len(added) < 20:
+        assert margin is None
+        return
+    contributing = Moments(
+        rows=len(added), total=sum(added.values()), squares=sum(worth**2 for worth in added.values())
+    )
+    largest = max(map(abs, everything.values()))
+    assert margin == total_margin(contributing, largest, len(everything), 0.95)
