@@ -243,6 +243,14 @@ def test_a_column_of_customers_beside_predicted_classes_is_advised(uqcli, rows, 
         assert any("Add --cluster customer." in note for note in report.json["notes"])
 
 
+@pytest.mark.parametrize("options", [REGIONS, ("--precision", "0.7", "--compare")])
+def test_a_pipe_is_read_again_for_its_clusters(uqcli, inputs, tmp_path, options):
+    command = ("--cluster", "customer", *options, "--json")
+    from_file = uqcli("boundary", inputs[1], *command).json
+    piped = uqcli("boundary", "-", *command, stdin=(tmp_path / inputs[1]).read_bytes()).json
+    assert piped["metrics"] == from_file["metrics"]
+
+
 def test_groups_are_not_their_own_clusters(uqcli, inputs):
     outcome = uqcli("boundary", inputs[0], "--precision", "0.7", "--by", "region", "--cluster", "region")
     assert (outcome.code, "--cluster and --by region; expected different columns" in outcome.err) == (2, True)

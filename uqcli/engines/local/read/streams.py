@@ -127,7 +127,10 @@ _copies: ContextVar[_Copies | None] = ContextVar("copies", default=None)
 
 @contextmanager
 def reusable_streams() -> Iterator[None]:
-    """Allow repeated reads of streams, from copies that are deleted when the block ends."""
+    """Allow repeated reads of streams, from copies that are deleted when the outermost block ends."""
+    if are_streams_reusable():  # the stream itself may have been read by now
+        yield
+        return
     with ExitStack() as stack:
         token = _copies.set(_Copies(stack))
         try:
