@@ -100,13 +100,12 @@ def test_the_value_that_other_cells_add_has_the_margin_of_clusters(rows, seed, b
     grid = ClusteredGrid.from_clusters(cells(), clustered, seed, clustered.amounts[0])
     flagged = np.random.default_rng(seed).random((FOLDS, 9)) < 0.7
     folds = dict(zip(clustered.key.tolist(), clustered.folds(seed).tolist(), strict=True))
-    added, everything = {}, {}
+    added = {}
     for (cluster, at, doubt, _, times), worth in zip(rows, value.tolist(), strict=True):
         cell = 3 * ((doubt >= 2) + (doubt >= 5)) + (at >= 3) + (at >= 6)
         change = int(flagged[folds[cluster], cell]) - by_score[cell]
         if change:
             added[cluster] = added.get(cluster, 0) + times * change * worth
-        everything[cluster] = everything.get(cluster, 0) + times * worth
     margin = grid.margin_of_value(flagged, np.array(by_score), sum(added.values()))
     if len(added) < 20:
         assert margin is None
@@ -114,5 +113,5 @@ def test_the_value_that_other_cells_add_has_the_margin_of_clusters(rows, seed, b
     contributing = Moments(
         rows=len(added), total=sum(added.values()), squares=sum(worth**2 for worth in added.values())
     )
-    largest = max(map(abs, everything.values()))
-    assert margin == total_margin(contributing, largest, len(everything), 0.95)
+    largest = max(map(abs, [*added.values(), *value.tolist()]))
+    assert margin == total_margin(contributing, largest, len(clustered.key), 0.95)

@@ -153,22 +153,26 @@ class ClusteredGrid(CrossValidatedGrid):
         return replace(grid, amounts=amounts)
 
     def margin_of_value(self, flagged: Bools, by_score: Bools, total: int) -> float | None:
-        """Compute the margin over clusters, each of which has one amount (see CrossValidatedGrid).
+        """Compute the margin over clusters, of which each adds one amount (see CrossValidatedGrid).
 
+        The further cluster adds twice the largest of these amounts, or of those of a row if that is more. All
+        that a cluster is worth can be a hundred times what a change of rule adds in it.
+
+        Returns
+        -------
         None with fewer than 20 clusters that have rows on which the two differ.
         """
         del total
+        assert self.amounts is not None  # checked before
         assert self.values is not None  # as there are amounts
         change = (flagged.astype(np.int64) - by_score).ravel()[self._cell_in_fold]
         starts = run_starts(self.rows.cluster)
         differs = np.logical_or.reduceat(change != 0, starts)
-        value, all_values = (
-            np.add.reduceat(amount.astype(object), starts) for amount in (change * self.values, self.values)
-        )
-        contributing = Moments.of(value[differs])
+        added = np.add.reduceat((change * self.values).astype(object), starts)
+        contributing = Moments.of(added[differs])
         if contributing.rows < FEW_CLUSTERS:
             return None
-        largest = Moments.of(all_values).largest
+        largest = max(contributing.largest, self.amounts.largest)
         return total_margin(contributing, largest, len(self.rows.key), VALUE_LEVEL)
 
     def permutations(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
