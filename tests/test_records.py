@@ -3,7 +3,9 @@
 import copy
 import dataclasses
 import pickle
+import re
 from functools import cached_property
+from pathlib import Path
 
 import pytest
 
@@ -99,3 +101,10 @@ def test_they_travel_to_other_processes():
     estimate = Estimate(value=0.5, low=0.25, high=None)
     assert pickle.loads(pickle.dumps(estimate)) == estimate
     assert Feature.__hash__ is not None
+
+
+def test_no_module_takes_the_slower_decorator():
+    package = Path(records.__file__).parent
+    modules = [path for path in package.rglob("*.py") if path.name != "records.py"]
+    slower = re.compile(r"^from dataclasses import .*\bdataclass\b|dataclasses\.dataclass\(", re.MULTILINE)
+    assert [path.name for path in modules if slower.search(path.read_text())] == []

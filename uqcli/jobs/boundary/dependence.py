@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from uqcli.methods.boundary.expected import Expected, moved
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.dependence import unit_sums
 from uqcli.methods.survey import proportion_interval
+from uqcli.records import dataclass
 from uqcli.rows import Rows
 
 

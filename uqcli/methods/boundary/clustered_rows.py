@@ -14,9 +14,9 @@ from uqcli.draws import Purpose, dealt
 from uqcli.kernels.exchange import exchanged_rows
 from uqcli.methods.boundary.ranking.permutation import VALUE_LEVEL, CrossValidatedGrid, FoldAmounts
 from uqcli.methods.resampling import resample
-from uqcli.records import dataclass
 from uqcli.methods.survey import FEW_CLUSTERS
 from uqcli.methods.value import Moments, total_margin
+from uqcli.records import dataclass
 
 _BLOCK_CLUSTERS: Final = 20
 """Minimum clusters in a block of similar mean scores within which clusters exchange uncertainties."""
