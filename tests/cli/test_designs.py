@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.conftest import fit
 from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
+from uqcli.jobs import allowed
 from uqcli.methods.survey import tail_of_clusters
 
 RATES = ("precision", "recall", "fpr", "net_benefit")
@@ -194,3 +195,38 @@ def test_groups_of_few_clusters_are_not_tested(uqcli, rules, customers, tmp_path
 def test_what_cannot_hold_is_refused_with_its_reason(uqcli, rules, options, message):
     outcome = uqcli("evaluate", "rule.json", "rows.parquet", *options)
     assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+
+
+OPTIONS = {
+    allowed.CLUSTERS: ("--cluster", "customer"),
+    allowed.WEIGHTS: ("--sampling-weight", "w"),
+    allowed.SHIFT: ("--shift", "shift.json"),
+    allowed.AUDIT: ("--audit", "country"),
+}
+RULES = {allowed.CALIBRATORS: "calibrator.json", allowed.SETS: "sets.json"}
+
+
+def fit_other_rules():
+    draw_customers().write_parquet("rows.parquet")
+    fit("calibrate rows.parquet --method platt -o calibrator.json")
+    fit("conformal rows.parquet --alpha 0.1 -o sets.json")
+
+
+@pytest.mark.parametrize(
+    "pair", [pair for pair in allowed.REFUSED if pair[1] != allowed.ERRORS], ids=" with ".join
+)
+def test_what_the_docs_say_is_refused_is_refused(uqcli, customers, prepared, tmp_path, pair):
+    customers.write_parquet(tmp_path / "rows.parquet")
+    prepared(fit_rules)
+    prepared(fit_other_rules)
+    design, subject = pair
+    options = [option for name in design.split(" and ") for option in OPTIONS[name]]
+    options += OPTIONS.get(subject, ())
+    outcome = uqcli("evaluate", RULES.get(subject, "rule.json"), "rows.parquet", *options)
+    assert (outcome.code, allowed.REFUSED[pair] in outcome.err) == (2, True), outcome.err
+
+
+def test_every_design_and_subject_has_an_answer():
+    for design in allowed.DESIGNS:
+        for subject in allowed.SUBJECTS:
+            assert bool(allowed.reason(design, subject)) != ((design, subject) in allowed.NOTES)

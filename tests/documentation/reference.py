@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.documentation.api_page import api_page
 from tests.documentation.artifacts_page import artifacts_page
 from tests.documentation.commands_page import commands_page
+from tests.documentation.designs_page import designs_page
 from tests.documentation.reports_page import reports_page
 
 ROOT = Path(__file__).parents[2]
@@ -15,13 +16,15 @@ PAGES = {
     "artifacts": artifacts_page,
     "json-reports": reports_page,
     "python-api": api_page,
+    "how-rows-were-drawn": designs_page,
 }
 """Functions that make the pages, by file name."""
 
 
 def path_of(name):
     """Return the path of a reference page."""
-    return DOCS / "reference" / f"{name}.md"
+    room = "explanation" if name == "how-rows-were-drawn" else "reference"
+    return DOCS / room / f"{name}.md"
 
 
 if __name__ == "__main__":

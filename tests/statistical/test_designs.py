@@ -2,18 +2,23 @@
 
 import os
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.special import ndtr
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals
 from tests.statistical.test_clusters import successes
+from uqcli.choices import OnInvalid
 from uqcli.confusion import Rate
 from uqcli.counts import Feature
+from uqcli.engines.request import DataRequest, Roles
 from uqcli.jobs.audit import Outcomes, audit_rate
 from uqcli.jobs.evaluate.decisions import DecisionTally, Units
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
+from uqcli.jobs.evaluate.labelled_part import labelled_parts
 from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.evaluate.design import CLEARED, FLAGGED, WeightedRows, flags
 from uqcli.rows import Rows
@@ -195,6 +200,42 @@ def test_rates_of_clusters_by_weight_are_covered(clusters, correlation, drawn, p
                 design.net_benefit_difference(first, second, odds),
             ]
         )
+    coverage.check()
+
+
+KNOWN = {
+    "by score": lambda score: np.where(score >= 0.5, 0.8, 0.3),
+    "all flagged rows": lambda score: np.where(score >= 0.8, 1, 0.3),
+}
+
+
+@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.parametrize("correlation", [0, 0.1, 0.5])
+def test_rates_of_clusters_with_some_labels_are_covered(correlation, known, population):
+    chance, cut = population[0], 0.8
+    flagged = chance >= cut
+    truth = {
+        "precision": chance[flagged].mean(),
+        "recall": chance[flagged].sum() / chance.sum(),
+        "fpr": (1 - chance[flagged]).sum() / (1 - chance).sum(),
+    }
+    rule = SimpleNamespace(zones=lambda rows: np.where(rows.score >= cut, FLAGGED, CLEARED))
+    roles = Roles(numbers={"score": "score"}, label="label", keys=("customer",), cluster="customer")
+    coverage = Coverage(truth)
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng([int(10 * correlation), seed])
+        cluster = cluster_of_rows(random, 150, "1-30")
+        score, _ = two_models(random, cluster, correlation)
+        label = labels(random, cluster, score, correlation)
+        has_label = random.random(len(score)) < KNOWN[known](score)
+        columns = {"score": score, "label": pl.Series(label).cast(pl.Int8), "customer": cluster}
+        frame = pl.DataFrame(columns).with_columns(label=pl.when(pl.Series(has_label)).then("label"))
+        data = DataRequest(inputs=(), frame=frame, roles=roles, on_invalid=OnInvalid.DROP)
+        (part,) = labelled_parts(data, [rule], Units(None, "customer"))
+        design = part.of_all(0.95, int((~has_label).sum()), "clusters")
+        if not design.reason(flags(0)):
+            shares = [design.known_share(flags(0), positive=positive) for positive in (True, False)]
+            coverage.add([design.known_precision(flags(0)), *shares])
     coverage.check()
 
 

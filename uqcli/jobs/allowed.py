@@ -42,6 +42,7 @@ REFUSED: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         (f"{CLUSTERS} and {WEIGHTS}", ERRORS): "tests over clusters need rows that count alike",
         (SHIFT, AUDIT): _OWN_DATA,
         (SHIFT, CALIBRATORS): "their errors are those of the rows at hand",
+        (SHIFT, ERRORS): "`tce` measures the rows at hand",
     }
 )
 """Why a design cannot be combined with a subject, or with another design."""
@@ -81,6 +82,7 @@ NOTES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         (SHIFT, RATES): "precision among target data, with the error of the class weights",
         (SHIFT, GROUPS): "figures, but no test of a target",
         (SHIFT, VALUE): "of the rows at hand",
+        (SHIFT, BENEFIT): "none: the odds are about the class priors of the target data",
         (SHIFT, DIFFERENCE): "of the rows at hand",
         (SHIFT, SETS): "coverage in target data, with the error of the class weights",
     }

@@ -21,7 +21,7 @@ from uqcli.methods.audit.tails import Segmented, detectable_gaps, two_sided_p
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.multiple import holm
 from uqcli.methods.proportion import clopper_pearson
-from uqcli.methods.survey import proportion_interval, tail_of_clusters
+from uqcli.methods.survey import MIN_CLUSTERS, proportion_interval, tail_of_clusters
 from uqcli.records import dataclass
 from uqcli.reports.audit import Audit, Segment
 from uqcli.rows import Rows
@@ -156,10 +156,6 @@ def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, 
             for successes, rows in zip(observed.tolist(), division.rows.tolist(), strict=True)
         ]
 
-        def detectable(each: float) -> list[float | None]:
-            reached = [rate.detectable(each) for rate in rates]
-            return [None if rate is None else abs(rate - float(bound)) for rate in reached]
-
         return _Tested(
             columns=division.columns,
             values=division.values,
@@ -167,11 +163,17 @@ def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, 
             observed=observed,
             expected=(division.rows * float(bound)).astype(np.float64),
             p_value=np.array([rate.p_value() for rate in rates], dtype=np.float64),
-            detectable=detectable,
+            detectable=partial(_detectable, rates),
             ends=partial(_exact_ends, observed, division.rows),
         )
 
     return _audit(outcomes, tested, level, (what, "target"))
+
+
+def _detectable(rates: Sequence[BoundedRate], level: float) -> list[float | None]:
+    """Return the deviation from the bound that a test of each rate would show."""
+    reached = [(rate.detectable(level), rate.bound) for rate in rates]
+    return [None if rate is None else abs(rate - float(bound)) for rate, bound in reached]
 
 
 def _exact_ends(observed: Ints, rows: Ints, level: float) -> list[tuple[float, float]]:
@@ -193,10 +195,14 @@ def _tested_over_clusters(
         np.add.at(total, place, numbers)
     cuts = np.searchsorted(pairs[0], np.arange(len(division.rows) + 1))
     segments = [sums[:, start:stop] for start, stop in pairwise(cuts.tolist())]
-    rate, tails = float(bound if upper else 1 - bound), []
+    rate, rates = float(bound if upper else 1 - bound), []
     for hits, trials in segments:
-        tails.append(tail_of_clusters(hits if upper else trials - hits, trials, rate))
-    kept = np.array([tail is not None for tail in tails], dtype=np.bool_)
+        outcome = hits if upper else trials - hits
+        tail = (tail_of_clusters(outcome, trials, rate),)
+        counts = int(hits.sum()), int(trials.sum())
+        rates.append(BoundedRate(successes=counts[0], trials=counts[1], bound=bound, upper=upper, tail=tail))
+    kept = np.array([one.p_value() is not None for one in rates], dtype=np.bool_)
+    tested = [one for one in rates if one.p_value() is not None]
     shown = [segment for segment, is_kept in zip(segments, kept.tolist(), strict=True) if is_kept]
 
     def ends(level: float) -> list[tuple[float, float]]:
@@ -210,10 +216,10 @@ def _tested_over_clusters(
         columns=division.columns,
         values=division.values[kept],
         rows=rows,
-        observed=np.array([hits.sum() for hits, _ in shown], dtype=np.int64),
+        observed=np.array([one.successes for one in tested], dtype=np.int64),
         expected=(rows * float(bound)).astype(np.float64),
-        p_value=np.array([tail for tail in tails if tail is not None], dtype=np.float64),
-        detectable=lambda _: [None] * len(shown),
+        p_value=np.array([one.p_value() for one in tested], dtype=np.float64),
+        detectable=partial(_detectable, tested),
         ends=ends,
     )
 
@@ -275,6 +281,7 @@ def _audit(
         what=words[0],
         against=words[1],
         min_rows=MIN_ROWS,
+        min_clusters=0 if outcomes.cluster is None else MIN_CLUSTERS,
     )
 
 

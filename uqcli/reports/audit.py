@@ -108,8 +108,8 @@ class Audit:
         What occurs in a row, for sentences: "positive", "covered".
     against
         What the rate is compared with: "expected" by the scores, or the "target".
-    min_rows
-        Rows that a segment must have to be tested.
+    min_rows, min_clusters
+        Rows, and clusters of dependent rows, that a segment must have to be tested.
     """
 
     columns: tuple[str, ...]
@@ -118,6 +118,7 @@ class Audit:
     what: str
     against: str
     min_rows: int
+    min_clusters: int = 0
 
     @property
     def deviating(self) -> list[Segment]:
@@ -149,7 +150,8 @@ class Audit:
         """State which segment deviates, or what would have been shown."""
         number = len(self.segments)
         if not self.segments:
-            return f"No segment has {self.min_rows} rows."
+            clusters = f" of {self.min_clusters} clusters" if self.min_clusters else ""
+            return f"No segment has {self.min_rows} rows{clusters}."
         if self.deviating:
             worst = self.segments[0]
             deviate = (
@@ -160,12 +162,12 @@ class Audit:
                 f"{rows_of(worst.rows)} ({p_text(worst.p_holm)}, corrected)."
             )
         limit = self._median_detectable()
-        power = (
-            "None could have been shown to deviate."
-            if limit is None
-            else f"In half of them a deviation of {limit:.2g} would have been shown (80 % power)."
-        )
-        return f"Of {_segments(number)}, none deviates. {power}"
+        power = " None could have been shown to deviate."
+        if limit is not None:
+            power = f" In half of them a deviation of {limit:.2g} would have been shown (80 % power)."
+        elif self.min_clusters:  # over clusters, what would be shown is not known
+            power = ""
+        return f"Of {_segments(number)}, none deviates.{power}"
 
     def _rates(self, segment: Segment) -> str:
         """State the observed and the expected rate."""
