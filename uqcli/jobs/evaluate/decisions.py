@@ -34,8 +34,8 @@ _MOST_CODES = 100_000
 
 def code_of(zones: Sequence[Ints]) -> Ints:
     """Number the decisions of all rules together; int64, shape (n,)."""
-    code = np.zeros(len(zones[0]), dtype=np.int64)
-    for zone in zones:
+    code, *others = zones
+    for zone in others:
         code = code * _ZONES + zone
     return code
 
@@ -43,6 +43,13 @@ def code_of(zones: Sequence[Ints]) -> Ints:
 def decisions_of(code: int, rules: int) -> Decisions:
     """Return the decisions with a number."""
     return tuple(code // _ZONES**power % _ZONES for power in reversed(range(rules)))
+
+
+def _counted(code: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct codes in order, and their numbers of rows."""
+    counts = np.bincount(code)
+    codes = np.flatnonzero(counts)
+    return codes, counts[codes]
 
 
 class Units:
@@ -153,7 +160,12 @@ class DecisionTally:
         DataError
             A sampling weight is negative or too large.
         """
-        unit, column = self._units.of(rows), self._column(2 * code_of(zones) + rows.labels)
+        code, unit = 2 * code_of(zones), self._units.of(rows)
+        code += rows.labels
+        if unit is None and rows.weight is None and not self._is_weighted and self._utility is None:
+            self._add_rows(code)
+            return
+        column = self._column(code)
         self._counts.add(unit, column, rows.weight)
         weight = None
         if self._is_weighted:
@@ -167,6 +179,11 @@ class DecisionTally:
                 self._weights.add(unit, column, weight if rows.weight is None else weight * rows.weight)
         if self._utility is not None:
             self._add_amounts(rows, unit, column, weight)
+
+    def _add_rows(self, code: Ints) -> None:
+        """Add rows by their decisions and label alone, which needs no column of each row."""
+        codes, counts = np.unique(code, return_counts=True) if self._has_many_codes else _counted(code)
+        self._counts.add(None, self._numbers(codes), counts)
 
     def _add_amounts(self, rows: Rows, unit: Ints | None, column: Ints, weight: Ints | None) -> None:
         assert self._utility is not None  # there are amounts
@@ -186,17 +203,24 @@ class DecisionTally:
 
     def _column(self, code: Ints) -> Ints:
         """Number the decisions and labels that occur."""
-        if 2 * _ZONES**self._rules > _MOST_CODES:
-            distinct, inverse = np.unique(code, return_inverse=True)
-        else:
-            distinct, inverse = np.flatnonzero(np.bincount(code)), code
-        numbers = [self._columns.setdefault(one, len(self._columns)) for one in distinct.tolist()]
-        if inverse is not code:
-            return np.array(numbers, dtype=np.int64)[inverse]
-        table = np.zeros(int(distinct.max(initial=0)) + 1, dtype=np.int64)
-        table[distinct] = numbers
+        if self._has_many_codes:
+            codes, inverse = np.unique(code, return_inverse=True)
+            return self._numbers(codes)[inverse]
+        codes, _ = _counted(code)
+        table = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
+        table[codes] = self._numbers(codes)
         column: Ints = table[code]
         return column
+
+    @property
+    def _has_many_codes(self) -> bool:
+        """Whether there are too many possible codes to count each."""
+        return bool(2 * _ZONES**self._rules > _MOST_CODES)
+
+    def _numbers(self, codes: Ints) -> Ints:
+        """Return the column of each distinct code."""
+        numbers = [self._columns.setdefault(code, len(self._columns)) for code in codes.tolist()]
+        return np.array(numbers, dtype=np.int64)
 
     def _parts(self, unit: Ints | None, column: Ints) -> Iterator[tuple[tuple[int, int], Ints]]:
         """Yield group and column of the rows that have both, with their places."""
