@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
+from urllib.parse import unquote
 
 from uqcli.choices import FileFormat, ReportFormat
-from uqcli.engines.partitions import is_partition, partition_keys
 from uqcli.engines.request import ReadOptions
 from uqcli.engines.signatures import STREAM
 from uqcli.errors import DataError, UsageError
@@ -421,3 +421,31 @@ def format_of(name: str, requested: FileFormat | None) -> FileFormat:
             else f"a name without {Path(name).suffix}",
         )
     return file_format
+
+
+_NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
+
+
+def is_partition(folder: str) -> bool:
+    """Whether a folder name is ``key=value``.
+
+    Examples
+    --------
+    >>> is_partition("day=2026-11-01"), is_partition("=x"), is_partition("models")
+    (True, False, False)
+    """
+    return folder.find("=") > 0
+
+
+def partition_keys(folders: Sequence[str]) -> dict[str, str | None]:
+    """Parse the partition keys and values in a path; of a repeated key, the innermost.
+
+    Examples
+    --------
+    >>> partition_keys(["scores", "day=2026-11-01", "shop=a%20b"])
+    {'day': '2026-11-01', 'shop': 'a b'}
+    """
+    keys_with_values = (folder.split("=", 1) for folder in folders if is_partition(folder))
+    return {
+        unquote(key): None if value == _NULL_PARTITION else unquote(value) for key, value in keys_with_values
+    }

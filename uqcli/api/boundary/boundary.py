@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, ClassVar, Literal
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli import defaults
-from uqcli.api.boundary.amounts import GainAndCost
 from uqcli.api.calibrate.calibrator import Calibrator
 from uqcli.api.columns import (
     CLUSTER,
@@ -556,3 +555,35 @@ def find_boundary(
         compared=compared[0] if compared else None,
         comparisons={column.uncertainty: column for column in compared},
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GainAndCost:
+    """Gain of a true positive and cost of a false positive.
+
+    Attributes
+    ----------
+    texts
+        Numbers as text, and names of columns, by role (``gain``, ``cost``).
+    columns
+        Columns of amounts by name.
+    """
+
+    texts: Mapping[str, str]
+    columns: Mapping[str, Column]
+
+    @classmethod
+    def from_values(cls, taken: Collection[str], **values: Decimal | Column | None) -> GainAndCost:
+        """Name the columns differently from those that are taken; values that are None are left out."""
+        texts: dict[str, str] = {}
+        columns: dict[str, Column] = {}
+        for role, value in values.items():
+            if value is None:
+                continue
+            number = value.item() if isinstance(value, np.generic) else value
+            if isinstance(number, Decimal):
+                texts[role] = decimal_text(role, number)
+            else:
+                texts[role] = unused(role, {*taken, *columns})
+                columns[texts[role]] = value
+        return cls(texts=texts, columns=columns)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from operator import and_, or_
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
 from uqcli.engines.spark.expressions import pairwise, sum_in_order
 from uqcli.engines.spark.joined import with_labels
-from uqcli.engines.spark.predictions import CLASS, SCORE, with_predictions
 from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
@@ -627,3 +626,30 @@ def _is_finite(name: str) -> Column:
 
     column = F.col(name)
     return column.isNotNull() & ~F.isnan(column) & (F.abs(column) != float("inf"))
+
+
+SCORE: Final = "score"
+"""Column of the largest probability."""
+
+CLASS: Final = "class"
+"""Column of the name of the predicted class."""
+
+
+def with_predictions(frame: Frame, probabilities: Sequence[Column], classes: Sequence[str]) -> Frame:
+    """Add the columns ``SCORE`` and ``CLASS``, and change ``y`` from the class index to whether it is right.
+
+    Arrays keep the plan shallow for any number of classes. A row without a label keeps a null ``y``. A row of
+    unusable probabilities is no error here.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    frame = frame.withColumn("probabilities", F.array(*probabilities))
+    frame = frame.withColumn(SCORE, F.array_max("probabilities"))
+    # the position of the first of equal probabilities, counted from 1
+    position = F.array_position("probabilities", F.col(SCORE))
+    frame = frame.withColumn("predicted", (position - F.lit(1)).cast("int")).drop("probabilities")
+    is_right = F.coalesce(F.col("y") == F.col("predicted"), F.lit(False)).cast("long")
+    names = F.array(*map(F.lit, classes))
+    return frame.withColumns(
+        {CLASS: F.get(names, F.col("predicted")), "y": F.when(F.col("y").isNotNull(), is_right)}
+    )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +24,6 @@ from uqcli.engines.inputs import format_of
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.engines.request import Roles
 from uqcli.engines.spark.check import Check
-from uqcli.engines.spark.package import function_bytes, package_bytes
 from uqcli.engines.spark.read import ClusterInput, Frame, opened, quoted
 from uqcli.engines.spark.session import is_local, runs_functions, session_of, spark_errors
 from uqcli.errors import DataError, UsageError
@@ -252,3 +254,24 @@ def _appearing(target_name: str, *, local: bool) -> Iterator[str]:
         raise DataError(f"cannot write '{target_name}': {error.strerror}") from error
     finally:
         remove()
+
+
+_PACKAGE: Final = Path(__file__).parents[2]
+
+
+@cache
+def package_bytes() -> bytes:
+    """Return the zip archive of the package's sources, with reproducible bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(_PACKAGE.rglob("*.py")):
+            archive.writestr(zipfile.ZipInfo(str(path.relative_to(_PACKAGE.parent))), path.read_bytes())
+    return buffer.getvalue()
+
+
+def function_bytes(function: Callable[..., Any]) -> bytes:
+    """Pickle a function, possibly nested; module-level names are pickled by reference."""
+    from pyspark import cloudpickle
+
+    pickled: bytes = cloudpickle.dumps(function)  # type: ignore[no-untyped-call]
+    return pickled

@@ -26,7 +26,6 @@ from uqcli.jobs.evaluate.decisions import DecisionTally, Units
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.labelled_part import LabelledPart, labelled_parts
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.evaluate.value import utility_of
 from uqcli.jobs.labelled import source_of
 from uqcli.jobs.rule_groups import as_decided, own_key, own_levels
 from uqcli.jobs.sampling_weights import with_sampling_weights
@@ -599,3 +598,21 @@ def _sentence(target: str, *, met: bool, significant: bool) -> str:
     if not significant:
         return f"consistent with {target}."
     return f"{'meets' if met else 'misses'} {target} (significant)."
+
+
+def utility_of(rules: Sequence[BoundaryArtifact], given: Constraint | None) -> Constraint | None:
+    """Return the gain and cost by which rules are measured: the given ones, else their own; None without any.
+
+    Raises
+    ------
+    UsageError
+        The rules have different gains or costs, and none are given.
+    """
+    if given is not None:
+        return given
+    own = {rule.constraint.value: rule.constraint for rule in rules}
+    utilities = [saved.parsed() for saved in own.values() if saved.parsed().is_utility]
+    if len(utilities) > 1:
+        listed = " and ".join(utility.value for utility in utilities)
+        raise UsageError(f"rules with {listed}", expected="the same for all", remedy="give --gain and --cost")
+    return utilities[0] if utilities else None

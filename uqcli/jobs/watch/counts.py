@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
+from hashlib import sha256
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uqcli.artifacts.boundary import ZONES, BoundaryArtifact
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.artifacts.saved import Saved
 from uqcli.counts import Bools, Ints
-from uqcli.draws import text_keys
+from uqcli.draws import hashes, text_keys
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import label_indices
@@ -22,7 +24,6 @@ from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
 from uqcli.jobs.rule_groups import groups_of, own_key, own_levels
 from uqcli.jobs.watch.days import days_of
 from uqcli.jobs.watch.promises import Promise
-from uqcli.jobs.watch.row_digest import RowDigest
 from uqcli.methods.boundary.constraint import PROMISED
 from uqcli.methods.evaluate.design import MIN_UNFLAGGED, too_few_labels
 from uqcli.records import dataclass
@@ -298,3 +299,40 @@ def _of_sets(rule: ConformalArtifact, promises: Sequence[Promise]) -> Trials:
         return listed
 
     return trials
+
+
+_KEYS = (1, 2)
+"""Keys of two hashes of a row, whose sums are 128 bits together."""
+
+
+class RowDigest:
+    """Sums of hashes of rows, with their labels and without."""
+
+    def __init__(self) -> None:
+        self._sums = [[0] * len(_KEYS), [0] * len(_KEYS)]
+        self._rows = 0
+
+    def add(self, rows: Rows) -> None:
+        """Add rows; a row of weight 2 counts as two rows."""
+        weight = rows.weights().astype(np.uint64)
+        values: list[NDArray[np.generic]] = [rows.numbers[role] for role in sorted(rows.numbers)]
+        values += [rows.features[name].value for name in sorted(rows.features)]
+        label = rows.positive if rows.label_class is None else rows.label_class
+        with_label = values if label is None else [*values, label]
+        for sums, columns in zip(self._sums, (with_label, values), strict=True):
+            for number, key in enumerate(_KEYS):
+                sums[number] = (sums[number] + int((hashes(columns, key) * weight).sum())) % (1 << 64)
+        self._rows += rows.size
+
+    @property
+    def labelled(self) -> str:
+        """Digest of the rows with their labels."""
+        return self._of(0)
+
+    @property
+    def unlabelled(self) -> str:
+        """Digest of the rows without their labels."""
+        return self._of(1)
+
+    def _of(self, index: int) -> str:
+        return sha256(f"{self._rows} {self._sums[index]}".encode()).hexdigest()

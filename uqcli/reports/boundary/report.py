@@ -57,7 +57,7 @@ from uqcli.document import (
     share_in_range,
 )
 from uqcli.engines.request import PREDICTED
-from uqcli.methods.boundary.bins import BinsTried
+from uqcli.methods.boundary.bins import BinsTried, fewest_of
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.expected import MIN_ALERTS, OPTIMISM_CORRECTED, Expected
 from uqcli.methods.boundary.optimum import Optimum
@@ -65,7 +65,6 @@ from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.methods.boundary.zones import ReviewLimit
 from uqcli.records import dataclass
-from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.comparison import VERDICTS, OtherDirection, UncertaintyComparison, gains_table
 from uqcli.reports.boundary.expected import expected_cells, expected_metrics
@@ -868,3 +867,20 @@ def fit_metrics(fit: Confusion[int] | None) -> list[Metric]:
 def fit_cells(fit: Confusion[int]) -> tuple[str, ...]:
     """Format the results for a table: recall, precision and flagged rows."""
     return tuple(metric.cell() for metric in fit_metrics(fit) if metric.label)
+
+
+def bins_tried_table(tried: Sequence[BinsTried], gained: str = "recall gained, points") -> Table:
+    """Build the table of the gain for each number of bins; ``gained`` says of what."""
+    chosen = fewest_of(tried)
+    rows = [
+        (
+            str(candidate.bins),
+            f"{100 * candidate.gain:+.2f}",
+            f"{100 * candidate.behind:.2f} ({100 * candidate.error:.2f})",
+            "chosen" if candidate.bins == chosen else "",
+        )
+        for candidate in tried
+    ]
+    header = ("uncertainty bins", gained, "behind the best (SE)", "")
+    title = "Gain at equal alerts, cross-validated; chosen: the fewest bins within one standard error"
+    return Table(title=title, header=header, rows=rows, detail=True)

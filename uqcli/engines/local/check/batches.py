@@ -23,7 +23,6 @@ from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.joined import LabelledInput, Labels
 from uqcli.engines.local.check.rows import RowChecker
-from uqcli.engines.local.check.tally import GroupTally
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
@@ -290,3 +289,46 @@ def origins_of(request: DataRequest) -> tuple[Origin, ...]:
     if request.frame is not None:
         return (InputFrame(frame=request.frame),)
     return resolve_inputs(request.inputs, request.read)
+
+
+_COUNTS = ("rows", "positives", "counted")
+_KEY = "key."
+"""Prefix of key columns, which therefore differ from the counts."""
+
+
+class GroupTally:
+    """Numbers of usable rows by the groups of all key columns together."""
+
+    def __init__(self) -> None:
+        self._counts: pl.DataFrame | None = None
+
+    def add(self, rows: Rows) -> None:
+        """Add usable rows."""
+        if not rows.groups:
+            return
+        one = np.ones(len(rows), dtype=np.int64)
+        batch = pl.DataFrame(
+            {
+                **{_KEY + column: codes for column, codes in rows.groups.items()},
+                "rows": one,
+                "positives": one * 0 if rows.positive is None else rows.positive.astype(np.int64),
+                "counted": one if rows.weight is None else (rows.weight > 0).astype(np.int64),
+            }
+        )
+        keys = [_KEY + column for column in rows.groups]
+        new = batch.group_by(keys).sum()
+        self._counts = new if self._counts is None else pl.concat([self._counts, new]).group_by(keys).sum()
+
+    def of(self, codes: Mapping[str, int]) -> GroupSize:
+        """Return the numbers of the rows with given group codes by key column."""
+        chosen = self._chosen(codes).select(_COUNTS).sum()
+        return GroupSize(**{name: int(chosen[name].item()) for name in _COUNTS})
+
+    def counted_codes(self, column: str, codes: Mapping[str, int]) -> list[int]:
+        """Return the group codes of a key column among rows of positive weight with given codes of others."""
+        chosen = self._chosen(codes).filter(pl.col("counted") > 0)
+        return chosen[_KEY + column].unique().to_list()
+
+    def _chosen(self, codes: Mapping[str, int]) -> pl.DataFrame:
+        assert self._counts is not None  # there are rows, and key columns
+        return self._counts.filter(pl.lit(True), **{_KEY + column: code for column, code in codes.items()})
