@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from reproduction.library import calibration_metrics, draw, metrics_of
+from reproduction.generators.gaussian import GaussianModel
+from reproduction.library import calibration_metrics, metrics_of, write
 from reproduction.original import gaussian_rows, printed_metrics
 from reproduction.program import Program
 from reproduction.spread import Spread, spread
@@ -63,13 +64,16 @@ class MetricsCache:
         return self.measured[key]
 
     def _draw(self, settings: dict[str, Any], rows: int, seeds: int) -> str:
-        model = (settings["train"], settings["test"], settings.get("noise", 0.0))
-        key = (*model, rows)
+        model = GaussianModel(
+            train_prevalence=settings["train"],
+            prevalence=settings["test"],
+            noise=settings.get("noise", 0.0),
+        )
+        key = (model, rows)
         if key not in self.drawn:
             folder = f"data{len(self.drawn)}"
-            options = dict(zip(("train_prevalence", "prevalence", "noise"), model, strict=True))
             for seed in range(seeds):
-                draw(self._rows_path(folder, seed), "gaussian", rows, seed, **options)
+                write(self._rows_path(folder, seed), model.draw(rows, seed))
             self.drawn[key] = folder
         return self.drawn[key]
 

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import polars as pl
 
 import uqcli
+from reproduction.generators.blocks import Columns
+from reproduction.generators.posterior import PosteriorModel
 from uqcli.api.columns import Column
 
-POSTERIOR: Final = MappingProxyType({"tau": 3.0, "nu": 1.0, "gammas": (0.002, 0.004, 0.01, 0.02, 0.05)})
-"""Parameters of a posterior network: 40 to 1,000 rows of evidence, 1 of 3 negatives in training."""
+POSTERIOR: Final = PosteriorModel(tau=3.0, nu=1.0, gammas=(0.002, 0.004, 0.01, 0.02, 0.05))
+"""A posterior network: 40 to 1,000 rows of evidence, 1 of 3 negatives in training."""
 
 
-def draw(path: Path, kind: str, rows: int, seed: int, **model: Any) -> None:
-    """Write the rows that ``uqcli simulate`` draws.
-
-    Parameters
-    ----------
-    **model
-        Options of the command, by their names in Python.
-    """
+def write(path: Path, columns: Columns) -> None:
+    """Write drawn columns as a file of rows."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    pl.DataFrame(uqcli.simulate(kind, rows, seed=seed, **model)).write_parquet(path)
+    pl.DataFrame(columns).write_parquet(path)
 
 
 def calibration_metrics(path: Path, settings: dict[str, Any]) -> dict[str, float]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from uqcli.api.fitted import Evaluation, Fitted
     from uqcli.api.load import load
     from uqcli.api.shift.weights import ShiftWeights, shift_weights
-    from uqcli.api.stream.simulate import simulate
     from uqcli.api.stream.uncertainty import uncertainty_of
     from uqcli.api.tce.calibration_errors import (
         CalibrationErrors,
@@ -94,7 +93,6 @@ __all__ = [
     "load",
     "schema_text",
     "shift_weights",
-    "simulate",
     "uncertainty_of",
 ]
 
@@ -105,7 +103,6 @@ _NAMES_BY_MODULE = {
     "api.conformal.sets": ("ConformalSets", "conformal_sets"),
     "api.fitted": ("Evaluation", "Fitted"),
     "api.load": ("load",),
-    "api.stream.simulate": ("simulate",),
     "api.shift.weights": ("ShiftWeights", "shift_weights"),
     "api.tce.calibration_errors": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),
     "api.stream.uncertainty": ("uncertainty_of",),

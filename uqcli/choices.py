@@ -235,13 +235,6 @@ class SplitCriterion(StrEnum):
     AUC = "auc"
 
 
-class Simulation(StrEnum):
-    """Simulation that ``simulate`` runs."""
-
-    POSTERIOR = "posterior"
-    GAUSSIAN = "gaussian"
-
-
 class SampleGoal(StrEnum):
     """What the labels of a sample are for."""
 

@@ -98,16 +98,6 @@ RUN_LENGTH: Final = 1000
 FOLDS: Final = 5
 """Folds of cross-validation."""
 
-SIMULATED_ROWS: Final = 100_000
-TAU, OMEGA, XI, PRIOR, NU = 3.0, 0.5, 0.25, 2.0, 4.0
-GAMMAS: Final = (0.01, 0.05, 0.25)
-"""Parameters of simulated posterior networks, in the notation of the paper."""
-
-PREVALENCE: Final = 0.5
-TRAIN_ROWS: Final = 14_000
-NOISE: Final = 0.0
-"""Standard deviation of noise on the log-odds of simulated Gaussian scores."""
-
 GROUP_BOUND: Final = GroupBound.OVERALL
 
 MIN_GROUP_ROWS: Final = 200

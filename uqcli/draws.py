@@ -1,12 +1,12 @@
 """Random numbers keyed by seed and purpose, so that no draw depends on chunks or threads.
 
 Splits, folds and resamples are drawn over pooled rows in sorted order, so row order has no effect either.
-Randomised prediction sets and simulations are keyed by row position.
+Randomised prediction sets are keyed by row position.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from hashlib import blake2b
 
@@ -21,7 +21,10 @@ ROWS_PER_BLOCK = 1 << 16
 
 
 class Purpose(IntEnum):
-    """Independent streams of a seed; changing a number changes the results of every seed."""
+    """Independent streams of a seed; changing a number changes the results of every seed.
+
+    ``SIMULATE`` and ``TRAIN`` are those of the generators in ``reproduction``.
+    """
 
     SIMULATE = 1
     BOOTSTRAP = 2
@@ -36,18 +39,6 @@ class Purpose(IntEnum):
     THIN = 11
     CHECK = 12
     SAMPLE = 16
-
-
-def blocks(rows: int, seed: int, purpose: Purpose) -> Iterator[tuple[int, np.random.Generator]]:
-    """Yield for each block its number of rows and its generator.
-
-    Parameters
-    ----------
-    rows
-        Total number of rows; block b holds rows ``b*ROWS_PER_BLOCK`` to ``(b+1)*ROWS_PER_BLOCK - 1``.
-    """
-    for block in range(-(-rows // ROWS_PER_BLOCK)):
-        yield min(ROWS_PER_BLOCK, rows - block * ROWS_PER_BLOCK), generator(seed, purpose, block)
 
 
 def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reproduction.gaussian import Say
+from reproduction.generators.posterior import ExpectedCurve, PosteriorModel, expected_curves
+from reproduction.library import write
 from reproduction.picture import BLUE, GREEN, GREY, RED, Picture, draw_svg
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Status, Study
@@ -14,7 +16,7 @@ from reproduction.study import Outcome, Row, Scale, Sheet, Status, Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Level = tuple[dict[str, Any], list[dict[str, Any]]]
+Level = tuple[ExpectedCurve, list[dict[str, Any]]]
 """A curve of the theorem, and the score bins of the rows with its evidence."""
 
 TAUS = (1, 3, 10)
@@ -24,9 +26,9 @@ BINS = 1000
 """Enough bins to separate all possible scores of a level (evidence up to 200)."""
 BANDS, MIN_SHOWN = 40, 1000
 """Bands of scores in the picture, and the smallest number of rows of a shown band."""
-MAP_FILE, MAP_GAMMAS, BOUND = "positivity.svg", "0.01,0.02,0.04,0.08,0.16,0.3", 0.6
+MAP_FILE, MAP_GAMMAS, BOUND = "positivity.svg", (0.01, 0.02, 0.04, 0.08, 0.16, 0.3), 0.6
 TEXT = (
-    "uqcli simulated the rows of a posterior network (omega 0.5, xi 0.25). At each level of "
+    "The rows are those of a simulated posterior network (omega 0.5, xi 0.25). At each level of "
     "evidence and each score we compare the positive rate found with the rate that the theorem "
     "predicts. The misfit is the mean over the scores of (found - expected)^2 / variance. It is 1 "
     "on average where the theorem is right; its standard deviation is in brackets. The last "
@@ -41,14 +43,15 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
     agree = 0
     for tau in TAUS:
         say(f"positivity by score and evidence, tau {tau}")
-        simulation = ("simulate", "posterior", "--tau", tau, "--rows", scale.rows, "-o", f"tau-{tau}.parquet")
-        curves = program.run(*simulation)
+        model = PosteriorModel(tau=tau)
+        write(program.folder / f"tau-{tau}.parquet", model.draw(scale.rows))
         binning_options = ("--binning", "equispaced", "--n-bins", BINS)
         report = program.run("tce", f"tau-{tau}.parquet", "--by", "evidence", *binning_options)
-        assert curves is not None
         assert report is not None
         groups = {group["name"]: group for group in report["groups"]}
-        levels_by_tau[tau] = [(curve, groups[str(curve["evidence"])]["bins"]) for curve in curves["curves"]]
+        levels_by_tau[tau] = [
+            (curve, groups[str(curve.evidence)]["bins"]) for curve in expected_curves(model)
+        ]
         for curve, bins in levels_by_tau[tau]:
             row, misfit, standard_deviation = _level(tau, curve, bins)
             rows.append(row)
@@ -73,8 +76,8 @@ def _curves(levels_by_tau: dict[int, list[Level]]) -> Picture:
         for axes, (tau, levels) in zip(panels, levels_by_tau.items(), strict=True):
             axes.plot([0, 1], [0, 1], color=GREY, linestyle=(0, (4, 3)), label="the score itself")
             for (curve, bins), colour in zip(levels, (BLUE, GREEN, RED), strict=True):
-                name = f"{curve['evidence']} training rows"
-                axes.plot(curve["score"], curve["expected_positivity"], color=colour, label=name)
+                name = f"{curve.evidence} training rows"
+                axes.plot(curve.score, curve.positivity, color=colour, label=name)
                 axes.plot(*_points(bins), "o", color=colour, markersize=3.2, alpha=0.8)
             title = "all negatives in training" if tau == 1 else f"1 of {tau} negatives in training"
             axes.set(title=title, xlabel="score", xlim=(0, 1), ylim=(0, 1))
@@ -107,7 +110,7 @@ def _points(bins: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
 
 def _heat_map(program: Program, scale: Scale) -> Sheet:
     """Show the picture of ``uqcli boundary`` for simulated rows at six levels of evidence."""
-    program.run("simulate", "posterior", "--gamma", MAP_GAMMAS, "--rows", scale.rows, "-o", "map.parquet")
+    write(program.folder / "map.parquet", PosteriorModel(gammas=MAP_GAMMAS).draw(scale.rows))
     bins = ("--algorithm", "vw-dpmt", "--uncertainty-bins", 5)
     command = ("boundary", "map.parquet", "--precision", BOUND, *bins)
     report = program.run(*command, "-o", "boundary.json", "--plot", MAP_FILE)
@@ -140,7 +143,7 @@ def _percent(share: float | None) -> str:
     return "none" if share is None else f"{100 * share:.1f} %"
 
 
-def _level(tau: int, curve: dict[str, Any], bins: list[dict[str, Any]]) -> tuple[Row, float, float]:
+def _level(tau: int, curve: ExpectedCurve, bins: list[dict[str, Any]]) -> tuple[Row, float, float]:
     terms, shown = [], {}
     bins_with_expected = [
         (score_bin, _expected(curve, score_bin["mean_score"])) for score_bin in bins if score_bin["count"]
@@ -153,7 +156,7 @@ def _level(tau: int, curve: dict[str, Any], bins: list[dict[str, Any]]) -> tuple
         score_bin, expected = min(bins_with_expected, key=lambda pair: abs(pair[0]["mean_score"] - score))
         shown[score] = f"{score_bin['rate']:.3f} / {expected:.3f}"
     misfit, standard_deviation = sum(terms) / len(terms), (2 / len(terms)) ** 0.5
-    label = f"{tau}, {curve['evidence']} rows"
+    label = f"{tau}, {curve.evidence} rows"
     return (
         [label, str(len(terms)), f"{misfit:.2f} (± {standard_deviation:.2f})", *shown.values()],
         misfit,
@@ -161,9 +164,9 @@ def _level(tau: int, curve: dict[str, Any], bins: list[dict[str, Any]]) -> tuple
     )
 
 
-def _expected(curve: dict[str, Any], score: float) -> float:
+def _expected(curve: ExpectedCurve, score: float) -> float:
     """Interpolate the curve between its scores."""
-    return float(np.interp(score, curve["score"], curve["expected_positivity"]))
+    return float(np.interp(score, curve.score, curve.positivity))
 
 
 STUDY = Study(name="bias", heading="Uncertainty boundary: estimation bias", run=run)

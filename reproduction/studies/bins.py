@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reproduction.gaussian import TEST_ROWS, Say, run_tables
-from reproduction.library import draw
+from reproduction.generators.gaussian import GaussianModel
+from reproduction.library import write
 from reproduction.picture import Picture
 from reproduction.program import Program
 from reproduction.study import Outcome, Scale, Sheet, Status, Study
@@ -24,7 +25,7 @@ def _diagrams(program: Program) -> Sheet:
     pictures = []
     for name, positive_rate in MIXES.items():
         rows, file = f"{name}-mix.parquet", f"tce-{name}-mix.svg"
-        draw(program.folder / rows, "gaussian", TEST_ROWS, 0, prevalence=positive_rate)
+        write(program.folder / rows, GaussianModel(prevalence=positive_rate).draw(TEST_ROWS))
         report = program.run("tce", rows, *BLOCKS, "--plot", file)
         assert report is not None
         pictures.append(

@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from reproduction.gaussian import Say
-from reproduction.library import POSTERIOR, draw
+from reproduction.generators.gaussian import GaussianModel
+from reproduction.library import POSTERIOR, write
 from reproduction.program import INFEASIBLE, Program, evaluate_rules
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
@@ -37,7 +38,7 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
 
 
 def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
-    draw(program.folder / "truth.parquet", "posterior", scale.rows, 10**6, **POSTERIOR)
+    write(program.folder / "truth.parquet", POSTERIOR.draw(scale.rows, 10**6))
     rules = {
         "the exact optimum (what a user would otherwise take)": ("--algorithm", "vw-dpmt"),
         "the smoothed optimum": ("--algorithm", "smooth"),
@@ -47,7 +48,7 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     for seed in range(seeds):
         say(f"certificates, hold-out {seed + 1} of {seeds}")
         for name, draw_seed in (("fit", seed), ("new", 10**5 + seed)):
-            draw(program.folder / f"{name}.parquet", "posterior", CALIBRATION_ROWS, draw_seed, **POSTERIOR)
+            write(program.folder / f"{name}.parquet", POSTERIOR.draw(CALIBRATION_ROWS, draw_seed))
         tallies_by_file = {}
         for index, (name, options) in enumerate(rules.items()):
             command = ("boundary", "fit.parquet", "--precision", BOUND, *options, "-o", f"{index}.json")
@@ -141,11 +142,11 @@ def _permutation_test(program: Program, say: Say, seeds: int) -> Sheet:
 
 
 def _uninformative(path: Path, seed: int) -> None:
-    draw(path, "gaussian", COMPARED_ROWS, seed)
+    write(path, GaussianModel().draw(COMPARED_ROWS, seed))
 
 
 def _weakly_informative(path: Path, seed: int) -> None:
-    draw(path, "posterior", COMPARED_ROWS, seed, **POSTERIOR)
+    write(path, POSTERIOR.draw(COMPARED_ROWS, seed))
 
 
 def _informative(path: Path, seed: int) -> None:

@@ -37,13 +37,9 @@ class SimulatedRows:
 
     @classmethod
     def simulate(cls, rows: int, seed: int) -> SimulatedRows:
-        """Draw rows as ``uqcli simulate posterior`` does."""
-        columns = uqcli.simulate("posterior", rows, seed=seed, **POSTERIOR)
-        return cls(
-            score=columns["score"],
-            uncertainty=columns["uncertainty"],
-            label=columns["label"].astype(np.bool_),
-        )
+        """Draw rows."""
+        columns = POSTERIOR.draw(rows, seed)
+        return cls(**{name: columns[name] for name in ("score", "uncertainty", "label")})
 
     def flagged_by(self, boundary: uqcli.Boundary | float) -> Bools:
         """Return which rows a boundary, or a single threshold, flags."""

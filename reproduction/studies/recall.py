@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reproduction.gaussian import Say
+from reproduction.library import POSTERIOR, write
 from reproduction.program import INFEASIBLE, Program, recalls
 from reproduction.study import Outcome, Row, Scale, Sheet, Status, Study
 from reproduction.values import read
@@ -10,7 +11,6 @@ from reproduction.values import read
 COMMAND = ("boundary", "fit.parquet")
 ALGORITHMS_BY_BINS = ("ew-dpmt", "mist", "vw-dpmt")
 ALGORITHMS = ("st", "gmt", "mist", "ew-dpmt", "vw-dpmt", "smooth", "hr")
-SIMULATION_OPTIONS = ("--tau", 3, "--nu", 1, "--gamma", "0.002,0.004,0.01,0.02,0.05")
 TEXT = (
     "The paper's recalls are of a network's scores on Criteo. They need its model, so no cell can "
     "agree, only the order of the algorithms. Ours are from two simulated files of {rows:,} rows "
@@ -31,8 +31,7 @@ REASON = (
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
     """Make both tables."""
     for name, seed in (("fit", 0), ("new", 1)):
-        simulation = ("simulate", "posterior", *SIMULATION_OPTIONS, "--rows", scale.rows, "--seed", seed)
-        program.run(*simulation, "-o", f"{name}.parquet")
+        write(program.folder / f"{name}.parquet", POSTERIOR.draw(scale.rows, seed))
     by_bound = _by_bound(program, scale, say)
     by_bins, times = _by_bins(program, scale, say)
     return Outcome(sheets=[by_bound, by_bins], times=times)

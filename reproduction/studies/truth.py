@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 
 from reproduction.gaussian import Say
-from reproduction.library import draw
+from reproduction.generators.gaussian import GaussianModel
+from reproduction.library import write
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
@@ -27,7 +28,7 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
         say(f"true probabilities of {size} rows")
         tce_values: dict[tuple[str, str], list[float]] = {}
         for seed in range(seeds):
-            draw(program.folder / "rows.parquet", "gaussian", size, seed, prevalence=0.4)
+            write(program.folder / "rows.parquet", GaussianModel(prevalence=0.4).draw(size, seed))
             for column in ("true_positivity", "score"):
                 for sizing in ("paper", "auto"):
                     report = program.run("tce", "rows.parquet", "--score", column, "--bin-sizes", sizing)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reproduction.gaussian import Say
-from reproduction.library import draw
+from reproduction.generators.posterior import PosteriorModel
+from reproduction.library import write
 from reproduction.picture import BLUE, INK, Picture, draw_svg
 from reproduction.program import INFEASIBLE, Program, recalls
 from reproduction.study import Outcome, Row, Scale, Sheet, Status, Study
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 TAUS = (1, 1.5, 2.5, 5, 10)
 SEEDS = 5
 BOUND = 0.6
-MODEL = {"nu": 1.0, "gammas": (0.01, 0.05, 0.25)}
+MODEL = PosteriorModel(nu=1.0, gammas=(0.01, 0.05, 0.25))
 ALGORITHMS = ("st", "ew-dpmt", "vw-dpmt")
 Recalls = dict[tuple[str, float], list[float]]
 TEXT = (
@@ -41,17 +43,11 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
     seeds, taus, rows = min(SEEDS, scale.few_seeds), TAUS[:: max(1, 4 // scale.grids)], scale.rows // 5
     recalls_by_setting: Recalls = {(name, tau): [] for name in ALGORITHMS for tau in taus}
     for tau in taus:
+        model = replace(MODEL, tau=float(tau))
         say(f"recall by undersampling, tau {tau:g}")
         for seed in range(seeds):
             for name, simulation_seed in (("fit", seed), ("new", 10**5 + seed)):
-                draw(
-                    program.folder / f"{name}.parquet",
-                    "posterior",
-                    rows,
-                    simulation_seed,
-                    tau=float(tau),
-                    **MODEL,
-                )
+                write(program.folder / f"{name}.parquet", model.draw(rows, simulation_seed))
             for path in program.folder.glob("*.json"):
                 path.unlink()
             for name in ALGORITHMS:

@@ -181,7 +181,6 @@ def test_unknown_options_are_named():
         (lambda: Calibrator.fit(SCORE, LABEL, method="plat"), "method 'plat'; expected one of platt"),
         (lambda: Calibrator.fit(SCORE, LABEL, n_bin=3), "unknown option 'n_bin'; expected one of n_bins"),
         (lambda: uqcli.calibration_error(SCORE, LABEL, binning="equi-weight"), "binning 'equi-weight'"),
-        (lambda: uqcli.simulate("posterior", 5, prevalence=0.2), "unknown option 'prevalence'"),
         (
             lambda: uqcli.bin_counts(SCORE, LABEL, binning="pava-bc", n_min=3, n_max=2),
             "n_max 2 is below n_min 3",

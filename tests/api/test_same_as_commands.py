@@ -155,8 +155,6 @@ CASES = [
      lambda g: uqcli.calibration_error(g.probability, g.classes["label"], classes=ABCD)),
     ("uncertainty", "rows.parquet --alpha1 alpha1 --alpha0 alpha0 --overwrite", ADDED,
      lambda g: uncertainty_columns(uqcli.uncertainty_of(alpha1=g.rows["alpha1"], alpha0=g.rows["alpha0"]))),
-    ("simulate gaussian", "--rows 500 --seed 4", ADDED, lambda g: uqcli.simulate("gaussian", 500, seed=4)),
-    ("simulate posterior", "--rows 500 --tau 2", ADDED, lambda g: uqcli.simulate("posterior", 500, tau=2.0)),
 ]  # fmt: skip
 
 RULE_CASES = {

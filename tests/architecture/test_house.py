@@ -130,7 +130,6 @@ OFFERED = [
     ("shift", "--confusion", choices.ConfusionForm),
     ("tce", "--test", choices.CalibrationTest),
     ("tce", "--bin-sizes", choices.BinSizing),
-    ("simulate", "KIND", choices.Simulation),
     ("schema", "KIND", choices.ArtifactKind),
     ("boundary", "--engine", choices.EngineName),
 ]

@@ -37,7 +37,6 @@ MAY_LOAD = {
             "apply calibrator.json rows.parquet -q -o out.parquet",
             "apply sets.json classes.parquet -q -o out.parquet",
             "conformal classes.parquet --proba p_* -q",
-            "simulate gaussian --rows 1000 -q -o out.parquet",
         ],
     ),
     "what reads and shows": (READS | {"rich"}, ["boundary rows.csv --precision 0.3"]),

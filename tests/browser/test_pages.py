@@ -64,7 +64,6 @@ PAGES = {
     "sample": "sample b.json digits_new.csv --for precision --budget 50 -o label.csv",
     "export": "export b.json --to python -o rule.py --check digits_new.csv",
     "uncertainty": "uncertainty digits_proba_new.csv --members p_* -o rows.csv",
-    "simulate": "simulate posterior --rows 500 -o drawn.csv",
     "show": "show b.json",
     "show groups": "show groups.json",
     "show a calibrator": "show c.json",

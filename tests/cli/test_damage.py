@@ -125,7 +125,6 @@ SEEDED = {
     "conformal": ("conformal", "data.parquet"),
     "tce": ("tce", "data.parquet", "--bootstrap", "3"),
     "evaluate": ("evaluate", "calibrator.json", "data.parquet", "--bootstrap", "2"),
-    "simulate": ("simulate", "gaussian", "--rows", "3"),
 }
 
 
@@ -144,7 +143,7 @@ def seeded(prepared):
 @pytest.mark.parametrize("command", SEEDED)
 def test_seeds_range_from_0_to_the_largest(uqcli, command, tmp_path, monkeypatch):
     monkeypatch.setattr("uqcli.methods.calibrate.tree.FOREST_TREES", 5)
-    writes = command not in ("tce", "evaluate", "simulate")
+    writes = command not in ("tce", "evaluate")
     output = ("-o", tmp_path / "made.json") if writes else ()
     for seed in (0, 2**32 - 1, 2**32, MAX_SEED):  # scikit-learn's largest, and larger than numpy's integers
         outcome = uqcli(*SEEDED[command], "--seed", seed, *output)

@@ -147,6 +147,9 @@ def test_signals_at_the_start_of_the_program_end_it(signal_number, tmp_path):
     assert re.fullmatch(rb"error: [\w ]+; no output file was changed\n", process.stderr)
 
 
+UNCERTAINTY, MEMBERS = ["uncertainty", "members.csv", "--members", "a,b"], "a,b\n" + "0.5,0.25\n" * 9
+
+
 @pytest.mark.covering("faults", every=6)
 @pytest.mark.parametrize(
     ("signal_number", "moment"),
@@ -177,10 +180,11 @@ def test_signals_around_the_rename_report_the_written_files(signal_number, momen
             place(self, path, target)
 
         files.Temporary.move_into_place = interrupted
-        sys.argv = ["uqcli", "simulate", "posterior", "--rows", "9", "-o", "o.csv", "--report", "r.json"]
+        sys.argv = ["uqcli", *{UNCERTAINTY}, "-o", "o.csv", "--report", "r.json"]
         main()
         """
     )
+    (folder / "members.csv").write_text(MEMBERS)
     (folder / "o.csv").write_text("old")
     process = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, check=False)
     assert process.returncode == EXIT_CODES[signal_number]
@@ -197,16 +201,17 @@ def test_signals_around_the_rename_report_the_written_files(signal_number, momen
 
 def test_signals_after_the_end_of_the_run_change_nothing(tmp_path):
     code = textwrap.dedent(
-        """
+        f"""
         import atexit, os, signal, sys
         from uqcli.__main__ import main
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGXCPU):
             atexit.register(os.kill, os.getpid(), number)
-        sys.argv = ["uqcli", "simulate", "posterior", "--rows", "9", "-q", "-o", "o.csv"]
+        sys.argv = ["uqcli", *{UNCERTAINTY}, "-q", "-o", "o.csv"]
         main()
         """
     )
+    (tmp_path / "members.csv").write_text(MEMBERS)
     process = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
     assert (process.returncode, process.stderr) == (0, b"")
     assert (tmp_path / "o.csv").read_text().count("\n") == 10
@@ -250,7 +255,6 @@ def closing(*descriptors):
 
 RESULT_COMMANDS = {
     "apply": ["apply", "b.json", "fit.csv"],
-    "simulate": ["simulate", "posterior", "--rows", "9"],
     "uncertainty": ["uncertainty", "fit.csv", "--members", "[sl]*", "--overwrite"],
     "an artifact": ["bin", "fit.csv", "-o", "-"],
     "JSON": ["bin", "fit.csv", "--json"],

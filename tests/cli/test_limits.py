@@ -8,7 +8,6 @@ import pytest
 
 from uqcli import defaults
 from uqcli.api.boundary.boundary import find_boundary
-from uqcli.cli.app import run
 from uqcli.errors import UsageError
 from uqcli.exact import check_size, decimal, size
 from uqcli.jobs.calibrate.fit import CalibrationOptions
@@ -45,8 +44,8 @@ def test_exact_numbers_are_bounded_before_they_are_expanded(uqcli, number):
 
 
 def test_a_configured_number_of_many_digits_is_refused(uqcli, data, tmp_path):
-    (tmp_path / "uqcli.toml").write_text(f"[simulate]\nrows = {'9' * 5000}\n")
-    outcome = uqcli("simulate", "posterior")
+    (tmp_path / "uqcli.toml").write_text(f"[tce]\nn-bins = {'9' * 5000}\n")
+    outcome = uqcli("tce", data)
     assert outcome.code == 2
     assert "uqcli.toml" in outcome.err
 
@@ -117,11 +116,6 @@ def test_a_grid_of_too_many_cells_is_refused(uqcli, data):
         assert "cells" in outcome.err
 
 
-@pytest.mark.parametrize("rows", ["100000000000", "-1"])
-def test_rows_to_simulate_are_bounded(uqcli, rows):
-    assert uqcli("simulate", "gaussian", "--rows", rows).code == 2
-
-
 def test_the_api_also_bounds_numbers_of_bins():
     score, label = np.array([0.1, 0.4, 0.6, 0.9]), np.array([0, 1, 0, 1])
     with pytest.raises(UsageError):
@@ -159,5 +153,5 @@ def test_the_memory_of_ew_dpmt_is_checked_beforehand(uqcli, data, tmp_path, monk
     assert "ew-dpmt does not apply: it needs a table of " in str(all_algorithms.json["notes"])
 
 
-def test_the_largest_allowed_numbers_are_accepted():
-    assert run(["simulate", "gaussian", "--rows", "0", "--seed", str(defaults.MAX_SEED)]) == 0
+def test_the_largest_allowed_numbers_are_accepted(uqcli, data):
+    assert uqcli("conformal", data, "--seed", str(defaults.MAX_SEED), "-q").code == 0

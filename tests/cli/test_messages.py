@@ -49,7 +49,6 @@ def test_a_list_instead_of_one_value_is_an_error(uqcli, data, tmp_path, value):
 def test_rows_are_not_written_to_endings_of_other_formats(uqcli, data, artifact, tmp_path, name):
     for line in (
         ("apply", artifact, data),
-        ("simulate", "posterior", "--rows", "5"),
         ("boundary", data, "--precision", "0.5", "--frontier"),
     ):
         option = () if "--frontier" in line else ("-o",)

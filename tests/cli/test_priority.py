@@ -60,13 +60,12 @@ def test_rows_override_a_configured_grid_and_a_grid_overrides_configured_bins(uq
 def test_unused_configuration_breaks_no_command(uqcli, configure):
     configure(
         "[calibrate]\nn-bins = 5\nuncertainty-bins = 2\nfeatures = 'id'\nmax-depth = 2\nmin-leaf = 20\n"
-        "[simulate]\ntau = 2\n[conformal]\nby = 'id'\nalpha-by-class = '1=0.2'\nno-randomize = true\n"
+        "[conformal]\nby = 'id'\nalpha-by-class = '1=0.2'\nno-randomize = true\n"
         "[apply]\nuncertainty = 'uncertainty'\nno-empty = true\nproba = 'p_*'\n"
         "[evaluate]\nbootstrap = 3\nclasses = 'a,b'\n"
     )
     assert uqcli("calibrate", "data.parquet", "--method", "platt", "--bootstrap", "0", "-q").code == 0
     assert uqcli("calibrate", "data.parquet", "--method", "histogram", "--bootstrap", "0", "-q").code == 0
-    assert uqcli("simulate", "gaussian", "--rows", "1").code == 0
     for mode in ("marginal", "label-conditional"):
         assert uqcli("conformal", "data.parquet", "--mode", mode, "--method", "lac", "-q").code == 0
     arguments = ("--precision", "0.5", "--algorithm", "st", "-o", "st.json", "-q")
@@ -119,7 +118,6 @@ WITHOUT_EFFECT = [
     ("tce", "data.parquet", "--uncertainty", "uncertainty"),
     ("tce", "proba.parquet", "--proba", "p_*", "--score", "score"),
     ("conformal", "data.parquet", "--classes", "0,1"),
-    ("simulate", "gaussian", "--tau", "2"),
     ("boundary", "data.parquet", "--precision", "0.5", "--weight", "label", "--no-weight"),
 ]
 
@@ -185,7 +183,6 @@ def test_columns_can_be_configured_once_for_all_commands(uqcli, data, tmp_path, 
         assert outcome.code == 0, outcome.err
     for command in ("apply", "evaluate"):
         assert uqcli(command, "b.json", "renamed.parquet", "-q").code == 0
-    assert uqcli("simulate", "posterior", "--rows", "1").code == 0
     assert uqcli("tce", data, "--score", "score", "--label", "label", "-q").code == 0
     configure('score = "s"\nprecision = 0.5\n')
     refused = uqcli("tce", "renamed.parquet")

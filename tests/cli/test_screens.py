@@ -50,7 +50,6 @@ USUAL_COMMANDS = (
     "evaluate sets.json sets.json classes.csv",
     "evaluate sets.json classes.csv",
     "uncertainty rows.csv --members m_* -o u.csv --overwrite",
-    "simulate posterior --rows 100 -o simulated.csv",
     "show one.json",
     "show one.json two.json --on rows.csv",
     "show two.json",

@@ -35,6 +35,7 @@ CASES = {
     "fit fit.csv": (2, "did you mean boundary or calibrate?"),
     "boundaries fit.csv": (2, "did you mean boundary?"),
     "help boundary": (2, "give --help after the command"),
+    "simulate posterior --rows 5": (2, "take a file of sample_data/"),
     "sample rule.json fit.csv --for precision": (2, "neither --budget nor --plan"),
     "sample rule.json fit.csv --budget 5": (2, "Missing option '--for'. Choose from: precision, recall"),
     "sample rule.json fit.csv --plan 0.1": (2, "Missing option '--for'. Choose from: precision, recall"),

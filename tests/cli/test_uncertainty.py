@@ -1,10 +1,7 @@
-"""Tests of ``uqcli uncertainty`` and ``uqcli simulate``, which stream columns."""
-
-import json
+"""Tests of ``uqcli uncertainty``, which streams columns."""
 
 import numpy as np
 import polars as pl
-import pytest
 
 from uqcli.methods.stream.beta import from_beta
 from uqcli.methods.stream.members import from_members
@@ -60,37 +57,3 @@ def test_unusable_rows_are_kept_or_dropped(uqcli, tmp_path):
     assert uqcli("uncertainty", "d.csv", *options).code == 3
     assert uqcli("uncertainty", "d.csv", *options, "--on-invalid", "keep").out.splitlines()[2] == b",1,,,,,"
     assert len(uqcli("uncertainty", "d.csv", *options, "--on-invalid", "drop").out.splitlines()) == 2
-
-
-@pytest.mark.thorough
-def test_simulated_rows_depend_on_the_seed_only(uqcli, tmp_path):
-    options = ["simulate", "posterior", "--rows", "70000", "--gamma", "0.1,0.5"]
-    assert uqcli(*options, "-o", "a.parquet", "-q").code == 0
-    assert uqcli(*options, "-o", "b.csv", "-q", "--threads", "1").code == 0
-    assert uqcli(*options, "--seed", "1", "-o", "c.parquet", "-q").code == 0
-    a, b, c = pl.read_parquet("a.parquet"), pl.read_csv("b.csv"), pl.read_parquet("c.parquet")
-    assert a.columns[:2] == ["score", "uncertainty"]
-    assert a.equals(b)
-    assert not a.equals(c)
-    recomputed = from_beta(a["alpha1"].to_numpy(), a["alpha0"].to_numpy())
-    np.testing.assert_array_equal(a["uncertainty"], recomputed.beta_entropy)
-    assert uqcli("boundary", "a.parquet", "--precision", "0.6", "-q").code == 0
-    assert uqcli("simulate", "posterior", "--rows", "0").out.startswith(b"score,uncertainty")
-
-
-def test_the_report_of_a_posterior_network_has_the_expected_positive_rate(uqcli, tmp_path):
-    """Without undersampling the bias has a closed form [UB Theorem 3.1(b)]."""
-    options = ["--rows", "50", "--tau", "1", "--omega", "0.4", "--nu", "3", "--gamma", "0.25,0.01"]
-    assert uqcli("simulate", "posterior", *options, "-q", "-o", "a.csv", "--report", "a.json").code == 0
-    curves = json.loads((tmp_path / "a.json").read_text())["curves"]
-    assert [curve["gamma"] for curve in curves] == [0.01, 0.25]
-    for curve in curves:
-        score, gamma = np.array(curve["score"]), curve["gamma"]
-        bias = (score * (3 - 1) + 0.4 - 0.25 * 3) * gamma / (1 + 3 * gamma)
-        np.testing.assert_allclose(curve["expected_positivity"], score - bias, atol=1e-9)
-    assert uqcli("simulate", "posterior", *options, "-q", "-o", "a.csv", "--report", "a.html").code == 0
-    page = (tmp_path / "a.html").read_text()
-    assert "gamma 0.01 (200 training rows)" in page
-    assert "gamma 0.25 (8 training rows)" in page
-    assert uqcli("simulate", "gaussian", "-q", "-o", "a.csv", "--report", "b.json").code == 0
-    assert "curves" not in json.loads((tmp_path / "b.json").read_text())

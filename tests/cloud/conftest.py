@@ -169,6 +169,12 @@ def frame_of(rows, seed=7):
     return sample_frame(rows, seed).select("score", "uncertainty", "label")
 
 
+def uncertainty_line(path, rows):
+    """Write rows of two members to a local file, and return a command line that reads them."""
+    path.write_text("a,b\n" + "0.5,0.25\n" * rows)
+    return ["uncertainty", str(path), "--members", "a,b", "-q"]
+
+
 def file_bytes(frame, suffix):
     """Write a frame to the bytes of a file."""
     import gzip

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.cloud.conftest import file_bytes, frame_of
+from tests.cloud.conftest import file_bytes, frame_of, uncertainty_line
 from uqcli.stores import limits
 from uqcli.stores.objects import StoredObject, _Ranges
 
@@ -187,19 +187,21 @@ def replace_then_read(bucket):
 
 
 @pytest.mark.parametrize("max_put", [0, 1 << 22], ids=["copied", "put"])
-def test_interrupted_uploads_keep_the_old_object(uqcli, bucket, short_limits, proxied, monkeypatch, max_put):
+def test_interrupted_uploads_keep_the_old_object(
+    uqcli, bucket, short_limits, proxied, tmp_path, monkeypatch, max_put
+):
     monkeypatch.setattr(limits, "ATTEMPTS", 1)
     monkeypatch.setattr(limits, "MAX_PUT_BYTES", max_put)
     bucket.put("o.csv", b"old")
     address = f"{bucket}/o.csv"
     with proxied(up=20_000):
-        outcome = uqcli("simulate", "posterior", "--rows", "9999", "-q", "-o", address)
+        outcome = uqcli(*uncertainty_line(tmp_path / "members.csv", 9999), "-o", address)
     assert_failed(outcome, address, "the connection failed or was cut")
     assert bucket.get("o.csv") == b"old"
     assert bucket.key_names() == ["o.csv"]
 
 
-def test_an_incomplete_upload_is_not_copied(uqcli, bucket, monkeypatch):
+def test_an_incomplete_upload_is_not_copied(uqcli, bucket, tmp_path, monkeypatch):
     def write_ten_bytes(path, store, waiting, kind):
         with store.open_output_stream(waiting, compression=None) as sink:
             sink.write(path.read_bytes()[:10])
@@ -208,7 +210,8 @@ def test_an_incomplete_upload_is_not_copied(uqcli, bucket, monkeypatch):
     monkeypatch.setattr("uqcli.stores.upload._send", write_ten_bytes)
     bucket.put("o.csv", b"old")
     address = f"{bucket}/o.csv"
-    assert_failed(uqcli("simulate", "posterior", "--rows", "99", "-q", "-o", address), address, "10 of")
+    line = uncertainty_line(tmp_path / "members.csv", 99)
+    assert_failed(uqcli(*line, "-o", address), address, "10 of")
     assert bucket.key_names() == ["o.csv"]
     assert bucket.get("o.csv") == b"old"
 
@@ -256,13 +259,12 @@ def test_termination_while_reading_changes_no_object(bucket, rule, proxied):
 
 @pytest.mark.covering("faults", every=2)
 @pytest.mark.parametrize("max_put", [0, 1 << 22], ids=["copied", "put"])
-def test_termination_while_writing_reports_the_object(bucket, proxied, max_put):
+def test_termination_while_writing_reports_the_object(bucket, proxied, tmp_path, max_put):
     bucket.put("o.csv", b"old")
     address = f"{bucket}/o.csv"
     with proxied(up=20_000, stall=True) as proxy:
-        errors = errors_when_terminated(
-            proxy, ["simulate", "posterior", "--rows", "9999", "-q", "-o", address], max_put
-        )
+        line = uncertainty_line(tmp_path / "members.csv", 9999)
+        errors = errors_when_terminated(proxy, [*line, "-o", address], max_put)
     message = f"may be written: '{address}'" if max_put else "no output file was changed"
     assert errors == f"error: terminated; {message}\n"
     assert bucket.get("o.csv") == b"old"

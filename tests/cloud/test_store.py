@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.cloud.conftest import file_bytes, frame_of
+from tests.cloud.conftest import file_bytes, frame_of, uncertainty_line
 from uqcli.errors import DataError
 from uqcli.stores import filesystem, limits, upload
 from uqcli.stores.address import Address
@@ -222,11 +222,11 @@ def test_a_folder_is_read_though_those_above_are_closed(uqcli, bucket, folder, m
     assert uqcli("tce", f"{stored}/day={DAYS[0]}", "--bootstrap", "0").code == 0
 
 
-def test_objects_too_large_to_copy_are_refused_beforehand(uqcli, bucket, monkeypatch):
+def test_objects_too_large_to_copy_are_refused_beforehand(uqcli, bucket, tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "MAX_PUT_BYTES", 0)
     monkeypatch.setattr(limits, "MAX_COPIED_BYTES", 100)
     bucket.put("o.csv", b"old")
-    outcome = uqcli("simulate", "posterior", "--rows", "99", "-q", "-o", f"{bucket}/o.csv")
+    outcome = uqcli(*uncertainty_line(tmp_path / "members.csv", 99), "-o", f"{bucket}/o.csv")
     assert outcome.code == 3
     assert re.search(r"it has \d+ bytes; expected at most 100", outcome.err)
     assert bucket.key_names() == ["o.csv"]
@@ -284,8 +284,9 @@ def test_hidden_objects_are_beside_their_targets():
     assert Address.parse("s3://b/d.csv").beside(".x").path == "b/.x"
 
 
-def test_no_upload_is_left_at_the_end(uqcli, bucket, monkeypatch):
+def test_no_upload_is_left_at_the_end(uqcli, bucket, tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "MAX_PUT_BYTES", 0)
-    assert uqcli("simulate", "posterior", "--rows", "99", "-q", "-o", f"{bucket}/out/o.csv").code == 0
+    line = uncertainty_line(tmp_path / "members.csv", 99)
+    assert uqcli(*line, "-o", f"{bucket}/out/o.csv").code == 0
     assert not upload._hidden
     assert [key for key in bucket.key_names() if not key.endswith("/")] == ["out/o.csv"]

@@ -39,7 +39,6 @@ BASES = {
     "sample": "sample boundary_default.json rows.csv --for recall --budget 20",
     "watch": "watch boundary_default.json rows.csv",
     "uncertainty": "uncertainty members.csv --members m_*",
-    "simulate": "simulate posterior --rows 100",
     "show": "show boundary_default.json",
     "export": "export boundary_default.json --to python",
     "schema": "schema boundary",
@@ -64,7 +63,7 @@ SEMICOLONS = tuple(
     line.replace("fit.parquet", "semi.csv").replace("rows.csv", "semi.csv") for line in BASES.values()
 )
 NOT_LABELLED = "watch boundary_default.json unlabelled.csv --calibrator calibrator_beta.json"
-ROW_FILES = tuple(f"{BASES[name]} -o out.csv" for name in ("apply", "sample", "uncertainty", "simulate"))
+ROW_FILES = tuple(f"{BASES[name]} -o out.csv" for name in ("apply", "sample", "uncertainty"))
 GATES = {
     "tce": "tce > 99",
     "calibrate": "after.ece > 0.9",
@@ -117,7 +116,6 @@ VALUES = {
     "--format": ["--format csv"],
     "--frontier": ["--frontier frontier.csv"],
     "--gain": ["--gain age --cost hours_per_week"],
-    "--gamma": ["--gamma 0.1,0.2"],
     "--grid": ["boundary --grid grid_shared.json --precision 0.6"],
     "--json": ["--json", *(f"{line} --json" for line in ROW_FILES)],
     "--keep-labelled": [
@@ -147,11 +145,8 @@ VALUES = {
     "--no-empty": ["--no-empty -o rows_out.csv"],
     "--no-randomize": [f"{SETS} --no-randomize"],
     "--no-weight": ["--no-weight"],
-    "--noise": ["simulate gaussian --rows 100 --noise 1"],
-    "--nu": ["--nu 2"],
     "--decimal": ["--decimal ,"],
     "--null-value": ["--null-value NA"],
-    "--omega": ["--omega 0.4"],
     "--on": ["--labels labels.csv --on id --label truth --json"],
     "--on-invalid": ["--on-invalid drop", "--on-invalid keep"],
     "--only-selected": ["--only-selected"],
@@ -166,7 +161,6 @@ VALUES = {
     "--positive": ["--positive 1"],
     "--precision": ["--precision 0.6,0.8"],
     "--prefix": ["--prefix new_"],
-    "--prevalence": ["simulate gaussian --rows 100 --prevalence 0.3"],
     "--prior": ["--estimator known --prior 0.6,0.4", "--prior 1,1"],
     "--proba": [f"{line} --proba p_*" for line in BY_CLASS],
     "--quiet": ["--quiet"],
@@ -175,7 +169,6 @@ VALUES = {
     "--report": [" ".join(f"--report r.{ending}" for ending in ("json", "md", "csv", "xml", "prom")),
                  "--report r.html"],
     "--review": ["--review 5%"],
-    "--rows": ["--rows 5"],
     "--run-length": ["--run-length 50"],
     "--sampling-weight": ["--sampling-weight sampling"],
     "--score": ["--score ensemble_score", "--score nothing"],
@@ -189,14 +182,11 @@ VALUES = {
     "--strict": ["--state state_batches.json --strict"],
     "--table": ["--to sql --table scored"],
     "--target": ["--estimator em", f"{SETS} --mode label-shift --target new_classes.csv"],
-    "--tau": ["--tau 3"],
     "--test": ["tce fit.parquet --test t", "calibrate fit.parquet --test rows.csv"],
     "--threads": ["--threads 1"],
     "--title": ["--title Alerts --report r.md"],
     "--to": ["--to sql", "--to onnx -o rule.onnx"],
     "--top": ["--top 5"],
-    "--train-prevalence": ["simulate gaussian --rows 100 --train-prevalence 0.3"],
-    "--train-rows": ["simulate gaussian --rows 100 --train-rows 200"],
     "--tree-data": [f"{TREE} --features age --tree-data rows.csv --min-leaf 20"],
     "--uncertainty": ["--uncertainty ensemble_uncertainty", f"{MIST} --uncertainty ensemble_uncertainty"],
     "--uncertainty-bins": ["--uncertainty-bins 2", f"{MIST} --uncertainty-bins 2"],
@@ -204,7 +194,6 @@ VALUES = {
     "--union": ["--union"],
     "--verbose": ["--verbose"],
     "--weight": ["--weight weight"],
-    "--xi": ["--xi 0.3"],
 }  # fmt: skip
 """Values of each option, after the usual line of its commands; or whole lines, which name their command."""
 

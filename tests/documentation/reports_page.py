@@ -62,7 +62,6 @@ def sample_runs(folder):
             *("sample", rule_files["b"], binary[1], "--for", "precision", "--budget", "20"),
             *("-o", str(folder / "label.csv")),
         ],
-        "simulate": ["simulate", "gaussian", "--rows", "1000", "-o", str(folder / "drawn.csv")],
         "show": ["show", rule_files["b"]],
         "show, two rule files": ["show", rule_files["b"], rule_files["d"], "--on", binary[1]],
     }

@@ -86,6 +86,5 @@ def lines(folder, sizes=SIZES):
             Line(
                 "uncertainty", ("uncertainty", csv, "--members", "[sl][ca][ob][re]*", "--overwrite"), "o.csv"
             ),
-            Line("simulate", ("simulate", "posterior", "--rows", str(sizes[size])), "o.parquet"),
         ]
     return all_lines

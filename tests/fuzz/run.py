@@ -223,7 +223,7 @@ class Fuzzer:
         lines = lines_reading(valid_table, self.folder) + lines_with_artifact(
             mutate.pick(self.random, rule_files), self.folder
         )
-        line = mutate.pick(self.random, [*lines, ["simulate", "gaussian", "--rows", "5"], ["schema", "grid"]])
+        line = mutate.pick(self.random, [*lines, ["schema", "grid"]])
         return line, line[0]
 
     def _without_huge_numbers(self, content: bytes) -> bytes:

@@ -15,8 +15,16 @@ export PATH="$place/venv/bin:$PATH"
 python -c "import sys, uqcli; assert uqcli.__file__.startswith(sys.prefix), uqcli.__file__"
 python -c "import importlib.metadata as m; names = m.packages_distributions(); assert 'tests' not in names, names"
 
-uqcli simulate posterior --rows 20000 -q -o drawn.parquet
-uqcli uncertainty drawn.parquet --alpha1 alpha1 --alpha0 alpha0 --overwrite -q -o scored.parquet
+python -c "
+import numpy as np
+import polars as pl
+random = np.random.default_rng(0)
+rate = random.beta(1, 3, 20_000)
+positives = random.binomial(40, rate)
+columns = {'alpha1': positives + 1, 'alpha0': 41 - positives, 'label': random.random(20_000) < rate}
+pl.DataFrame(columns).write_parquet('drawn.parquet')
+"
+uqcli uncertainty drawn.parquet --alpha1 alpha1 --alpha0 alpha0 -q -o scored.parquet
 uqcli boundary scored.parquet --precision 0.7 -q -o boundary.json
 uqcli show boundary.json | grep -q 'precision >= 0.7'
 uqcli apply boundary.json scored.parquet -q -o decided.csv

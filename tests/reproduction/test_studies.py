@@ -1,4 +1,4 @@
-"""Tests of the computations of studies, and that the library gives the rows of the commands."""
+"""Tests of the computations of studies."""
 
 import numpy as np
 import polars as pl
@@ -8,7 +8,8 @@ import uqcli
 from reproduction import census
 from reproduction.classes import GaussianClasses
 from reproduction.gaussian import MetricsCache
-from reproduction.library import draw
+from reproduction.generators.posterior import ExpectedCurve, PosteriorModel
+from reproduction.library import write
 from reproduction.program import Program, recalls
 from reproduction.studies import bias, recalibration, shift, undersampling
 from reproduction.study import Status
@@ -17,16 +18,6 @@ from reproduction.study import Status
 @pytest.fixture
 def program(tmp_path):
     return Program(folder=tmp_path)
-
-
-def test_rows_drawn_by_the_library_equal_those_of_the_command(program):
-    options = ("--prevalence", 0.3, "--noise", 0.1, "--rows", 200, "--seed", 7)
-    program.run("simulate", "gaussian", *options, "-o", "command.parquet")
-    draw(program.folder / "library.parquet", "gaussian", 200, 7, prevalence=0.3, noise=0.1)
-    from_command, from_library = (
-        pl.read_parquet(program.folder / f"{name}.parquet") for name in ("command", "library")
-    )
-    assert from_command.equals(from_library.select(from_command.columns))
 
 
 @pytest.mark.thorough
@@ -54,7 +45,7 @@ def test_seeds_measured_together_equal_seeds_measured_one_by_one(program):
 @pytest.mark.thorough
 def test_recalls_are_given_by_name_of_the_boundary(program):
     assert recalls(program, "rows.parquet") == {}
-    draw(program.folder / "rows.parquet", "posterior", 2_000, 0)
+    write(program.folder / "rows.parquet", PosteriorModel().draw(2_000))
     program.run("boundary", "rows.parquet", "--recall", 0.5, "-o", "one.json")
     recall_by_boundary = recalls(program, "rows.parquet")
     assert list(recall_by_boundary) == ["one"]
@@ -160,7 +151,9 @@ def test_a_missing_trend_is_reported():
 
 
 def test_the_curve_of_the_theorem_is_interpolated():
-    curve = {"score": [0.1, 0.3], "expected_positivity": [0.05, 0.25]}
+    curve = ExpectedCurve(
+        gamma=0.1, evidence=20, score=np.array([0.1, 0.3]), positivity=np.array([0.05, 0.25])
+    )
     assert bias._expected(curve, 0.2) == pytest.approx(0.15)
 
 

@@ -4,8 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from uqcli.draws import ROWS_PER_BLOCK, Purpose, blocks
-from uqcli.methods.stream.posterior import PosteriorModel, draw, expected_positivity
+from reproduction.generators.posterior import PosteriorModel, expected_positivity
 
 
 def all_evidence(n):
@@ -45,19 +44,14 @@ def test_weak_priors_and_much_evidence_stay_finite():
     assert (np.diff(result) > 0).all()
 
 
-def simulated(model, rows=200_000, seed=0):
-    random = np.random.default_rng(seed)
-    return draw(model, rows, random)
-
-
 def test_the_expected_positive_rate_is_the_mean_true_rate():
-    rows = simulated(PosteriorModel(tau=3.0, gammas=(0.25,)))
-    for score in np.unique(rows.score):
-        inside = rows.score == score
+    rows = PosteriorModel(tau=3.0, gammas=(0.25,)).draw(200_000)
+    for score in np.unique(rows["score"]):
+        inside = rows["score"] == score
         if inside.sum() > 500:
-            expected = rows.expected_positivity[inside][0]
-            error = rows.true_positivity[inside].std() / np.sqrt(inside.sum())
-            assert abs(rows.true_positivity[inside].mean() - expected) < 4.5 * error
+            expected = rows["expected_positivity"][inside][0]
+            error = rows["true_positivity"][inside].std() / np.sqrt(inside.sum())
+            assert abs(rows["true_positivity"][inside].mean() - expected) < 4.5 * error
 
 
 @pytest.mark.parametrize("gamma", [0.02, 0.1, 0.5])
@@ -65,9 +59,9 @@ def test_the_positive_rate_rises_with_the_score_at_fixed_gamma(gamma):
     model = PosteriorModel(tau=3.0, gammas=(gamma,))
     evidence, positive_evidence = all_evidence(model.evidence()[0])
     assert (np.diff(expected_positivity(model, evidence, positive_evidence)) > 0).all()
-    rows = simulated(model)
-    groups = np.digitize(rows.score, np.quantile(rows.score, [0.25, 0.5, 0.75]))
-    rates = [rows.label[groups == group].mean() for group in np.unique(groups)]
+    rows = model.draw(200_000)
+    groups = np.digitize(rows["score"], np.quantile(rows["score"], [0.25, 0.5, 0.75]))
+    rates = [rows["label"][groups == group].mean() for group in np.unique(groups)]
     assert rates == sorted(rates)
 
 
@@ -78,31 +72,19 @@ def test_overestimation_grows_with_tau():
         evidence, positive_evidence = all_evidence(model.evidence()[0])
         score = (model.prior * model.omega + positive_evidence) / (model.prior + evidence)
         overestimation.append(score - expected_positivity(model, evidence, positive_evidence))
-        rows = simulated(model, rows=50_000)
-        top = rows.score > 0.7
-        excess = rows.score[top] - rows.label[top]
+        rows = model.draw(50_000)
+        top = rows["score"] > 0.7
+        excess = rows["score"][top] - rows["label"][top]
         assert tau == 1.0 or excess.mean() > 3 * excess.std() / np.sqrt(top.sum())
     assert (np.diff(np.array(overestimation), axis=0) > 0).all()
 
 
 def test_positive_rates_differ_by_uncertainty_at_high_scores():
     model = PosteriorModel(tau=3.0, xi=0.25, gammas=(0.01, 0.25))
-    rows = simulated(model)
-    certain = rows.evidence == rows.evidence.max()
+    rows = model.draw(200_000)
+    certain = rows["evidence"] == rows["evidence"].max()
     gaps = []
     for low, high in ((0.2, 0.4), (0.75, 0.95)):
-        inside = (rows.score >= low) & (rows.score < high)
-        gaps.append(rows.label[inside & certain].mean() - rows.label[inside & ~certain].mean())
+        inside = (rows["score"] >= low) & (rows["score"] < high)
+        gaps.append(rows["label"][inside & certain].mean() - rows["label"][inside & ~certain].mean())
     assert gaps[1] > gaps[0] + 0.02
-
-
-def test_draws_do_not_depend_on_the_number_of_rows_after_them():
-    def first_draws(rows):
-        return [random.random(3).tolist() for _, random in blocks(rows, 7, Purpose.SIMULATE)]
-
-    assert [size for size, _ in blocks(2 * ROWS_PER_BLOCK + 5, 7, Purpose.SIMULATE)] == [
-        ROWS_PER_BLOCK,
-        ROWS_PER_BLOCK,
-        5,
-    ]
-    assert first_draws(3 * ROWS_PER_BLOCK)[:1] == first_draws(10)

@@ -43,7 +43,6 @@ COMMANDS: Final = (
     "export",
     "schema",
     "uncertainty",
-    "simulate",
 )
 """Command names in the order of the help; each is a function in a module of its name."""
 

@@ -52,10 +52,6 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "uqcli uncertainty ensemble.csv --members 'm_*' -o rows.parquet",
             "uqcli uncertainty beta.csv --alpha1 a --alpha0 b -o rows.csv",
         ),
-        "simulate": (
-            "uqcli simulate posterior --rows 1000 -o drawn.parquet",
-            "uqcli simulate gaussian --rows 1000 --seed 7 -o drawn.csv",
-        ),
         "show": (
             "uqcli show boundary.json",
             "uqcli show old.json boundary.json --on new.csv",
@@ -88,7 +84,7 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
                 "export",
                 "schema",
             ),
-            "Where do I get uncertainties, or data to try?": ("uncertainty", "simulate"),
+            "Where do I get uncertainties?": ("uncertainty",),
         }.items()
         for name in names
     }

@@ -307,7 +307,6 @@ GATES: Final = {
     "sample": "width > 0.1",
     "uncertainty": "rows < 1000",
     "export": "differences > 0",
-    "simulate": "positives < 100",
     "show": "differences > 0",
 }
 """A check that separates good from bad results of each command."""

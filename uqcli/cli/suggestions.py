@@ -24,6 +24,12 @@ _COMMANDS: Final = {
 }
 """Commands to suggest for names that other programs use."""
 
+_REMOVED: Final = {
+    "simulate": "to try uqcli, take a file of sample_data/ in its source code, such as "
+    "sample_data/census_calibration.parquet, which sample_data/README.md describes",
+}
+"""What to do in place of commands of earlier versions."""
+
 _OPTIONS: Final = {
     "--threshold": ("--precision", "--recall", "--max-fpr", "--max-selected"),
     "--cutoff": ("--precision", "--recall", "--max-fpr", "--max-selected"),
@@ -51,6 +57,8 @@ def meant_command(word: str, commands: Iterable[str]) -> str:
     """Return what to type in place of a word that is no command; empty if that is unknown."""
     if word == "help":
         return "give --help after the command"
+    if word in _REMOVED:
+        return _REMOVED[word]
     return _did_you_mean(_COMMANDS.get(word) or _similar(word, list(commands)))
 
 

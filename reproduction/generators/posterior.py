@@ -1,13 +1,15 @@
-"""Simulate a posterior network trained on undersampled negatives [UB sec. 3, app. E]."""
+"""Scores and uncertainties of a posterior network trained on undersampled negatives [UB sec. 3, app. E]."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from uqcli import defaults
-from uqcli.counts import Bools, Floats, Ints
-from uqcli.errors import UsageError
-from uqcli.records import dataclass
+from reproduction.generators.blocks import Columns, draw_blocks
+from uqcli.counts import Floats, Ints
+from uqcli.draws import Purpose
+from uqcli.methods.stream.beta import beta_entropy
 
 _QUADRATURE_NODES = 601
 
@@ -31,85 +33,55 @@ class PosteriorModel:
         at least 1. A higher gamma means a higher uncertainty.
     """
 
-    tau: float = defaults.TAU
-    omega: float = defaults.OMEGA
-    xi: float = defaults.XI
-    prior: float = defaults.PRIOR
-    nu: float = defaults.NU
-    gammas: tuple[float, ...] = defaults.GAMMAS
-
-    def check(self) -> None:
-        """Refuse parameters out of range.
-
-        Raises
-        ------
-        UsageError
-            A parameter is out of range.
-        """
-        for name, value in (("omega", self.omega), ("xi", self.xi)):
-            if not 0 < value < 1:
-                raise UsageError(f"{name} is {value:g}", expected="a number between 0 and 1")
-        positive = [("tau", self.tau), ("prior", self.prior), ("nu", self.nu)]
-        positive += [("gamma", gamma) for gamma in self.gammas]
-        for name, value in positive:
-            if not 1e-9 <= value <= 1e9:
-                raise UsageError(f"{name} is {value:g}", expected="a number from 1e-9 to 1e9")
-        if max(self.evidence()) > 10**7:
-            raise UsageError("a gamma gives more than 10,000,000 training rows", expected="a larger gamma")
+    tau: float = 3.0
+    omega: float = 0.5
+    xi: float = 0.25
+    prior: float = 2.0
+    nu: float = 4.0
+    gammas: tuple[float, ...] = (0.01, 0.05, 0.25)
 
     def evidence(self) -> list[int]:
         """Return the training rows per region, for each gamma."""
         return [max(1, round(self.prior / gamma)) for gamma in self.gammas]
 
+    def draw(self, rows: int, seed: int = 0) -> Columns:
+        """Draw rows.
 
-@dataclass(frozen=True, kw_only=True)
-class PosteriorRows:
-    """Simulated rows, each of shape (n,).
+        Returns
+        -------
+        Columns
+            score
+                Mean of Beta(alpha1, alpha0), the model's posterior.
+            uncertainty
+                Differential entropy of that distribution in nats.
+            evidence
+                Training rows of the row's region.
+            alpha1, alpha0
+            label
+            true_positivity
+                True probability of a positive label.
+            expected_positivity
+                Expected true probability given the training rows of the region.
+        """
+        return draw_blocks(self._draw_block, rows, seed, Purpose.SIMULATE)
 
-    Attributes
-    ----------
-    evidence
-        Training rows of the row's region.
-    score
-        Mean of Beta(alpha1, alpha0), the model's posterior.
-    true_positivity
-        True probability of a positive label.
-    expected_positivity
-        Expected true probability given the training rows of the region.
-    """
-
-    evidence: Ints
-    alpha1: Floats
-    alpha0: Floats
-    score: Floats
-    label: Bools
-    true_positivity: Floats
-    expected_positivity: Floats
-
-
-def draw(model: PosteriorModel, rows: int, random: np.random.Generator) -> PosteriorRows:
-    """Simulate rows.
-
-    Parameters
-    ----------
-    model
-        Validated parameters.
-    """
-    evidence = np.array(model.evidence(), dtype=np.int64)[random.integers(0, len(model.gammas), rows)]
-    strength = model.nu * model.prior
-    truth = random.beta(strength * model.xi, strength * (1 - model.xi), rows)
-    positive_evidence = random.binomial(evidence, model.tau * truth / (1 + (model.tau - 1) * truth))
-    alpha1: Floats = (model.prior * model.omega + positive_evidence).astype(np.float64)
-    alpha0: Floats = (model.prior * (1 - model.omega) + evidence - positive_evidence).astype(np.float64)
-    return PosteriorRows(
-        evidence=evidence,
-        alpha1=alpha1,
-        alpha0=alpha0,
-        score=alpha1 / (alpha1 + alpha0),
-        label=random.random(rows) < truth,
-        true_positivity=truth,
-        expected_positivity=expected_positivity(model, evidence, positive_evidence),
-    )
+    def _draw_block(self, rows: int, random: np.random.Generator) -> Columns:
+        evidence = np.array(self.evidence(), dtype=np.int64)[random.integers(0, len(self.gammas), rows)]
+        strength = self.nu * self.prior
+        truth = random.beta(strength * self.xi, strength * (1 - self.xi), rows)
+        positive_evidence = random.binomial(evidence, self.tau * truth / (1 + (self.tau - 1) * truth))
+        alpha1 = (self.prior * self.omega + positive_evidence).astype(np.float64)
+        alpha0 = (self.prior * (1 - self.omega) + evidence - positive_evidence).astype(np.float64)
+        return {
+            "score": alpha1 / (alpha1 + alpha0),
+            "uncertainty": beta_entropy(alpha1, alpha0),
+            "evidence": evidence,
+            "alpha1": alpha1,
+            "alpha0": alpha0,
+            "label": random.random(rows) < truth,
+            "true_positivity": truth,
+            "expected_positivity": expected_positivity(self, evidence, positive_evidence),
+        }
 
 
 def expected_positivity(model: PosteriorModel, evidence: Ints, positive_evidence: Ints) -> Floats:

@@ -1,0 +1,1 @@
+"""Generators of rows with known truth, for the studies and the tests."""
