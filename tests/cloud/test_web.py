@@ -172,7 +172,11 @@ def test_secrets_of_addresses_are_not_printed(uqcli, web, tmp_path):
 @pytest.mark.parametrize("scheme", ["http", "s3", "az", "hdfs"])
 def test_users_and_passwords_in_addresses_are_refused_and_not_printed(uqcli, scheme, tmp_path):
     address = f"{scheme}://me:secret@host/a.csv"
-    for line in (("tce", address), ("bin", address), ("bin", "d.csv", "-o", address)):
+    for line in (
+        ("tce", address),
+        ("bin", address),
+        ("uncertainty", "d.csv", "--members", "a,b", "-o", address),
+    ):
         outcome = uqcli(*line, "--report", "r.xml")
         assert outcome.code == 3, line
         assert "secret" not in outcome.err + (tmp_path / "r.xml").read_text()
