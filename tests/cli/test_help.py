@@ -58,10 +58,34 @@ def test_help_begins_with_its_examples(command, uqcli):
     assert not any(line.startswith("╭") for line in lines[:position])
 
 
+LAST_ROWS = {
+    "bin": {"--binning": {"equi-span"}},
+    "boundary": {"--algorithm": {"ew-dpmt", "mist", "gmt", "hr"}, "--binning": {"equi-span"}},
+    "calibrate": {"--partitioner": {"forest"}, "--split": {"auc"}},
+    "tce": {"--test": {"t"}, "--bin-sizes": {"paper"}},
+}
+"""Options of the last panel by command, with values that stand nowhere before it."""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_is_from_the_papers_is_in_the_last_panel(command, uqcli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    text = uqcli(command, "--help").out.decode()
+    before, _, last = text.partition("─ From the papers ─")
+    options = LAST_ROWS.get(command, {})
+    assert re.findall(r"^│ (--[\w-]+)", last, flags=re.MULTILINE) == list(options)
+    assert "╭" not in last
+    for option, values in options.items():
+        (row,) = re.findall(rf"^│ {option} .*$", last, flags=re.MULTILINE)
+        assert values <= set(re.findall(r"[\w-]+", row))
+        rows = re.findall(rf"^│ {option}\b(?!-).*$", before, flags=re.MULTILINE)
+        assert not any(values & set(re.findall(r"[\w-]+", row)) for row in rows)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_options_are_grouped_in_panels(command, uqcli):
     text = uqcli(command, "--help").out.decode()
-    assert "─ Run ─" in text
+    assert "─ Reading and running ─" in text
     assert len(re.findall(r"^╭─ ", text, flags=re.MULTILINE)) >= 2
 
 

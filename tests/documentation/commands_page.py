@@ -6,6 +6,7 @@ import typer
 
 from uqcli.cli.app import program
 from uqcli.cli.examples import EXAMPLES
+from uqcli.cli.groups import PAPERS
 
 SHARED_BY = 4
 """Number of commands with an identical option from which it counts as shared."""
@@ -22,7 +23,7 @@ def commands_page():
     """Describe all commands."""
     group = typer.main.get_command(program())
     rows = {
-        name: [_option(option) for option in _of_kind(command, "option")]
+        name: [_option(option, command) for option in _of_kind(command, "option")]
         for name, command in group.commands.items()
     }
     uses = Counter(row for options in rows.values() for row in options)
@@ -45,7 +46,7 @@ def _of_kind(command, kind):
 def _command(name, command, rows, shared):
     arguments = _of_kind(command, "argument")
     usage = " ".join(["uqcli", name, "[OPTIONS]", *(argument.metavar for argument in arguments)])
-    summary, _ = command.help.split("\n\n\b\n")
+    summary, _ = command.help.split("\n\nExamples:\n")
     lines = [f"## `{usage}`", "", summary, "", "```sh", *EXAMPLES[name], "```", ""]
     lines += [f"- `{argument.metavar}`: {argument.help}" for argument in arguments]
     own_rows = [row for row in rows if row not in shared]
@@ -60,7 +61,7 @@ def _shared(group, shared):
     panels = {}
     for command in group.commands.values():
         for option in _of_kind(command, "option"):
-            row = _option(option)
+            row = _option(option, command)
             if row in shared:
                 panels.setdefault(option.rich_help_panel or "Options", {})[row] = None
     lines = ["## Shared options", ""]
@@ -69,12 +70,15 @@ def _shared(group, shared):
     return "\n".join(lines)
 
 
-def _option(option):
+def _option(option, command):
     names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
     value = "" if option.is_flag else f" {_choices(option) or option.metavar}"
     default = option.default
     shown = "" if default in (None, False, "") or option.show_default is False else f"`{default}`"
-    return f"| {names}{_escaped(value)} | {shown} | {option.help} |"
+    of_papers = command.callback.of_papers.get(option.name)
+    text = option.help.replace(f"; more: {PAPERS}", "")
+    text += f" {PAPERS}: {of_papers}" if of_papers else ""
+    return f"| {names}{_escaped(value)} | {shown} | {text} |"
 
 
 def _escaped(value):

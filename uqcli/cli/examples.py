@@ -93,13 +93,11 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def with_examples(name: str, summary: str | None) -> str:
-    r"""Build the help of a command: summary and examples; ``\b`` keeps typer from rewrapping them.
+    """Build the help of a command: summary and examples.
 
     Parameters
     ----------
     summary
         Docstring of the command; None under ``PYTHONOPTIMIZE=2``.
     """
-    return "\n\n".join(
-        [(summary or "").strip(), "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[name])]
-    )
+    return "\n\n".join([(summary or "").strip(), "Examples:\n" + "\n".join(EXAMPLES[name])])

@@ -10,14 +10,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import MISSING, Field, field, fields, is_dataclass
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
+RUN: Final = "Reading and running"
+PAPERS: Final = "From the papers"
+"""Last panel of a help: options, and further values of options, that reproduce papers."""
+
 
 def option(
-    metavar: str | None, text: str | Mapping[str, str], default: Any = None, *, also: str = "", **more: Any
+    metavar: str | None,
+    text: str | Mapping[str, str],
+    default: Any = None,
+    *,
+    also: str = "",
+    panel: str | None = None,
+    papers: str = "",
+    **more: Any,
 ) -> Any:
     """Declare a field of a group: an option with a value.
 
@@ -29,18 +41,23 @@ def option(
         Help text, or texts by command.
     also
         Another name, such as ``-o``.
+    panel
+        Heading in the help, in place of the group's.
+    papers
+        Help text of its values under ``PAPERS``.
     **more
         Further arguments of ``typer.Option``.
     """
-    return field(default=default, metadata={"metavar": metavar, "help": text, "also": also, **more})
+    metadata = {"metavar": metavar, "help": text, "also": also, "panel": panel, "papers": papers, **more}
+    return field(default=default, metadata=metadata)
 
 
-def choice(text: str, default: Any = None, *, also: str = "", metavar: str | None = None) -> Any:
-    """Declare an option whose value is a member of an enum; with a metavar, the text must name them all.
+def choice(text: str, default: Any = None, *, metavar: str | None = None, **more: Any) -> Any:
+    """Declare an option whose value is a member of an enum; with a metavar, the texts must name them all.
 
-    With the default ``MISSING``, the option is required.
+    With the default ``MISSING``, the option is required. ``more`` are arguments of ``option``.
     """
-    return option(metavar, text, default, also=also)
+    return option(metavar, text, default, **more)
 
 
 def flag(text: str, *, also: str = "") -> Any:
@@ -64,6 +81,20 @@ def tighten_help() -> None:
     from typer import rich_utils
 
     rich_utils.STYLE_OPTIONS_TABLE_PADDING = (0, 1, 0, 0)  # type: ignore[assignment]  # as rich reads it
+
+
+def in_order_of_help(parameters: list[Any], of_papers: Mapping[str, str]) -> list[Any]:
+    """Move what is of papers to the end, with another row for each option that has such values.
+
+    Parameters
+    ----------
+    of_papers
+        Help texts of such values, by option.
+    """
+    rows = [copy(parameter) for parameter in parameters if parameter.name in of_papers]
+    for row in rows:
+        row.help, row.rich_help_panel, row.show_default = of_papers[row.name], PAPERS, False
+    return sorted([*parameters, *rows], key=lambda parameter: parameter.rich_help_panel == PAPERS)
 
 
 def _no_type(ctx: Any) -> str:  # noqa: ARG001  as typer calls it
@@ -94,6 +125,12 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     wrapper.exclusions = tuple(  # type: ignore[attr-defined]  # as priority reads it
         group.alternatives() for group in groups.values() if hasattr(group, "alternatives")
     )
+    wrapper.of_papers = {  # type: ignore[attr-defined]  # as priority reads it
+        declared.name: declared.metadata["papers"]
+        for group in groups.values()
+        for declared in fields(group)
+        if declared.metadata["papers"]
+    }
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return wrapper
 
@@ -108,19 +145,21 @@ def _parameters_of(group: Any, command: str) -> list[inspect.Parameter]:
             default=inspect.Parameter.empty if declared.default is MISSING else declared.default,
             annotation=Annotated[
                 hints[declared.name],
-                _typer_option(group.panel, declared.name, **_metadata(declared, command)),
+                _typer_option(declared.name, **_metadata(declared, group.panel, command)),
             ],
         )
         for declared in fields(group)
     ]
 
 
-def _metadata(declared: Field[Any], command: str) -> dict[str, Any]:
-    text = declared.metadata["help"]
-    return {**declared.metadata, "help": text if isinstance(text, str) else text[command.rstrip("_")]}
+def _metadata(declared: Field[Any], panel: str | None, command: str) -> dict[str, Any]:
+    more = dict(declared.metadata)
+    text, own_panel, _ = more.pop("help"), more.pop("panel"), more.pop("papers")
+    help_text = text if isinstance(text, str) else text[command.rstrip("_")]
+    return {**more, "help": help_text, "panel": own_panel or panel}
 
 
-def _typer_option(panel: str | None, name: str, *, also: str, **more: Any) -> Any:
+def _typer_option(name: str, *, panel: str | None, also: str, **more: Any) -> Any:
     # a trailing underscore is that of a Python keyword, as in for_
     names = [f"--{name.rstrip('_').replace('_', '-')}", *([also] if also else [])]
     return typer.Option(*names, rich_help_panel=panel, **more)

@@ -9,14 +9,14 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid, ReportFormat
-from uqcli.cli.groups import choice, flag, option
+from uqcli.cli.groups import RUN, choice, flag, option
 from uqcli.cli.priority import is_typed
 from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, is_stdout
 from uqcli.records import dataclass
 
-_INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
+_COLUMNS, _OUTPUT = "Columns", "Output"
 _BINS, _RESAMPLING = "Bins", "Resampling"
 
 LabelledInputs = Annotated[
@@ -37,11 +37,11 @@ def normalize_stdout(output: str | None) -> str | None:
 class InputOptions:
     """Options for reading the inputs."""
 
-    panel: ClassVar = _INPUT
+    panel: ClassVar = RUN
 
     format: FileFormat | None = choice("csv, parquet, arrow or jsonl. (default: by name)", metavar="FORMAT")
     delimiter: str | None = option("CHAR", "CSV delimiter, or 'tab'. (default: by name)")
-    decimal: str = option("CHAR", "Decimal mark of CSV numbers: '.' or ','.", defaults.DECIMAL)
+    decimal: str = option("CHAR", "Decimal mark of CSV: '.' or ','.", defaults.DECIMAL)
     null_value: list[str] | None = option("TEXT", "Another CSV text that means null (repeatable).")
     on_invalid: OnInvalid = option(
         "ACTION",
@@ -332,7 +332,7 @@ class ReportOptions:
 class RunOptions:
     """Options for running the program; none changes a result."""
 
-    panel: ClassVar = _RUN
+    panel: ClassVar = RUN
 
     threads: int | None = option(
         "N", "Threads to use. (default: one per core)", min=1, max=1024, callback=limit_threads

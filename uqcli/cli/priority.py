@@ -17,7 +17,7 @@ from typer.core import TyperCommand
 from uqcli.cli.command_line import record_line
 from uqcli.cli.config import Settings, parse_flag, read_layers
 from uqcli.cli.failed_run import record_options
-from uqcli.cli.groups import simplify_help, tighten_help
+from uqcli.cli.groups import RUN, in_order_of_help, simplify_help, tighten_help
 from uqcli.cli.values import with_fast_conversion
 from uqcli.errors import UsageError
 
@@ -33,6 +33,7 @@ EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
 }
 """By command, or ``*`` for all: groups of alternatives; a run can use one alternative of each group."""
 
+_IN_HELP: Final = "uqcli.in_help"
 _typed: ContextVar[frozenset[str]] = ContextVar("typed", default=frozenset())
 _debug: ContextVar[bool] = ContextVar("debug", default=False)
 
@@ -43,12 +44,15 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return all parameters, including --help."""
         parameters = simplify_help(with_fast_conversion(super().get_params(ctx)))
-        parameters[-1].rich_help_panel = "Run"  # --help, otherwise in its own panel
-        return parameters
+        parameters[-1].rich_help_panel = RUN  # --help, otherwise in its own panel
+        if not ctx.meta.get(_IN_HELP):
+            return parameters
+        return in_order_of_help(parameters, getattr(self.callback, "of_papers", {}))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help with little padding."""
         tighten_help()
+        ctx.meta[_IN_HELP] = True
         super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -38,10 +38,11 @@ class GridOptions:
     panel: ClassVar = "Bins"
 
     binning: Binning | None = choice(
-        "Of score and uncertainty: shared (same score edges in all bins), equi-weight, or equi-span. "
+        "Of score and uncertainty: shared (same score edges in all bins) or equi-weight. "
         "Of the score only: quantile, pava, pava-bc or equispaced. "
         f"(default: {defaults.GRID_BINNING})",
         metavar="NAME",
+        papers="equi-span, of score and uncertainty (equal widths).",
     )
     uncertainty_bins: str | None = option(
         "K",

@@ -11,7 +11,7 @@ from uqcli import defaults
 from uqcli.choices import AlgorithmChoice, Binning, GridBinning, GroupBound
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import PLACEHOLDER, check_outputs, deliver
-from uqcli.cli.groups import choice, flag, option
+from uqcli.cli.groups import PAPERS, choice, flag, option
 from uqcli.cli.inputs import labelled_data, parse_names
 from uqcli.cli.options import (
     ROW_OPTIONS,
@@ -66,9 +66,10 @@ class MethodOptions:
     panel: ClassVar = "Boundary"
 
     algorithm: AlgorithmChoice | None = choice(
-        f"smooth, vw-dpmt (exact), st (one threshold), ew-dpmt, mist, gmt, hr, all. "
+        f"smooth, vw-dpmt (exact), st (one threshold) or all; more: {PAPERS}. "
         f"(default: {defaults.ALGORITHM})",
         metavar="NAME",
+        papers="ew-dpmt (for cells of equal size), mist, gmt or hr.",
     )
     compare: bool = flag("Test if uncertainty helps; keep the best.")
     certify: str | None = option("DELTA", "Certify the bound, at risk DELTA.")
@@ -87,8 +88,9 @@ class MethodOptions:
     )
     score_bins: str | None = option("L|all", f"Score bins, or all scores. (default: {defaults.SCORE_BINS})")
     binning: GridBinning | None = choice(
-        "shared (for smooth), equi-weight or equi-span.",
+        "shared (for smooth) or equi-weight.",
         metavar="NAME",
+        papers="equi-span (equal widths).",
     )
     grid: str | None = option("FILE", "Use a saved grid instead of rows.")
     frontier: str | None = option("FILE", "Save recall by alerts (.csv, .parquet).")

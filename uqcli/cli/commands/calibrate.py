@@ -18,7 +18,7 @@ from uqcli.choices import (
 )
 from uqcli.cli.conflicts import Reads, refuse_shared_files
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.groups import choice, flag, option
+from uqcli.cli.groups import PAPERS, choice, flag, option
 from uqcli.cli.inputs import labelled_data, parse_names
 from uqcli.cli.options import (
     ArtifactOutput,
@@ -81,7 +81,8 @@ class PartOptions:
     categorical: str | None = option("COL,...", "Features whose numbers name categories.")
     partition: str | None = option("COL,...", "Columns whose values name the parts.")
     partitioner: Partitioner | None = choice(
-        f"One tree, a forest (mean), or boosted trees. (default: {defaults.PARTITIONER})"
+        f"heterogeneous: one tree, a forest (mean), or boosted trees. (default: {defaults.PARTITIONER})",
+        panel=PAPERS,
     )
     max_depth: str | None = option(
         "D", f"Depth of the trees. (default: chosen for one tree, else {defaults.MAX_DEPTH})"
@@ -92,7 +93,8 @@ class PartOptions:
         f"(default: chosen for one tree, else {defaults.MIN_LEAF})",
     )
     split: SplitCriterion | None = choice(
-        f"Split trees by purity (gini) or by calibrated AUC. (default: {defaults.SPLIT})"
+        f"heterogeneous: split trees by purity (gini) or by calibrated AUC. (default: {defaults.SPLIT})",
+        panel=PAPERS,
     )
     leaf_method: LeafMethod | None = choice(f"Map of each part. (default: {defaults.LEAF_METHOD})")
     tree_data: list[str] | None = option(
@@ -119,8 +121,8 @@ def calibrate(
             rich_help_panel="Test set",
         ),
     ] = None,
-    reading: InputOptions,
     resampling: OptionalResampling,
+    reading: InputOptions,
     running: RunOptions,
 ) -> None:
     """Fit and test a map from scores to calibrated probabilities."""

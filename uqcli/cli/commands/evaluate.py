@@ -69,8 +69,8 @@ def evaluate(
     labels: LabelColumns,
     clusters: DependenceColumns,
     worth: ValueOptions,
-    reading: InputOptions,
     resampling: ResamplingOptions,
+    reading: InputOptions,
     running: RunOptions,
 ) -> None:
     """Measure saved rules on a labelled test set."""

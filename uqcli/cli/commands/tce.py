@@ -8,7 +8,7 @@ from uqcli import defaults
 from uqcli.choices import Binning, BinSizing, CalibrationTest, ScoreBinning
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.groups import choice, option
+from uqcli.cli.groups import PAPERS, choice, option
 from uqcli.cli.inputs import labelled_data, parse_names
 from uqcli.cli.options import (
     BlockBounds,
@@ -42,10 +42,13 @@ class TestOptions:
     )
     n_bins: str = option("B", "Number of quantile or equispaced bins.", str(defaults.SINGLE_SCORE_BINS))
     alpha: float = option("A", "Level of the tests.", defaults.ALPHA)
-    test: CalibrationTest = choice("Exact binomial test or t-test of each bin.", defaults.CALIBRATION_TEST)
+    test: CalibrationTest = choice(
+        "Exact binomial test or t-test of each bin.", defaults.CALIBRATION_TEST, panel=PAPERS
+    )
     bin_sizes: BinSizing = choice(
         "pava-bc: sizes that suit files of any size, or the paper's N/20.",
         defaults.BIN_SIZES,
+        panel=PAPERS,
     )
     by: str | None = option("COL", "Also measure each group of this column.")
     audit: str | None = option("COL,...", "Test each value of these columns, and each pair of values.")
@@ -62,8 +65,8 @@ def tce(
     plotting: PlotOutput,
     reporting: ReportOptions,
     sizes: BlockBounds,
-    reading: InputOptions,
     resampling: ResamplingOptions,
+    reading: InputOptions,
     running: RunOptions,
 ) -> None:
     """Test whether probabilities are calibrated (TCE, ECE, others)."""
