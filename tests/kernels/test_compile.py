@@ -13,9 +13,10 @@ import pytest
 
 from uqcli.defaults import SMALL_WORK, UNCOMPILED_WORK
 from uqcli.kernels import compile as compile_module
+from uqcli.kernels import machine_code
 from uqcli.kernels.cache import cache_directory, kept_code
 from uqcli.kernels.compile import Kernel
-from uqcli.kernels.machine_code import UnexpectedCodeError, object_code, types_of
+from uqcli.kernels.machine_code import UnexpectedCodeError, load, object_code, prototype, signature_of
 
 SOURCE = """
 def sums(values, running):
@@ -207,8 +208,53 @@ def test_code_that_needs_more_than_itself_runs_in_numba(tmp_path, monkeypatch):
     function = function_of(tmp_path, "def product(a, b):\n    return a[0] ** b[0]\n", "product")
     args = np.array([2.0]), np.array([10.0])
     with pytest.raises(UnexpectedCodeError):
-        object_code(function, types_of(args))
+        object_code(function, signature_of(args))
     assert Kernel(function).compiled(*args) == 1024
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+MEMBERS = """
+def members(a, n, b, seen):
+    seen[0], seen[1], seen[2], seen[3] = a.size, a.itemsize, n, b.size
+    seen[4], seen[5], seen[6], seen[7] = a.shape[0], a.shape[1], a.strides[0], a.strides[1]
+    seen[8], seen[9], seen[10] = a[1, 2], b[1], seen.size
+"""
+
+
+def test_the_calling_convention_is_that_of_the_installed_numba():
+    """An array is flattened into the members of numba's data model, after retval and excinfo."""
+    from numba.core.datamodel import default_manager
+    from numba.core.registry import cpu_target
+
+    args = np.zeros((2, 3), np.float32), 7, np.zeros(2, np.int64), np.zeros(2, np.bool_)
+    types = tuple(numba.typeof(value) for value in args)
+    context = cpu_target.target_context
+    members = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
+    assert {default_manager[types[index]]._fields for index in (0, 2, 3)} == {members}
+    function = context.call_conv.get_function_type(numba.int64, types)
+    parameters = ["ptr" if argument.is_pointer else str(argument) for argument in function.args]
+    assert (str(function.return_type), parameters) == ("i32", prototype(signature_of(args)))
+
+
+def test_every_member_of_an_array_arrives(tmp_path):
+    function = function_of(tmp_path, MEMBERS, "members")
+    a, b = np.arange(6, dtype=np.int32).reshape(2, 3), np.arange(5, 7)
+    seen = [np.zeros(11, dtype=np.int64) for _ in range(2)]
+    args = [(a, 2**40, b, array) for array in seen]
+    load(object_code(function, signature_of(args[0])))(*args[0])
+    numba.njit(function)(*args[1])
+    assert seen[0].tolist() == seen[1].tolist() == [6, 4, 2**40, 2, 2, 3, 12, 4, 5, 6, 11]
+
+
+def test_another_calling_convention_runs_in_numba(tmp_path, monkeypatch):
+    """Such as one with another member for each array."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    members_of = machine_code._flattened_types
+    monkeypatch.setattr(machine_code, "_flattened_types", lambda kind: ("ptr", *members_of(kind)))
+    function = function_of(tmp_path)
+    with pytest.raises(UnexpectedCodeError):
+        object_code(function, signature_of((np.arange(10), np.arange(10))))
+    assert checked_total(Kernel(function)) == 45
     assert list((tmp_path / "cache").iterdir()) == []
 
 

@@ -22,7 +22,14 @@ import numpy as np
 
 from uqcli.defaults import SMALL_WORK, UNCOMPILED_WORK
 from uqcli.kernels.cache import cache_directory, keep_code, kept_code
-from uqcli.kernels.machine_code import Types, UnexpectedCodeError, loaded, name_of, object_code, types_of
+from uqcli.kernels.machine_code import (
+    Signature,
+    UnexpectedCodeError,
+    cache_name,
+    load,
+    object_code,
+    signature_of,
+)
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
@@ -46,7 +53,7 @@ class Kernel(Generic[*Ts, R]):
         self.__doc__ = function.__doc__
         self._loading = Lock()
         self._work = 0
-        self._loaded: dict[Types, Callable[[*Ts], R] | None] = {}
+        self._loaded: dict[Signature, Callable[[*Ts], R] | None] = {}
 
     def run(self, work: int, *args: *Ts) -> R:
         """Run the kernel; ``work`` is its approximate number of steps."""
@@ -77,28 +84,28 @@ class Kernel(Generic[*Ts, R]):
 
     def _code(self, args: tuple[Any, ...], *, may_compile: bool) -> Callable[[*Ts], R] | None:
         """Return machine code for arguments of these types; None if it has to be compiled and may not be."""
-        types = types_of(args)
-        if self._loaded.get(types) is None and (may_compile or types not in self._loaded):
+        signature = signature_of(args)
+        if self._loaded.get(signature) is None and (may_compile or signature not in self._loaded):
             with self._loading:  # so that only one of several threads compiles
-                if self._loaded.get(types) is None:
-                    self._loaded[types] = self._load(types, may_compile=may_compile)
-        return self._loaded[types]
+                if self._loaded.get(signature) is None:
+                    self._loaded[signature] = self._load(signature, may_compile=may_compile)
+        return self._loaded[signature]
 
-    def _load(self, types: Types, *, may_compile: bool) -> Callable[[*Ts], R] | None:
+    def _load(self, signature: Signature, *, may_compile: bool) -> Callable[[*Ts], R] | None:
         directory = cache_directory(Path(self.python.__code__.co_filename).parent / "__pycache__")
-        name = name_of(self.python, types)
+        name = cache_name(self.python, signature)
         code = kept_code(directory, name)
         if code is None:
             if not may_compile or _compiling_is_disabled():
                 return None
             try:
-                code = object_code(self.python, types)
+                code = object_code(self.python, signature)
             except UnexpectedCodeError:
                 import numba
 
                 return numba.njit(nogil=True)(self.python)
             keep_code(directory, name, code)
-        function: Callable[[*Ts], R] = loaded(code)
+        function: Callable[[*Ts], R] = load(code)
         return function
 
 

@@ -1,7 +1,28 @@
-"""Machine code of kernels: numba makes it once, LLVM loads it in a tenth of the time that numba takes.
+"""Object code of kernels: numba compiles it once, LLVM's JIT loads it in a tenth of the time numba takes.
 
 numba's own cache needs numba, whose import and set-up take 0.4 seconds. The object code of a kernel needs
-nothing but the loader of llvmlite, as long as it calls nothing. ``object_code`` makes sure of that.
+nothing but the loader of llvmlite, as long as it has no external symbols. ``Compiled`` then has to follow
+numba's calling convention by itself. This is the prototype in C of a kernel ``f(a, n)``, where a is an array
+of two dimensions and n an integer::
+
+    int32_t f(                returns a status, 0 or an error
+        int64_t *retval,      where to store the integer that the kernel returns
+        void   **excinfo,     where to store which exception was raised
+                              +-- a, flattened by numba's data model of an array
+        void    *meminfo,     |   NULL: no memory of numba's runtime, no reference count
+        void    *parent,      |   NULL: no Python object to keep alive
+        int64_t  nitems,      |   number of elements
+        int64_t  itemsize,    |   bytes of an element
+        double  *data,        |   first element
+        int64_t  shape0,      |   number of elements by dimension
+        int64_t  shape1,      |
+        int64_t  strides0,    |   bytes from an element to the next by dimension
+        int64_t  strides1,    |
+                              +--
+        int64_t  n)
+
+``object_code`` compares the prototype in LLVM's IR with the one that ``Compiled`` calls. If they differ, or a
+symbol is external, it raises ``UnexpectedCodeError``, and the caller runs the kernel in numba.
 """
 
 from __future__ import annotations
@@ -17,10 +38,13 @@ import numpy as np
 
 from uqcli.records import dataclass
 
-Types: TypeAlias = tuple[tuple[str, int] | None, ...]
+ArgumentType: TypeAlias = tuple[str, int] | None
+"""Type of the elements and number of dimensions of a C-contiguous array; None for a 64-bit integer."""
 
-_FORM: Final = 1
-"""Form of the cached code; to be raised when ``_words`` or the options of the compiler change."""
+Signature: TypeAlias = tuple[ArgumentType, ...]
+
+_ABI_VERSION: Final = 1
+"""Version of cached code; to be raised when the calling convention or the compiler's options change."""
 
 
 class UnexpectedCodeError(Exception):
@@ -43,34 +67,36 @@ class Compiled:
         RuntimeError
             The kernel raised an error.
         """
-        returned, error = ctypes.c_int64(), ctypes.c_void_p()
-        whole = [
+        retval, excinfo = ctypes.c_int64(), ctypes.c_void_p()
+        contiguous = [
             np.require(value, requirements="C") if isinstance(value, np.ndarray) else value for value in args
         ]
-        words = [word for value in whole for word in _words(value)]
-        if self.function(ctypes.byref(returned), ctypes.byref(error), *words):
+        flattened = [member for value in contiguous for member in _flatten(value)]
+        status = self.function(ctypes.byref(retval), ctypes.byref(excinfo), *flattened)
+        if status:
             raise RuntimeError("a kernel raised an error")
-        for value, copy in zip(args, whole, strict=True):
-            if copy is not value and value.flags.writeable:
-                value[...] = copy
-        return returned.value if self.returns_integer else None
+        for value, buffer in zip(args, contiguous, strict=True):
+            if buffer is not value and value.flags.writeable:
+                value[...] = buffer
+        return retval.value if self.returns_integer else None
 
 
-def types_of(args: tuple[Any, ...]) -> Types:
-    """Return the type and dimensions of each array, None for an integer."""
+def signature_of(args: tuple[Any, ...]) -> Signature:
+    """Return the types of arguments."""
     return tuple((value.dtype.str, value.ndim) if isinstance(value, np.ndarray) else None for value in args)
 
 
-def name_of(function: Callable[..., Any], types: Types) -> str:
-    """Name the file of a kernel's code for arguments of these types, on this kind of processor."""
+def cache_name(function: Callable[..., Any], signature: Signature) -> str:
+    """Name the file of a kernel's object code for a signature, on this target."""
     code = function.__code__
     source = code.co_code, code.co_consts, code.co_names, code.co_varnames
-    about = repr((_FORM, _machine(), source, types))
-    return f"{function.__name__}-{hashlib.sha256(about.encode()).hexdigest()[:24]}.kernel"
+    key = repr((_ABI_VERSION, _target(), source, signature))
+    return f"{function.__name__}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.kernel"
 
 
 @cache
-def _machine() -> tuple[str, ...]:
+def _target() -> tuple[str, ...]:
+    """Return the versions of the compiler, and name and features of the processor."""
     from importlib.metadata import version  # faster than numba's own
 
     import llvmlite.binding as llvm
@@ -79,76 +105,85 @@ def _machine() -> tuple[str, ...]:
     return version("numba"), version("llvmlite"), llvm.get_host_cpu_name(), features
 
 
-def object_code(function: Callable[..., Any], types: Types) -> bytes:
-    """Compile a function for arguments of these types.
+def object_code(function: Callable[..., Any], signature: Signature) -> bytes:
+    """Compile a function for a signature.
 
     Returns
     -------
     bytes
-        A line with the name of the function and the type of what it returns, then object code.
+        A line with the symbol of the function and its return type, then object code.
 
     Raises
     ------
     UnexpectedCodeError
-        The code would need more than itself, or be called in another way than ``Compiled`` does.
+        The code has external symbols, or another prototype than the one that ``Compiled`` calls.
     """
     import llvmlite.binding as llvm
     import numba
 
-    signature = tuple(
+    argument_types = tuple(
         numba.int64 if kind is None else numba.types.Array(numba.from_dtype(np.dtype(kind[0])), kind[1], "C")
-        for kind in types
+        for kind in signature
     )
     options: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
     dispatcher = numba.njit(error_model="numpy", **options)(function)
-    dispatcher.compile(signature)
-    (text,) = dispatcher.inspect_llvm().values()
-    (returned,) = (overload.signature.return_type for overload in dispatcher.overloads.values())
-    external = [line for line in text.splitlines() if line.startswith("declare") and "@llvm." not in line]
-    defined = re.findall(r"^define .*?@(\w+)\((.*)\)", text, flags=re.MULTILINE)
-    name, parameters = defined[0] if len(defined) == 1 else ("", "")
-    plain = re.sub(r"\([^)]*\)|[{}]", "", re.sub(r"{[^}]*}", "struct", parameters))
-    plain = re.sub(r"\w+\*+", "ptr", plain)  # LLVM before 16 writes i64* for ptr
-    passed = [parameter.partition(" ")[0] for parameter in plain.split(", ")]
-    expected = ["ptr", "ptr", *(word for kind in types for word in _words_of(kind))]
-    if external or not name or returned not in (numba.int64, numba.none) or passed != expected:
+    dispatcher.compile(argument_types)
+    (ir,) = dispatcher.inspect_llvm().values()
+    (return_type,) = (overload.signature.return_type for overload in dispatcher.overloads.values())
+    external = [line for line in ir.splitlines() if line.startswith("declare") and "@llvm." not in line]
+    definitions = re.findall(r"^define .*?\bi32 @(\w+)\((.*)\)", ir, flags=re.MULTILINE)
+    symbol, parameters = definitions[0] if len(definitions) == 1 else ("", "")
+    is_known = _llvm_types_in(parameters) == prototype(signature)
+    if external or not symbol or return_type not in (numba.int64, numba.none) or not is_known:
         raise UnexpectedCodeError
-    module = llvm.parse_assembly(text)
-    *_, cpu, features = _machine()
-    machine = llvm.Target.from_default_triple().create_target_machine(
+    module = llvm.parse_assembly(ir)
+    *_, cpu, features = _target()
+    target_machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=cpu, features=features, opt=3, jit=True
     )
-    content: bytes = machine.emit_object(module)
-    return f"{name} {returned}\n".encode() + content
+    content: bytes = target_machine.emit_object(module)
+    return f"{symbol} {return_type}\n".encode() + content
 
 
-def loaded(code: bytes) -> Any:
+def load(code: bytes) -> Any:
     """Load the result of ``object_code`` into this process."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     line, _, content = code.partition(b"\n")
-    name, returned = line.decode().split()
-    machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    symbol, return_type = line.decode().split()
+    target_machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(content))
     engine.finalize_object()
-    function = ctypes.CFUNCTYPE(ctypes.c_int32)(engine.get_function_address(name))
-    return Compiled(function, engine, returned == "int64")
+    function = ctypes.CFUNCTYPE(ctypes.c_int32)(engine.get_function_address(symbol))
+    return Compiled(function, engine, return_type == "int64")
 
 
-def _words(value: Any) -> Iterator[Any]:
-    """Convert an argument as numba passes it: a contiguous array without owner, or an integer."""
+def prototype(signature: Signature) -> list[str]:
+    """Return LLVM's types of the parameters: retval, excinfo, and the flattened arguments."""
+    return ["ptr", "ptr", *(member for kind in signature for member in _flattened_types(kind))]
+
+
+def _flattened_types(kind: ArgumentType) -> tuple[str, ...]:
+    """Return LLVM's types of ``_flatten``."""
+    return ("i64",) if kind is None else ("ptr", "ptr", "i64", "i64", "ptr", *(2 * kind[1] * ("i64",)))
+
+
+def _flatten(value: Any) -> Iterator[Any]:
+    """Yield the members of a C-contiguous array by numba's data model, or an integer."""
     if not isinstance(value, np.ndarray):
         yield ctypes.c_int64(value)
         return
-    yield from (ctypes.c_void_p(), ctypes.c_void_p())
+    yield from (ctypes.c_void_p(), ctypes.c_void_p())  # meminfo, parent
     yield from (ctypes.c_int64(value.size), ctypes.c_int64(value.itemsize))
     yield ctypes.c_void_p(value.ctypes.data)
     yield from map(ctypes.c_int64, (*value.shape, *value.strides))
 
 
-def _words_of(kind: tuple[str, int] | None) -> tuple[str, ...]:
-    """Return LLVM's types of ``_words``."""
-    return ("i64",) if kind is None else ("ptr", "ptr", "i64", "i64", "ptr", *(2 * kind[1] * ("i64",)))
+def _llvm_types_in(parameters: str) -> list[str]:
+    """Return the types of the parameters of a definition in LLVM's IR, without their attributes."""
+    without_attributes = re.sub(r"\([^)]*\)|[{}]", "", re.sub(r"{[^}]*}", "struct", parameters))
+    opaque = re.sub(r"\w+\*+", "ptr", without_attributes)  # LLVM before 16 writes i64* for ptr
+    return [parameter.partition(" ")[0] for parameter in opaque.split(", ")]
