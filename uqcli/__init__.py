@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from uqcli.jobs.calibrate.fit import CalibrationOptions
-    from uqcli.jobs.tce.measure import MeasureOptions
+    from uqcli.jobs.tce.request import MeasureOptions
     from uqcli.methods.calibrate.scale import Scale
     from uqcli.methods.stream.beta import Uncertainties
 
@@ -130,7 +130,7 @@ _NAMES_BY_MODULE = {
         "UsageError",
     ),
     "jobs.calibrate.fit": ("CalibrationOptions",),
-    "jobs.tce.measure": ("MeasureOptions",),
+    "jobs.tce.request": ("MeasureOptions",),
     "methods.calibrate.scale": ("Scale",),
     "methods.stream.beta": ("Uncertainties",),
 }

@@ -19,6 +19,7 @@ from uqcli.engines.request import DataRequest
 from uqcli.jobs.export import check
 from uqcli.jobs.export import run as job
 from uqcli.jobs.export.check import compare
+from uqcli.jobs.export.request import ExportRequest
 
 RULES = {
     "smooth": ("boundary", "rows.csv", "--precision", "0.6"),
@@ -198,7 +199,7 @@ MUTATION = (rb'(score|"score" AS DOUBLE\)) >= ', rb"\1 > ")
 def test_a_mutation_is_detected(uqcli, made, target, name):
     """Rows between two scores decide alike under both; the made rows do not."""
     path, rows = made(name)
-    program = job.run(job.ExportRequest(artifact=path, target=ExportTarget(target))).program
+    program = job.run(ExportRequest(artifact=path, to=ExportTarget(target))).program
     rule = load(path)
     same = compare(rule, rule.formula(), program, ExportTarget(target), DataRequest(inputs=(rows,)))
     assert (same.rows, same.example) == (0, None)

@@ -11,7 +11,7 @@ from uqcli.api.boundary.boundary import find_boundary
 from uqcli.errors import UsageError
 from uqcli.exact import check_size, decimal, size
 from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.jobs.tce.measure import MeasureOptions
+from uqcli.jobs.tce.request import MeasureOptions
 
 TINY = "1e-99999999"
 CLASSES = ("conformal", "data.parquet", "--mode", "label-conditional")

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from uqcli.counts import pool
-from uqcli.jobs.tce.measure import MeasureOptions, measure
+from uqcli.jobs.tce.measure import measure
+from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.methods.bin.block_sizes import BlockSizes
 from uqcli.methods.tce.band import calibration_band
 

@@ -13,7 +13,7 @@ from tests.cli.conftest import fit
 from uqcli.choices import EngineName
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.jobs.boundary.calibration_set import CalibrationRows
-from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
+from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
 
 BOUNDARY = "boundary {} --precision 0.7 --algorithm vw-dpmt --uncertainty-bins 3"
@@ -199,7 +199,7 @@ def test_turned_cells_are_those_of_the_negatives(tmp_path, bins, engine):
                         engine=engine,
                     ),
                     constraint=goal,
-                    grid=GridRequest(uncertainty_bins=bins),
+                    uncertainty_bins=bins,
                 ),
                 goal,
                 uncertain=True,

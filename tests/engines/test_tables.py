@@ -27,7 +27,7 @@ from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.bin.run import bin_rows
 from uqcli.jobs.boundary.calibration_set import CalibrationRows
-from uqcli.jobs.boundary.request import GridRequest
+from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins, pool_by
 from uqcli.methods.bin.isotonic_error import isotonic_errors
@@ -258,7 +258,7 @@ def test_joined_bins_are_those_of_all_scores_pooled(engine, source, tmp_path_fac
 def calibration_set(table, constraint, grid, **options):
     """Make the calibration set of a table; nothing is saved."""
     return CalibrationRows(
-        constraint=constraint, source=None, table=table, uncertain=True, grid=grid, **options
+        constraint=constraint, source=None, table=table, uncertain=True, request=grid, **options
     )
 
 
@@ -269,7 +269,7 @@ def test_smoothed_boundaries_of_smoothed_counts_are_those_of_all_scores_pooled(
 ):
     inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     kind, text = CONSTRAINTS[constraint_index]
-    for grid in (GridRequest(score_bins=7), GridRequest(uncertainty_bins=4, score_bins=7)):
+    for grid in (BoundaryRequest(score_bins=7), BoundaryRequest(uncertainty_bins=4, score_bins=7)):
         results = []
         for table, smoothed_only in (
             (table_with(engine, inputs, data), True),
@@ -288,9 +288,9 @@ def test_smoothed_boundaries_of_smoothed_counts_are_those_of_all_scores_pooled(
 
 
 SETUPS = (
-    (GridRequest(uncertainty_bins=2, score_bins=3), Algorithm.VW_DPMT),
-    (GridRequest(uncertainty_bins=2, score_bins=3), Algorithm.ST),
-    (GridRequest(score_bins=7), Algorithm.SMOOTH),
+    (BoundaryRequest(uncertainty_bins=2, score_bins=3), Algorithm.VW_DPMT),
+    (BoundaryRequest(uncertainty_bins=2, score_bins=3), Algorithm.ST),
+    (BoundaryRequest(score_bins=7), Algorithm.SMOOTH),
 )
 """Grids, and the algorithm that runs first on each."""
 
@@ -405,7 +405,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, variant, source, 
         tables = table_with(engine, inputs, data), ArrayTable(as_rows(data))
         for kind, text in constraints:
             optima = [
-                calibration_set(table, parse_constraint(kind, text), GridRequest(uncertainty_bins=1))
+                calibration_set(table, parse_constraint(kind, text), BoundaryRequest(uncertainty_bins=1))
                 .optimum(Algorithm.ST)
                 .found
                 for table in tables
@@ -449,9 +449,9 @@ def test_references_are_those_by_hand(engine, source, tmp_path_factory, data, ki
     inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     ends = [oracle.ends(data, column) for column in (0, 1)]
     for algorithm, grid, merged in (
-        (Algorithm.SMOOTH, GridRequest(uncertainty_bins=4, score_bins=7), (1, 2, 4)),
-        (Algorithm.VW_DPMT, GridRequest(uncertainty_bins=3, score_bins=4), (1, 3)),
-        (Algorithm.ST, GridRequest(), (1,)),
+        (Algorithm.SMOOTH, BoundaryRequest(uncertainty_bins=4, score_bins=7), (1, 2, 4)),
+        (Algorithm.VW_DPMT, BoundaryRequest(uncertainty_bins=3, score_bins=4), (1, 3)),
+        (Algorithm.ST, BoundaryRequest(), (1,)),
     ):
         table, constraint = table_with(engine, inputs, data), parse_constraint(*kind)
         calibration = calibration_set(table, constraint, grid, smoothed_only=algorithm is Algorithm.SMOOTH)
@@ -477,7 +477,7 @@ def test_references_of_crowded_scores_are_those_by_hand(engine, variant, tmp_pat
     data = [(float(s), float(random.random()), bool(random.random() < 0.4), 1) for s in score]
     table = table_with(engine, write_inputs(frame(data), tmp_path, row_group_size=20), data)
     calibration = calibration_set(
-        table, parse_constraint("precision", "0.6"), GridRequest(uncertainty_bins=2)
+        table, parse_constraint("precision", "0.6"), BoundaryRequest(uncertainty_bins=2)
     )
     edges = calibration.cells(Algorithm.SMOOTH).uncertainty_edges
     reference = calibration.reference(edges, uncertain=True)

@@ -9,7 +9,8 @@ from tests.oracles.isotonic_blocks import isotonic_counts
 from uqcli.choices import Algorithm, CalibrationTest, ScoreBinning
 from uqcli.counts import Cells, ValueCounts, binned_cells, distinct_cells
 from uqcli.jobs.compare import metrics_of
-from uqcli.jobs.tce.measure import MeasureOptions, errors_of_draws, measure
+from uqcli.jobs.tce.measure import errors_of_draws, measure
+from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 from uqcli.methods.bin.rules.equi_weight import equi_weight_edges

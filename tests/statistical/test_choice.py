@@ -8,8 +8,9 @@ from scipy import stats
 
 from uqcli.api.columns import Labelled, class_rows
 from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.jobs.calibrate.fitted import CalibrateRequest
+from uqcli.jobs.calibrate.request import CalibrateRequest
 from uqcli.jobs.calibrate.run import run
+from uqcli.options import OptionalResampling
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "40"))
 
@@ -31,6 +32,8 @@ def test_a_chosen_map_seldom_helps_true_probabilities(draw, rows):
     helped = 0
     for seed in range(REPETITIONS):
         data = draw(np.random.default_rng(seed), rows)
-        request = CalibrateRequest(data=data, calibration=CalibrationOptions(seed=seed), bootstrap=200)
+        request = CalibrateRequest(
+            data=data, calibration=CalibrationOptions(seed=seed), resampling=OptionalResampling(bootstrap=200)
+        )
         helped += "Calibration helped" in run(request).report.payload()["notes"][0]
     assert stats.binomtest(helped, REPETITIONS, 0.05, alternative="greater").pvalue > 1e-3, helped

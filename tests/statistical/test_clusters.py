@@ -15,14 +15,14 @@ from uqcli.draws import text_keys
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.jobs.boundary.certified import certified
 from uqcli.jobs.boundary.comparison import compare_uncertainties
-from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
+from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated
 from uqcli.jobs.clusters import clustered_pairs
 from uqcli.jobs.compare import compare
-from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.tce.chance import chance_of_scores
 from uqcli.jobs.tce.clusters import ClusteredScores, errors_of_clusters
-from uqcli.jobs.tce.measure import MeasureOptions, measure
+from uqcli.jobs.tce.measure import measure
+from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
 from uqcli.methods.dependence import dependence_path
@@ -31,6 +31,7 @@ from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.methods.survey import proportion_interval, ratio_difference
 from uqcli.methods.watch.evidence import log_e_values
+from uqcli.options import ResamplingOptions
 from uqcli.rows import Rows
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
@@ -159,7 +160,7 @@ def test_intervals_of_losses_cover(base, clusters, sizes):
         mapped = np.clip(score**1.3, 0.01, 0.99)
         counts = PairedCounts.from_predictions(score, mapped, label, None)
         pairs = ClusteredPairs.from_scores(score, mapped, label, weight, cluster)
-        plan = ResamplingPlan(replicates=60, seed=seed)
+        plan = ResamplingOptions(bootstrap=60, seed=seed)
         results = compare(counts, plan, pairs), compare(counts, plan)
         if results[0].after["brier"].low is None:
             continue
@@ -213,7 +214,7 @@ def test_maps_of_true_scores_do_not_help(method, clusters, sizes, correlation):
             columns = held_out.score, predicted.probability
             counts = PairedCounts.from_predictions(*columns, held_out.labels, held_out.weight)
             pairs = clustered_pairs(*columns, held_out, column)
-            change = compare(counts, ResamplingPlan(replicates=60, seed=seed), pairs).difference
+            change = compare(counts, ResamplingOptions(bootstrap=60, seed=seed), pairs).difference
             loss = change["brier" if change["log_loss"].low is None else "log_loss"]
             helped[column] += loss.high is not None and loss.high < 0
     assert helped["customer"] / runs <= highest(0.03, runs), helped
@@ -260,7 +261,8 @@ def test_certificates_of_clusters_break_as_rarely_as_stated(correlation):
                 data=data.clustered_by(column),
                 constraint=constraint,
                 certify=str(delta),
-                grid=GridRequest(uncertainty_bins=1, score_bins=100),
+                uncertainty_bins=1,
+                score_bins=100,
                 seed=seed,
             )
             found = certified(request).rule.found
@@ -297,7 +299,7 @@ def test_calibrated_scores_of_clusters_are_rejected_at_the_level(clusters, sizes
         rows = ClusteredScores(
             cluster=keys[cluster][order], score=score[order], positive=label[order], source=None
         )
-        plan = ResamplingPlan(replicates=59, seed=seed)
+        plan = ResamplingOptions(bootstrap=59, seed=seed)
         nulls = errors_of_clusters(rows, options, plan).chance.if_calibrated
         for name in names:
             rejected[name] += nulls[name].p_value <= 0.05
@@ -341,7 +343,7 @@ def test_useless_uncertainties_do_not_help():
         data = frame_of(random, cluster, score, label, normals(random, cluster, 1))
         for column in helped:
             request = BoundaryRequest(
-                data=data.clustered_by(column), constraint=constraint, compare=("uncertainty",), seed=seed
+                data=data.clustered_by(column), constraint=constraint, compared=("uncertainty",), seed=seed
             )
             (gain,), _ = compare_uncertainties(request, constraint)
             helped[column] += gain.verdict == "helps"

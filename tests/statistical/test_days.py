@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from tests.statistical.test_clusters import lowest
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
+from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.boundary.run import run
 from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.dependence import unit_sums
@@ -66,7 +66,7 @@ def test_expected_ranges_cover_other_days(days, rows, effect, move, design_effec
         request = BoundaryRequest(
             data=DataRequest(inputs=(), frame=frame, roles=ROLES).clustered_by("day"),
             constraint=constraint_from(**bound),
-            grid=GridRequest(uncertainty_bins=1),
+            uncertainty_bins=1,
             seed=seed,
         )
         rule = run(request).artifact

@@ -8,9 +8,9 @@ from scipy import stats
 
 from tests.designs import independent
 from uqcli.jobs.evaluate.calibrators import resampled_losses
-from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.methods.evaluate.design import flags
 from uqcli.methods.evaluate.paired import PairedCounts
+from uqcli.options import ResamplingOptions
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 
@@ -101,7 +101,7 @@ def test_intervals_of_the_difference_of_two_calibrators_cover(setting):
         random = np.random.default_rng([11, run])
         score = random.uniform(0.05, 0.95, 300)
         counts = PairedCounts.from_predictions(score, second(score), random.random(300) < score, None)
-        estimates = resampled_losses(counts, ResamplingPlan(replicates=60, seed=run))
+        estimates = resampled_losses(counts, ResamplingOptions(bootstrap=60, seed=run))
         intervals += bool(estimates)
         for name, estimate in estimates.items():
             covered[name] += estimate.low <= second_losses[name] - first_losses[name] <= estimate.high

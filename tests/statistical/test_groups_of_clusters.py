@@ -11,7 +11,7 @@ from tests.statistical.clustered import cluster_of_rows, labels, uniforms
 from uqcli.choices import GroupBound
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.jobs.boundary.groups import find_by_group
-from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
+from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.dependence import dependence_path
 from uqcli.methods.watch.evidence import log_e_values
@@ -47,8 +47,8 @@ def rules(cluster, score, group, label, column, **options):
     )
     roles = Roles(numbers={"score": "score"}, label="label")
     data = DataRequest(inputs=(), frame=frame, roles=roles).grouped_by("region").clustered_by(column)
-    grid = GridRequest(uncertainty_bins=1, score_bins=100)
-    return find_by_group(BoundaryRequest(data=data, by="region", grid=grid, **options))
+    bins = {"uncertainty_bins": 1, "score_bins": 100}
+    return find_by_group(BoundaryRequest(data=data, by="region", **bins, **options))
 
 
 def thresholds(found):

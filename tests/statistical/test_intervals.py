@@ -9,15 +9,16 @@ from uqcli.counts import pool
 from uqcli.draws import Purpose, generator
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.compare import compare
-from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.shift.evidence import PredictedClasses
 from uqcli.jobs.shift.run import intervals_of_weights
 from uqcli.jobs.tce.chance import chance_of_scores, intervals_of_scores
-from uqcli.jobs.tce.measure import MeasureOptions, measure
+from uqcli.jobs.tce.measure import measure
+from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.resampling import resample, resample_counts, tail_of
 from uqcli.methods.shift.target import coverage_draws, percentiles, precision_interval
+from uqcli.options import ResamplingOptions
 
 RUNS = 100
 
@@ -51,7 +52,7 @@ def test_intervals_of_losses_and_of_the_calibration_line_cover(distribution, row
         random = np.random.default_rng([1, run])
         score = DISTRIBUTIONS[distribution](random, rows)
         counts = pool(score, random.random(rows) < score)
-        plan = ResamplingPlan(replicates=60, seed=run)
+        plan = ResamplingOptions(bootstrap=60, seed=run)
         for name, interval in intervals_of_scores(counts, plan, (0,)).items():
             if interval is not None:
                 intervals_made[name] += 1
@@ -68,7 +69,7 @@ def test_p_values_of_true_probabilities_have_their_level():
         score = random.beta(1, 4, 200)
         counts = pool(score, random.random(200) < score)
         values = measure(counts, MeasureOptions()).metrics
-        plan = ResamplingPlan(replicates=39, seed=run)
+        plan = ResamplingOptions(bootstrap=39, seed=run)
         chance = chance_of_scores(counts, values, MeasureOptions(), plan, (0,))
         for name in rejections:
             rejections[name] += chance.if_calibrated[name].p_value <= 0.1
@@ -95,7 +96,7 @@ def test_paired_intervals_of_a_calibrator_cover_on_new_data():
         random = np.random.default_rng([3, run])
         score = random.uniform(0.05, 0.95, 300)
         counts = PairedCounts.from_predictions(score**2, 0.9 * score + 0.05, random.random(300) < score, None)
-        comparison = compare(counts, ResamplingPlan(replicates=60, seed=run))
+        comparison = compare(counts, ResamplingOptions(bootstrap=60, seed=run))
         for name, value in expected.items():
             covered[name] += comparison.difference[name].low <= value <= comparison.difference[name].high
         covered["auc"] += comparison.before["auc"].low <= auc <= comparison.before["auc"].high
@@ -110,7 +111,7 @@ def test_calibration_of_true_probabilities_seldom_improves_significantly():
         score = random.uniform(0.02, 0.98, 300)
         after = np.clip(score + random.normal(0, 0.03, 300), 0.01, 0.99)
         counts = PairedCounts.from_predictions(score, after, random.random(300) < score, None)
-        helped += compare(counts, ResamplingPlan(replicates=60, seed=run)).difference["log_loss"].high < 0
+        helped += compare(counts, ResamplingOptions(bootstrap=60, seed=run)).difference["log_loss"].high < 0
     assert stats.binomtest(helped, RUNS, 0.025, alternative="greater").pvalue > 0.01
 
 
@@ -243,7 +244,7 @@ def test_paired_intervals_of_class_probabilities_cover(shape, rows):
         probability = draw_probability(random, rows)
         label = (random.random((rows, 1)) > probability.cumsum(axis=1)[:, :-1]).sum(axis=1)
         counts = PairedClassCounts.from_predictions(sharper(probability), probability, label, None)
-        compared = compare(counts, ResamplingPlan(replicates=60, seed=run))
+        compared = compare(counts, ResamplingOptions(bootstrap=60, seed=run))
         for side, name in covered:
             interval = getattr(compared, side)[name]
             if interval.low is not None:

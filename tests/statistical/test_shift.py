@@ -13,8 +13,10 @@ from uqcli.draws import Purpose, generator
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.shift.evidence import Likelihood, MeanProbabilities, PredictedClasses
-from uqcli.jobs.shift.run import ShiftRequest, intervals_of_priors, intervals_of_weights, run
+from uqcli.jobs.shift.request import ShiftRequest
+from uqcli.jobs.shift.run import intervals_of_priors, intervals_of_weights, run
 from uqcli.methods.shift.weights import no_shift_p_value
+from uqcli.options import OptionalResampling
 
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 
@@ -39,7 +41,10 @@ def test_intervals_cover_the_true_weights(tmp_path, estimator, runs):
         target = (str(tmp_path / "target.parquet"),)
         outcome = run(
             ShiftRequest(
-                data=data, target=target, estimator=estimator, bootstrap=40, confidence=0.9, seed=seed
+                data=data,
+                target=target,
+                estimator=estimator,
+                resampling=OptionalResampling(bootstrap=40, confidence=0.9, seed=seed),
             )
         )
         intervals_and_truths = zip(outcome.artifact.interval, TARGET / SOURCE, strict=True)

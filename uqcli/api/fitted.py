@@ -37,7 +37,7 @@ from uqcli.engines.request import PROBA, DataRequest
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
-from uqcli.jobs.export.run import ExportRequest
+from uqcli.jobs.export.request import ExportRequest
 from uqcli.jobs.export.run import run as export
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.jobs.watch.run import run as watch
@@ -120,7 +120,7 @@ class Fitted(Generic[ModelT]):
         target = choice("to", ExportTarget, to)
         request = ExportRequest(
             artifact=str(self.artifact.kind),
-            target=target,
+            to=target,
             dialect=choice("dialect", SqlDialect, dialect),
             table=table,
             rule=self.artifact,
@@ -300,7 +300,7 @@ class Fitted(Generic[ModelT]):
         with ExitStack() as stack:
             if state is not None:
                 locked_state = stack.enter_context(locked(state))
-                request = replace(request, state=locked_state.content, state_name=state)
+                request = replace(request, state=state, content=locked_state.content)
             result = watch(request)
             if state is not None and result.artifact is not None:
                 write_bytes(state, encode(result.artifact))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, TypeVar, get_type_hints
@@ -35,7 +36,8 @@ def options_of(kind: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
     UsageError
         An option or a choice does not exist.
     """
-    hints = get_type_hints(kind)
+    types = get_type_hints(kind)
+    hints = {field.name: types[field.name] for field in fields(kind)}  # type: ignore[arg-type]  # a data class
     for name in options:
         if name not in hints:
             similar_names = get_close_matches(name, hints, n=3) or list(hints)

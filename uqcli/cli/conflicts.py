@@ -39,15 +39,15 @@ class Reads:
     @classmethod
     def from_options(
         cls,
-        *tables: Iterable[str] | None,
-        rules: Iterable[str | None] = (),
+        *tables: object,
+        rules: Iterable[object] = (),
         reading: InputOptions | None = None,
         labels: str | None = None,
     ) -> Reads:
-        """Collect the values of options and arguments; None for those not set."""
+        """Collect the names among the values of options and arguments; None for those not set."""
         return cls(
-            tables=tuple(name for names in tables for name in names or ()),
-            rules=tuple(name for name in rules if name is not None),
+            tables=tuple(name for names in tables if isinstance(names, list | tuple) for name in names),
+            rules=tuple(name for name in rules if isinstance(name, str)),
             reading=reading,
             labels=labels,
         )
@@ -123,7 +123,7 @@ def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], 
 
 
 def refuse_shared_files(
-    inputs: Iterable[str] | None, others: Iterable[str] | None, option: str, reading: InputOptions
+    inputs: Iterable[str] | None, others: object, option: str, reading: InputOptions
 ) -> None:
     """Refuse files among the inputs that an option names as well: what is measured there would look too good.
 

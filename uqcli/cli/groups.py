@@ -1,9 +1,9 @@
-"""Option groups: frozen dataclasses whose fields become options of a command.
+"""Option groups: frozen dataclasses whose options (see ``uqcli.options``) become options of a command.
 
 typer reads a function's signature. ``with_groups`` replaces each parameter that is an option group by the
-fields of the group. It calls the function with the filled groups. A group's ``panel`` is the heading of its
-options in the help. Each field is an ``option``, a ``choice`` or a ``flag``. A group whose options exclude
-each other has ``alternatives``, of which a run can use one.
+options of the group. It calls the function with the groups of the values given. A group's ``panel`` is the
+heading of its options in the help, or names the headings by the first option of each. A group whose options
+exclude each other has ``alternatives``, of which a run can use one.
 """
 
 from __future__ import annotations
@@ -11,58 +11,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import MISSING, Field, field, fields, is_dataclass
-from typing import Annotated, Any, Final, get_type_hints
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-RUN: Final = "Reading and running"
-PAPERS: Final = "From the papers"
-"""Last panel of a help: options, and further values of options, that reproduce papers."""
-
-
-def option(
-    metavar: str | None,
-    text: str | Mapping[str, str],
-    default: Any = None,
-    *,
-    also: str = "",
-    panel: str | None = None,
-    papers: str = "",
-    **more: Any,
-) -> Any:
-    """Declare a field of a group: an option with a value.
-
-    Parameters
-    ----------
-    metavar
-        Placeholder of its value in the help; None to list the choices.
-    text
-        Help text, or texts by command.
-    also
-        Another name, such as ``-o``.
-    panel
-        Heading in the help, in place of the group's.
-    papers
-        Help text of its values under ``PAPERS``.
-    **more
-        Further arguments of ``typer.Option``.
-    """
-    metadata = {"metavar": metavar, "help": text, "also": also, "panel": panel, "papers": papers, **more}
-    return field(default=default, metadata=metadata)
-
-
-def choice(text: str, default: Any = None, *, metavar: str | None = None, **more: Any) -> Any:
-    """Declare an option whose value is a member of an enum; with a metavar, the texts must name them all.
-
-    With the default ``MISSING``, the option is required. ``more`` are arguments of ``option``.
-    """
-    return option(metavar, text, default, **more)
-
-
-def flag(text: str, *, also: str = "") -> Any:
-    """Declare an option without a value."""
-    return option(None, text, False, also=also)
+from uqcli.options import PAPERS
 
 
 def simplify_help(parameters: list[Any]) -> list[Any]:
@@ -105,16 +59,21 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Convert a function whose parameters may be option groups to a typer command."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    options_of = {
+        name: [field for field in fields(group) if field.metadata] for name, group in groups.items()
+    }
     parameters = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in groups:
-            parameters += _parameters_of(groups[name], command.__name__)
+            parameters += _parameters_of(groups[name], options_of[name], command.__name__)
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
     def wrapper(**values: Any) -> None:
         arguments = {
-            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            name: group(
+                **{option.name: _parsed(option, values.pop(option.name)) for option in options_of[name]}
+            )
             for name, group in groups.items()
         }
         command(**arguments, **values)
@@ -127,39 +86,85 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     )
     wrapper.of_papers = {  # type: ignore[attr-defined]  # as priority reads it
         declared.name: declared.metadata["papers"]
-        for group in groups.values()
-        for declared in fields(group)
+        for options in options_of.values()
+        for declared in options
         if declared.metadata["papers"]
     }
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return wrapper
 
 
-def _parameters_of(group: Any, command: str) -> list[inspect.Parameter]:
+def _parameters_of(group: Any, options: list[Field[Any]], command: str) -> list[inspect.Parameter]:
     """Build the parameters of a group; a help text may depend on the command."""
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            declared.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if declared.default is MISSING else declared.default,
-            annotation=Annotated[
-                hints[declared.name],
-                _typer_option(declared.name, **_metadata(declared, group.panel, command)),
-            ],
+    hints = _hints(group, options)
+    panels = group.panel if isinstance(group.panel, Mapping) else {options[0].name: group.panel}
+    panel, parameters = None, []
+    for declared in options:
+        panel = panels.get(declared.name, panel)
+        given = _typer_option(
+            declared.metadata["panel"] or panel, declared.name, **_metadata(declared, command)
         )
-        for declared in fields(group)
-    ]
+        parameters.append(
+            inspect.Parameter(
+                declared.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=_default(declared),
+                annotation=Annotated[hints[declared.name], given],
+            )
+        )
+    return parameters
 
 
-def _metadata(declared: Field[Any], panel: str | None, command: str) -> dict[str, Any]:
-    more = dict(declared.metadata)
-    text, own_panel, _ = more.pop("help"), more.pop("panel"), more.pop("papers")
-    help_text = text if isinstance(text, str) else text[command.rstrip("_")]
-    return {**more, "help": help_text, "panel": own_panel or panel}
+def _hints(group: Any, options: list[Field[Any]]) -> dict[str, Any]:
+    """Return the types of the options on the command line; other fields may name types not yet imported."""
+    declared = {option.name: option.metadata for option in options}
+    hints: dict[str, Any] = {}
+    for owner in reversed(group.__mro__):
+        own = {
+            name: _typed(declared[name]) or hint
+            for name, hint in vars(owner).get("__annotations__", {}).items()
+            if name in declared
+        }
+        stand_in = type(owner.__name__, (), {"__annotations__": own, "__module__": owner.__module__})
+        hints |= get_type_hints(stand_in, include_extras=True)
+    return hints
 
 
-def _typer_option(name: str, *, panel: str | None, also: str, **more: Any) -> Any:
-    # a trailing underscore is that of a Python keyword, as in for_
-    names = [f"--{name.rstrip('_').replace('_', '-')}", *([also] if also else [])]
-    return typer.Option(*names, rich_help_panel=panel, **more)
+def _typed(metadata: Any) -> Any:
+    return metadata["typed"] or (str | None if metadata["parse"] else None)
+
+
+def _default(declared: Field[Any]) -> Any:
+    """Return the default on the command line: none if its help text states it, a text if it is parsed."""
+    default = declared.default
+    if default is MISSING:
+        return inspect.Parameter.empty
+    if declared.metadata["stated"]:
+        return None
+    if declared.metadata["parse"]:
+        return str(default) if isinstance(default, int) else None
+    return default
+
+
+def _parsed(declared: Field[Any], value: Any) -> Any:
+    """Return the value of the field from that on the command line or in a configuration."""
+    parse = declared.metadata["parse"]
+    if value is None or (parse and value == []):
+        return declared.default
+    return value if parse is None else parse(_name(declared.name), value)
+
+
+def _metadata(declared: Field[Any], command: str) -> dict[str, Any]:
+    text, more = declared.metadata["help"], {**declared.metadata}
+    for name in ("panel", "papers", "typed", "parse", "stated"):
+        del more[name]
+    return {**more, "help": text if isinstance(text, str) else text[command.rstrip("_")]}
+
+
+def _typer_option(panel: str | None, name: str, *, also: str, **more: Any) -> Any:
+    return typer.Option(_name(name), *([also] if also else []), rich_help_panel=panel, **more)
+
+
+def _name(name: str) -> str:
+    """Return the option of a field; a trailing underscore is that of a Python keyword, as in for_."""
+    return f"--{name.rstrip('_').replace('_', '-')}"

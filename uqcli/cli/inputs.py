@@ -112,9 +112,18 @@ def labels_file(options: LabelsOptions) -> LabelsFile | None:
 
 
 def data_without_columns(
-    inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions
+    inputs: Iterable[str] | None,
+    reading: InputOptions,
+    running: RunOptions,
+    labels: LabelColumns | None = None,
 ) -> DataRequest:
-    """Build the request for rows; a saved rule or the caller names the columns."""
+    """Build the request for rows; a saved rule or the caller names the columns.
+
+    Raises
+    ------
+    UsageError
+        See ``read_options`` and ``labels_file``.
+    """
     from uqcli.engines.request import DataRequest
 
     return DataRequest(
@@ -123,6 +132,8 @@ def data_without_columns(
         on_invalid=reading.on_invalid,
         engine=running.engine,
         spark=running.spark,
+        positive_value=None if labels is None else labels.positive,
+        labels=None if labels is None else labels_file(labels),
     )
 
 
@@ -214,34 +225,6 @@ def column_overrides(
         weight=None if labels.no_weight else labels.weight,
         weighted=not labels.no_weight,
     )
-
-
-def parse_names(option: str, text: str | None) -> tuple[str, ...]:
-    """Parse the column names of an option; empty if it is not set.
-
-    Raises
-    ------
-    UsageError
-        A name is repeated or empty.
-    """
-    names = () if text is None else tuple(name.strip() for name in text.split(","))
-    if not all(names) or len(set(names)) < len(names):
-        raise UsageError(f"{option} '{text}'", expected="different column names: A,B,...")
-    return names
-
-
-def parse_numbers(option: str, text: str | None) -> tuple[float, ...] | None:
-    """Parse the numbers of an option; None if it is not set.
-
-    Raises
-    ------
-    UsageError
-        A part is not a number.
-    """
-    try:
-        return None if text is None else tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(f"{option} '{text}'", expected="numbers separated by commas") from None
 
 
 def _delimiter(text: str) -> str:

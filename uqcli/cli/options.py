@@ -9,15 +9,16 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid, ReportFormat
-from uqcli.cli.groups import RUN, choice, flag, option
 from uqcli.cli.priority import is_typed
 from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
+from uqcli.exact import size
 from uqcli.files import STDIO, is_stdout
+from uqcli.options import RUN, choice, flag, option
 from uqcli.records import dataclass
 
 _COLUMNS, _OUTPUT = "Columns", "Output"
-_BINS, _RESAMPLING = "Bins", "Resampling"
+_BINS = "Bins"
 
 LabelledInputs = Annotated[
     list[str] | None, typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -.")
@@ -149,43 +150,11 @@ class BlockBounds:
 
     panel: ClassVar = _BINS
 
-    n_min: str | None = option("N", "pava-bc: minimum rows per bin. (default: N/20, fewer in large files)")
-    n_max: str | None = option("N", "pava-bc: maximum rows per bin. (default: four times --n-min)")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Intervals:
-    """Confidence of intervals, and the seed of their random draws."""
-
-    panel: ClassVar = _RESAMPLING
-
-    confidence: float = option("C", "Confidence of the intervals.", defaults.CONFIDENCE)
-    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MAX_SEED)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResamplingOptions(Intervals):
-    """Bootstrap intervals, off by default."""
-
-    bootstrap: int = option(
-        "B",
-        "Bootstrap resamples for the intervals, and for p-values in tce.",
-        0,
-        min=0,
-        max=defaults.MAX_REPLICATES,
+    n_min: int | None = option(
+        "N", "pava-bc: minimum rows per bin. (default: N/20, fewer in large files)", parse=size
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class OptionalResampling(Intervals):
-    """Bootstrap intervals, on by default for a moderate number of rows."""
-
-    bootstrap: int | None = option(
-        "B",
-        f"Bootstrap resamples; 0 for no intervals. (default: {defaults.BOOTSTRAP} up to "
-        f"{defaults.BOOTSTRAP_ROWS:,} rows, else 0)",
-        min=0,
-        max=defaults.MAX_REPLICATES,
+    n_max: int | None = option(
+        "N", "pava-bc: maximum rows per bin. (default: four times --n-min)", parse=size
     )
 
 

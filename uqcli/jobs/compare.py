@@ -10,7 +10,6 @@ from uqcli.choices import Binning, CalibrationTest
 from uqcli.counts import ValueCounts
 from uqcli.document import Estimate, MetricValue
 from uqcli.draws import Purpose, generator
-from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.tce.measure import mean_metrics
 from uqcli.methods.bin.registry import BinSizes, rule_of
 from uqcli.methods.evaluate.clustered import ClusteredPairs
@@ -26,6 +25,7 @@ from uqcli.methods.tce.calibration_error import (
     log_loss,
     reject,
 )
+from uqcli.options import ResamplingOptions
 from uqcli.reports.comparison import Comparison
 from uqcli.running.concurrency import parallel_map
 from uqcli.running.progress import with_progress
@@ -43,7 +43,7 @@ AnyPairedCounts = PairedCounts | PairedClassCounts
 
 
 def compare(
-    paired_counts: AnyPairedCounts, plan: ResamplingPlan, clusters: ClusteredPairs | None = None
+    paired_counts: AnyPairedCounts, plan: ResamplingOptions, clusters: ClusteredPairs | None = None
 ) -> Comparison:
     """Measure both sets of probabilities, on the same bootstrap resamples.
 
@@ -63,7 +63,7 @@ def compare(
         by_class = [({**first, "tce": None}, {**second, "tce": None}) for first, second in by_class]
     difference = {name: minus(after[name], before[name]) for name in before}
     values = dict(zip(SIDES, (before, after, difference), strict=True))
-    intervals = _intervals(clusters or paired_counts, plan) if plan.replicates else {}
+    intervals = _intervals(clusters or paired_counts, plan) if plan.bootstrap else {}
     metrics = {side: _with_intervals(side, values[side], intervals) for side in SIDES}
     return Comparison(
         before=metrics["before"],
@@ -82,12 +82,12 @@ Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 """Interval by side and metric; None if no valid interval exists."""
 
 
-def _intervals(paired_counts: AnyPairedCounts | ClusteredPairs, plan: ResamplingPlan) -> Intervals:
+def _intervals(paired_counts: AnyPairedCounts | ClusteredPairs, plan: ResamplingOptions) -> Intervals:
     estimates = paired_counts.with_errors()
     keys = [(side, name) for side in SIDES for name in _METRICS_WITH_INTERVALS if name in estimates]
     if paired_counts.min_class_rows < MIN_CLASS_ROWS:
         return dict.fromkeys(keys)
-    replicates = max(plan.replicates, min_replicates(plan.confidence))
+    replicates = max(plan.bootstrap, min_replicates(plan.confidence))
 
     def draw(resample_index: int) -> dict[str, dict[str, Estimate]]:
         return paired_counts.resampled(generator(plan.seed, Purpose.BOOTSTRAP, resample_index)).with_errors()

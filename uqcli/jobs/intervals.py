@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from uqcli import defaults
 from uqcli.errors import UsageError
-from uqcli.records import dataclass
 from uqcli.running.remarks import caution
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResamplingPlan:
-    """Bootstrap plan: resamples (0 for none), seed, confidence."""
-
-    replicates: int = 0
-    seed: int = defaults.SEED
-    confidence: float = defaults.CONFIDENCE
 
 
 def check_bootstrap(replicates: int | None) -> None:

@@ -9,7 +9,8 @@ from scipy import stats
 from tests.oracles import calibration_error as oracle
 from uqcli.choices import CalibrationTest, ScoreBinning
 from uqcli.counts import ValueCounts, pool
-from uqcli.jobs.tce.measure import MeasureOptions, measure
+from uqcli.jobs.tce.measure import measure
+from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.methods.tce import binomial_test, t_test
 from uqcli.methods.tce.calibration_line import calibration_line
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from uqcli.choices import Binning
 from uqcli.counts import pool
-from uqcli.jobs.tce.measure import MeasureOptions, measure
+from uqcli.jobs.tce.measure import measure
+from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.methods.bin.registry import BinSizes, rule_of
 from uqcli.methods.tce.sign_flips import SignedErrors
 

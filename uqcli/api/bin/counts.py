@@ -13,9 +13,8 @@ from uqcli.api.options import choice
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.choices import Binning
 from uqcli.counts import Floats, Ints
-from uqcli.jobs.bin.run import BinRequest, run
-from uqcli.methods.bin.block_sizes import BlockSizes
-from uqcli.methods.bin.grid import GridSpec, usual_uncertainty_bins
+from uqcli.jobs.bin.request import BinRequest
+from uqcli.jobs.bin.run import run
 from uqcli.records import dataclass
 
 
@@ -94,17 +93,16 @@ def bin_counts(
     [[1, 1]]
     """
     rule = choice("binning", Binning, binning)
-    cuts_uncertainty = rule.cuts_uncertainty
-    if uncertainty_bins is None:
-        uncertainty_bins = 1 if uncertainty is None else usual_uncertainty_bins(rule)
-    if score_bins is None:
-        score_bins = defaults.SCORE_BINS if cuts_uncertainty else defaults.SINGLE_SCORE_BINS
-    spec = GridSpec(
+    if uncertainty is None and uncertainty_bins is None:
+        uncertainty_bins = 1
+    data = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight).request()
+    request = BinRequest(
+        data=data,
         binning=rule,
         uncertainty_bins=uncertainty_bins,
         score_bins=score_bins,
-        blocks=BlockSizes(n_min=n_min, n_max=n_max),
+        n_min=n_min,
+        n_max=n_max,
     )
-    data = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight).request()
-    result = run(BinRequest(data=data, grid=spec))
+    result = run(request)
     return Grid(artifact=result.artifact, notes=result.report.warnings)

@@ -39,11 +39,14 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.request import PREDICTED, DataRequest
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
-from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
+from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.boundary.run import run
-from uqcli.jobs.stream.sample import NAME, SampleRequest, prepare
+from uqcli.jobs.stream.output import RowsOutput
+from uqcli.jobs.stream.request import SampleRequest
+from uqcli.jobs.stream.sample import NAME, prepare
 from uqcli.methods.boundary.constraint import constraint_from, with_margin
 from uqcli.methods.boundary.zones import review_limit
+from uqcli.options import Intervals, ResamplingOptions
 from uqcli.records import dataclass
 from uqcli.reports.boundary.comparison import UncertaintyComparison
 
@@ -220,10 +223,11 @@ class Boundary(Fitted[BoundaryArtifact]):
             SampleRequest(
                 data=DataRequest(inputs=(), frame=frame),
                 rule=self.artifact,
-                goal=choice("goal", SampleGoal, goal),
+                for_=choice("goal", SampleGoal, goal),
                 budget=budget,
                 calibrator=None if calibrator is None else calibrator.artifact,
-                seed=seed,
+                output=RowsOutput(),
+                intervals=Intervals(seed=seed),
             )
         )
         assert added is not None  # there is a budget
@@ -301,8 +305,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             day=day,
             utility=constraint_from(**worth.texts) if worth.texts else None,
             shift=None if shift is None else shift_artifact(shift),
-            confidence=confidence,
-            seed=seed,
+            resampling=ResamplingOptions(confidence=confidence, seed=seed),
             sampling_weight=sampling,
         )
 
@@ -494,7 +497,6 @@ def find_boundary(
     worth = GainAndCost.from_values(
         (SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP, CLUSTER, DAY), gain=gain, cost=cost
     )
-    bins = None if uncertainty_bins == "auto" else uncertainty_bins
     uncertainties = _uncertainties(uncertainty)
     first_uncertainty = next(iter(uncertainties), None)
     groups = {} if group is None else {GROUP: group}
@@ -525,7 +527,7 @@ def find_boundary(
                 ),
                 None if margin is None else decimal_text("margin", margin),
             ),
-            review=review_limit(
+            limit=review_limit(
                 review=None if review is None else decimal_text("review", review),
                 miss=None if miss is None else decimal_text("miss", miss),
             ),
@@ -533,15 +535,12 @@ def find_boundary(
             bound=choice("bound", GroupBound, bound),
             min_group=check_size("min_group", min_group, defaults.MAX_ROWS),
             algorithm=None if algorithm is None else choice("algorithm", AlgorithmChoice, algorithm),
-            grid=GridRequest(
-                binning=None if binning is None else choice("binning", Binning, binning),
-                uncertainty_bins=1 if uncertainty is None else bins,
-                auto=uncertainty is not None and uncertainty_bins == "auto",
-                score_bins=None if score_bins == "all" else score_bins,
-            ),
+            binning=None if binning is None else choice("binning", Binning, binning),
+            uncertainty_bins=1 if uncertainty is None else uncertainty_bins,
+            score_bins=score_bins,
             shift=None if shift is None else shift_artifact(shift),
             certify=None if certify is None else decimal_text("certify", certify),
-            compare=tuple(uncertainties) if compare or len(uncertainties) > 1 else (),
+            compared=tuple(uncertainties) if compare or len(uncertainties) > 1 else (),
             seed=seed,
         )
     )

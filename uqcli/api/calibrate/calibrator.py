@@ -21,9 +21,11 @@ from uqcli.errors import UsageError
 from uqcli.jobs.calibrate.all_methods import run_all_methods
 from uqcli.jobs.calibrate.classes import run_classes
 from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.jobs.calibrate.fitted import CalibrateRequest, make_calibrator
+from uqcli.jobs.calibrate.fitted import make_calibrator
+from uqcli.jobs.calibrate.request import CalibrateRequest, PartOptions
 from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.methods.calibrate.scale import Scale
+from uqcli.options import OptionalResampling, ResamplingOptions
 from uqcli.records import dataclass
 
 
@@ -129,11 +131,11 @@ class Calibrator(Fitted[CalibratorArtifact]):
         request = CalibrateRequest(
             data=data.clustered_by(clusters),
             calibration=replace(calibration, cluster=clusters),
-            features=tuple(features),
-            partition=tuple(partition),
-            categorical=tuple(categorical),
+            parts=PartOptions(
+                features=tuple(features), partition=tuple(partition), categorical=tuple(categorical)
+            ),
             shift=None if shift is None else shift_artifact(shift),
-            bootstrap=0,
+            resampling=OptionalResampling(bootstrap=0),
         )
         if tries_all or data.roles.class_columns is not None:
             fit = run_all_methods if tries_all else run_classes
@@ -271,5 +273,5 @@ class Calibrator(Fitted[CalibratorArtifact]):
             An option or a value is out of range.
         """
         columns = self._columns_read(score, uncertainty, features)
-        options = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
-        return self._measured(columns, label, weight, by, audit, cluster=cluster, **options)
+        resampling = ResamplingOptions(bootstrap=bootstrap, confidence=confidence, seed=seed)
+        return self._measured(columns, label, weight, by, audit, cluster=cluster, resampling=resampling)

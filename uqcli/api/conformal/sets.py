@@ -17,7 +17,9 @@ from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.choices import ConformalMethod, ConformalMode
 from uqcli.counts import Bools, Floats
 from uqcli.engines.request import PROBA
-from uqcli.jobs.conformal.run import ConformalRequest, run
+from uqcli.jobs.conformal.request import ConformalRequest
+from uqcli.jobs.conformal.run import run
+from uqcli.options import ResamplingOptions
 from uqcli.records import dataclass
 
 
@@ -113,8 +115,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             audit,
             cluster=cluster,
             shift=None if shift is None else shift_artifact(shift),
-            confidence=confidence,
-            seed=seed,
+            resampling=ResamplingOptions(confidence=confidence, seed=seed),
         )
 
     def watch(
@@ -257,7 +258,7 @@ def conformal_sets(
             alpha_by_class={
                 name: decimal_text("alpha", value) for name, value in (alpha_by_class or {}).items()
             },
-            randomize=randomize,
+            no_randomize=not randomize,
             seed=seed,
             by=None if group is None else GROUP,
             shift=None if shift is None else shift_artifact(shift),

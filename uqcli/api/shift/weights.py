@@ -18,7 +18,9 @@ from uqcli.choices import ConfusionForm, ShiftEstimator
 from uqcli.counts import Floats
 from uqcli.document import Estimate
 from uqcli.errors import UsageError
-from uqcli.jobs.shift.run import ShiftRequest, run
+from uqcli.jobs.shift.request import ShiftRequest
+from uqcli.jobs.shift.run import run
+from uqcli.options import OptionalResampling
 from uqcli.records import dataclass
 
 DAY: Final = "day"
@@ -153,9 +155,7 @@ def shift_weights(
             estimator=choice("estimator", ShiftEstimator, estimator),
             confusion=choice("confusion", ConfusionForm, confusion),
             prior=None if prior is None else tuple(float(value) for value in prior),
-            bootstrap=bootstrap,
-            confidence=confidence,
-            seed=seed,
+            resampling=OptionalResampling(bootstrap=bootstrap, confidence=confidence, seed=seed),
             day=None if day is None else DAY,
             cluster=None if cluster is None else CLUSTER,
         )

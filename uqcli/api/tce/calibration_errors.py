@@ -12,9 +12,10 @@ from uqcli.api.options import options_of
 from uqcli.document import Metrics
 from uqcli.errors import UsageError
 from uqcli.jobs.sampling_weights import SAMPLING_WEIGHT
-from uqcli.jobs.tce.measure import MeasureOptions
-from uqcli.jobs.tce.run import TceRequest, run
+from uqcli.jobs.tce.request import MeasureOptions, TceRequest
+from uqcli.jobs.tce.run import run
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
+from uqcli.options import ResamplingOptions
 from uqcli.records import dataclass
 from uqcli.reports.audit import Segment
 from uqcli.reports.tce.report import TceReport
@@ -169,9 +170,7 @@ def calibration_error(
             measure=options or options_of(MeasureOptions, measured),
             by=by,
             audit=tuple(segments),
-            bootstrap=bootstrap,
-            seed=seed,
-            confidence=confidence,
+            resampling=ResamplingOptions(bootstrap=bootstrap, seed=seed, confidence=confidence),
             sampling_weight=sampling,
         )
     )

@@ -9,7 +9,7 @@ import typer
 
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import column_overrides, data_without_columns, labels_file, parse_names
+from uqcli.cli.inputs import column_overrides, data_without_columns
 from uqcli.cli.options import (
     RULE_ENDING,
     DependenceColumns,
@@ -19,10 +19,11 @@ from uqcli.cli.options import (
     ModelColumns,
     PlotOutput,
     ReportOptions,
-    ResamplingOptions,
     RunOptions,
     ValueOptions,
 )
+from uqcli.jobs.evaluate.request import EvaluateRequest
+from uqcli.options import ResamplingOptions
 
 
 def evaluate(
@@ -34,34 +35,7 @@ def evaluate(
             help="Saved rules (names in .json) and labelled test sets.",
         ),
     ] = None,
-    shift: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHIFT.json",
-            help="Also measure precision or coverage under these class weights.",
-            rich_help_panel="Output",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Also measure each group of this column.", rich_help_panel="Output"),
-    ] = None,
-    sampling_weight: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COL",
-            help="1 / the probability that a row is in the file.",
-            rich_help_panel="Columns",
-        ),
-    ] = None,
-    audit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COL,...",
-            help="Test each value of these columns, and each pair of values.",
-            rich_help_panel="Output",
-        ),
-    ] = None,
+    request: EvaluateRequest,
     plotting: PlotOutput,
     reporting: ReportOptions,
     columns: ModelColumns,
@@ -77,30 +51,22 @@ def evaluate(
     names = arguments or []
     artifacts = tuple(name for name in names if name.lower().endswith(RULE_ENDING))
     inputs = tuple(name for name in names if name not in artifacts)
-    reads = Reads.from_options(inputs, rules=[*artifacts, shift], reading=reading, labels=labels.labels)
+    reads = Reads.from_options(
+        inputs, rules=[*artifacts, request.shift], reading=reading, labels=labels.labels
+    )
     provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
-    from uqcli.jobs.evaluate.request import EvaluateRequest
     from uqcli.jobs.evaluate.run import run
     from uqcli.methods.boundary.constraint import constraint_from
 
     column, days = clusters.chosen
-    request = EvaluateRequest(
-        data=replace(
-            data_without_columns(inputs, reading, running),
-            positive_value=labels.positive,
-            labels=labels_file(labels),
-        ),
+    request = replace(
+        request,
+        data=data_without_columns(inputs, reading, running, labels),
         artifacts=artifacts,
         columns=column_overrides(columns, classes, labels),
-        confidence=resampling.confidence,
-        bootstrap=resampling.bootstrap,
-        seed=resampling.seed,
-        shift=shift,
-        by=by,
+        resampling=resampling,
         cluster=column,
         days=days,
-        sampling_weight=sampling_weight,
-        audit=parse_names("--audit", audit),
         utility=constraint_from(gain=worth.gain, cost=worth.cost) if worth.gain or worth.cost else None,
     )
     deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)

@@ -3,81 +3,59 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import PurePath
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, Final
 
 import typer
 
-from uqcli.choices import ExportTarget, SqlDialect
+from uqcli.choices import ExportTarget
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows, queued
-from uqcli.cli.groups import choice, option
 from uqcli.cli.inputs import data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
 from uqcli.cli.priority import refuse_typed
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, OutputQueue
-from uqcli.records import dataclass
+from uqcli.jobs.export.request import ExportRequest
 from uqcli.stores.output import write_bytes
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProgramOptions:
-    """The program to write."""
-
-    panel: ClassVar = "Program"
-
-    dialect: SqlDialect = choice(
-        "duckdb, sqlite, postgres, bigquery, snowflake or spark.", SqlDialect.DUCKDB, metavar="NAME"
-    )
-    table: str | None = option("NAME", "Write a query of this table, not the expression alone.")
-    output: str | None = option("FILE", "File of the program. (default: standard output)", also="-o")
-    check: list[str] | None = option(
-        "INPUT", "Compare with the rule on these rows and at every threshold (repeatable)."
-    )
 
 
 def export(
     *,
     artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved rule file, or -.")],
-    to: Annotated[
-        ExportTarget,
-        typer.Option("--to", help="sql, python or onnx.", metavar="TARGET", rich_help_panel="Program"),
-    ],
-    program: ProgramOptions,
+    request: ExportRequest,
     reporting: ReportOptions,
     reading: InputOptions,
     running: RunOptions,
 ) -> None:
     """Write a rule as SQL, Python or ONNX."""
-    inputs = tuple(program.check or ())
+    to, output, inputs = request.to, request.output, tuple(request.check or ())
     if to is not ExportTarget.SQL:
         refuse_typed(("dialect", "table"), f"with --to {to}", "--to sql")
-    _refuse_other_ending(program.output, to)
-    if to is ExportTarget.ONNX and program.output is None and sys.stdout.isatty():
+    _refuse_other_ending(output, to)
+    if to is ExportTarget.ONNX and output is None and sys.stdout.isatty():
         raise UsageError("an ONNX model for a terminal", expected="-o FILE")
     provenance = check_outputs(
         reporting,
-        program.output or STDIO,
+        output or STDIO,
         reads=Reads.from_options(inputs, rules=[artifact], reading=reading),
         running=running,
     )
-    from uqcli.jobs.export.run import ExportRequest, run
+    from uqcli.jobs.export.run import run
 
     result = run(
-        ExportRequest(
+        replace(
+            request,
             artifact=artifact,
-            target=to,
-            dialect=program.dialect,
-            table=program.table,
-            check=data_without_columns(inputs, reading, running) if inputs else None,
+            rows=data_without_columns(inputs, reading, running) if inputs else None,
         )
     )
-    target = program.output or STDIO
+    target = output or STDIO
     with OutputQueue() as queue:
         if result.failure is None and not queued((target, result.program), queue):
             write_bytes(target, result.program)
-        deliver_rows(result, reporting, provenance=provenance, output=program.output, queue=queue)
+        deliver_rows(result, reporting, provenance=provenance, output=output, queue=queue)
 
 
 _ENDINGS: Final = {

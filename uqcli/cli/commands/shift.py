@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from dataclasses import replace
+from typing import Annotated
 
 import typer
 
-from uqcli import defaults
-from uqcli.choices import ConfusionForm, ShiftEstimator
+from uqcli.choices import ShiftEstimator
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.groups import choice, option
-from uqcli.cli.inputs import labelled_data, parse_numbers
+from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     ArtifactOutput,
     ClassProbabilities,
     ClusterColumn,
     FitColumns,
     InputOptions,
-    OptionalResampling,
     PlotOutput,
     ReportOptions,
     RunOptions,
 )
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.records import dataclass
-
-
-@dataclass(frozen=True, kw_only=True)
-class EstimateOptions:
-    """Estimator of the class weights."""
-
-    panel: ClassVar = "Class weights"
-
-    target: list[str] | None = option(
-        "FILE", "Unlabelled new data (repeatable); --weight is for the labelled rows."
-    )
-    estimator: ShiftEstimator = choice(
-        "bbse: from predicted classes; em: maximum likelihood, after calibration on the labelled rows; "
-        "known: from --prior.",
-        defaults.SHIFT_ESTIMATOR,
-    )
-    confusion: ConfusionForm = choice(
-        "bbse: count predicted classes (hard) or add up probabilities (soft).", defaults.CONFUSION
-    )
-    prior: str | None = option("Q,...", "known: class priors of the new data, in class order.")
-    day: str | None = option("COL", "Days, in both: rows of a day depend on each other.")
+from uqcli.jobs.shift.request import ShiftRequest
+from uqcli.options import OptionalResampling
 
 
 def shift(
@@ -54,7 +32,7 @@ def shift(
         list[str] | None,
         typer.Argument(metavar="SOURCE...", help="Labelled files, globs, directories, or -."),
     ] = None,
-    estimation: EstimateOptions,
+    request: ShiftRequest,
     probabilities: ClassProbabilities,
     columns: FitColumns,
     clusters: ClusterColumn,
@@ -66,24 +44,19 @@ def shift(
     running: RunOptions,
 ) -> None:
     """Estimate how class priors differ in unlabelled new data."""
-    reads = Reads.from_options(inputs, estimation.target, reading=reading, labels=columns.labels)
+    reads = Reads.from_options(inputs, request.target, reading=reading, labels=columns.labels)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
-    from uqcli.jobs.shift.run import ShiftRequest, run
+    from uqcli.jobs.shift.run import run
 
     refuse_typed(("uncertainty",), "with shift", "class probabilities only")
-    if estimation.estimator is not ShiftEstimator.BBSE:
-        refuse_typed(("confusion",), f"with --estimator {estimation.estimator}", "--estimator bbse")
-    uses_prior = estimation.estimator is ShiftEstimator.KNOWN or is_typed("prior")
-    request = ShiftRequest(
+    if request.estimator is not ShiftEstimator.BBSE:
+        refuse_typed(("confusion",), f"with --estimator {request.estimator}", "--estimator bbse")
+    uses_prior = request.estimator is ShiftEstimator.KNOWN or is_typed("prior")
+    request = replace(
+        request,
+        prior=request.prior if uses_prior else None,
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
-        target=tuple(estimation.target) if estimation.target else None,
-        estimator=estimation.estimator,
-        confusion=estimation.confusion,
-        prior=parse_numbers("--prior", estimation.prior) if uses_prior else None,
-        bootstrap=resampling.bootstrap,
-        confidence=resampling.confidence,
-        seed=resampling.seed,
-        day=estimation.day,
         cluster=clusters.cluster,
+        resampling=resampling,
     )
     deliver(run(request), reporting, provenance=provenance, output=written.output, plot=plotting.plot)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from uqcli import defaults
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.grid import GridArtifact, GridParameters, grid_artifact
 from uqcli.artifacts.saved import Source
@@ -16,37 +17,17 @@ from uqcli.defaults import MAX_ROWS
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
+from uqcli.jobs.bin.request import BinRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.jobs.result import Result, keeps_doubts
-from uqcli.methods.bin.block_sizes import size_notes
-from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, ranges_for_edges
+from uqcli.methods.bin.block_sizes import BlockSizes, size_notes
+from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, ranges_for_edges, usual_uncertainty_bins
 from uqcli.methods.bin.isotonic_error import BinError, isotonic_errors, ranges_for_blocks
-from uqcli.records import dataclass
 from uqcli.reports.bin.report import BinReport
 from uqcli.running.remarks import caution
 
 BinResult = Result[BinReport, GridArtifact]
-
-
-@dataclass(frozen=True, kw_only=True)
-class BinRequest:
-    """Request for a grid; exactly one of the three attributes is given.
-
-    Attributes
-    ----------
-    grid
-        Binning of the rows.
-    edges
-        Path of a grid whose edges are used.
-    merged
-        Paths of grids to merge; no rows are read.
-    """
-
-    data: DataRequest
-    grid: GridSpec | None = None
-    edges: str | None = None
-    merged: tuple[str, ...] | None = None
 
 
 @keeps_doubts
@@ -58,12 +39,24 @@ def run(request: BinRequest) -> BinResult:
     UsageError, DataError, ArtifactError
         See ``bin_rows``, ``count_under`` and ``merge_grids``.
     """
-    if request.merged is not None:
-        return merge_grids(request.merged)
+    if request.merge:
+        return merge_grids(request.data.inputs)
     if request.edges is not None:
         return count_under(request.edges, request.data)
-    assert request.grid is not None  # exactly one is given
-    return bin_rows(request.data, request.grid)
+    return bin_rows(request.data, _spec(request))
+
+
+def _spec(request: BinRequest) -> GridSpec:
+    """Return the grid, with the default numbers of bins."""
+    binning = request.binning or defaults.GRID_BINNING
+    usual = defaults.SCORE_BINS if binning.cuts_uncertainty else defaults.SINGLE_SCORE_BINS
+    bins = request.uncertainty_bins
+    return GridSpec(
+        binning=binning,
+        uncertainty_bins=usual_uncertainty_bins(binning) if bins is None else bins,
+        score_bins=usual if request.score_bins is None else request.score_bins,
+        blocks=BlockSizes(n_min=request.n_min, n_max=request.n_max),
+    )
 
 
 def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:

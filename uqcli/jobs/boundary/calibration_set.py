@@ -19,7 +19,7 @@ from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinc
 from uqcli.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
 from uqcli.draws import Purpose, text_keys
 from uqcli.engines.protocol import ALL_ROWS, Table
-from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
+from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.grids import (
     UncertaintyAxis,
     grid_parts,
@@ -93,8 +93,8 @@ class CalibrationRows:
         Constraint on these rows.
     uncertain
         Whether the rows have an uncertainty.
-    grid
-        Binning of the rows.
+    request
+        Its binning is that of the rows.
     seed
         Seed of the folds in which the number of uncertainty bins is chosen.
     min_bins
@@ -110,7 +110,7 @@ class CalibrationRows:
     source: Source
     table: Table
     uncertain: bool
-    grid: GridRequest
+    request: BoundaryRequest
     seed: int = 0
     min_bins: int = 1
     smoothed_only: bool = False
@@ -137,14 +137,14 @@ class CalibrationRows:
         """
         algorithms = algorithms_of(request.searched)
         for algorithm in algorithms:
-            request.grid.spec(algorithm).check()
+            request.spec(algorithm).check()
         tries_all = request.searched is AlgorithmChoice.ALL
         # among all algorithms, hr alone is no reason to read the uncertainty
         raised = not tries_all and entry_of(algorithms[0]).works_on is WorksOn.RAISED_SCORES
         uncertain = (
             uncertain
             or raised
-            or any(request.grid.spec(algorithm).uncertainty_bins > 1 for algorithm in algorithms)
+            or any(request.spec(algorithm).uncertainty_bins > 1 for algorithm in algorithms)
         )
         table = open_table(request.data, uses_uncertainty=uncertain)
         return cls(
@@ -152,12 +152,12 @@ class CalibrationRows:
             source=source_of(table.summary),
             table=table,
             uncertain=uncertain,
-            grid=request.grid,
+            request=request,
             seed=request.seed,
             cluster=request.data.roles.cluster,
             smoothed_only=algorithms == (Algorithm.SMOOTH,)
-            and request.frontier is None
-            and request.review is None
+            and request.curve is None
+            and request.limit is None
             and request.by is None,
         )
 
@@ -170,11 +170,11 @@ class CalibrationRows:
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
         """Return the options to save with a boundary of ``bins`` uncertainty bins."""
-        return request.parameters(replace(self.grid.spec(algorithm), uncertainty_bins=bins))
+        return request.parameters(replace(self.request.spec(algorithm), uncertainty_bins=bins))
 
     def shape(self, algorithm: Algorithm) -> tuple[int, int]:
         """Return the numbers of uncertainty bins and score bins; 0 score bins means every distinct score."""
-        spec = self.grid.spec(algorithm)
+        spec = self.request.spec(algorithm)
         return spec.uncertainty_bins, spec.score_bins or 0
 
     def obstacle(self, algorithm: Algorithm) -> str | None:
@@ -182,7 +182,7 @@ class CalibrationRows:
         entry = entry_of(algorithm)
         if self.constraint.kind not in entry.kinds:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
-        if entry.equal_rows and self.grid.score_bins is None:
+        if entry.equal_rows and self.request.cells_per_bin is None:
             return "needs a number of score bins, not all"
         if entry.works_on is WorksOn.RAISED_SCORES and not self.uncertain:
             return "needs the uncertainty"
@@ -214,14 +214,14 @@ class CalibrationRows:
 
     def is_auto(self, algorithm: Algorithm) -> bool:
         """Whether the number of uncertainty bins is chosen by performance."""
-        return entry_of(algorithm).works_on is WorksOn.GRID and self.grid.is_auto(algorithm)
+        return entry_of(algorithm).works_on is WorksOn.GRID and self.request.is_auto(algorithm)
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """Return the cells that an algorithm works on."""
         if entry_of(algorithm).works_on is not WorksOn.GRID:
             return self._scores
-        spec = self.grid.spec(algorithm)
-        if self.grid.is_auto(algorithm):
+        spec = self.request.spec(algorithm)
+        if self.request.is_auto(algorithm):
             bins = self.bins
             if spec.binning is Binning.SHARED:
                 return self._count(spec).cells(bins, spec.score_bins)
@@ -265,12 +265,12 @@ class CalibrationRows:
         With clusters the number of bins is fixed. If the same clusters chose it, useless uncertainties would
         have p-values below .05 in 8 to 15 % of samples of 40 clusters.
         """
-        spec = replace(self.grid.spec(Algorithm.SMOOTH), binning=Binning.SHARED)
-        auto = self.grid.is_auto(Algorithm.SMOOTH)
+        spec = replace(self.request.spec(Algorithm.SMOOTH), binning=Binning.SHARED)
+        auto = self.request.is_auto(Algorithm.SMOOTH)
         chosen = self.bins if self.cluster is None else _CLUSTERED_BINS
         bins = max(chosen if auto else spec.uncertainty_bins, 2)
         counted_grid = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
-        return counted_grid.cells(bins, self.grid.score_bins or SCORE_BINS)
+        return counted_grid.cells(bins, self.request.cells_per_bin or SCORE_BINS)
 
     def turned_cells(self, bins: int) -> Cells:
         """Return a shared grid of the same rows, whose uncertainties have the other sign.
@@ -283,7 +283,7 @@ class CalibrationRows:
         edges = np.nextafter(-axis.edges[::-1], np.inf)
         *parts, total = grid_parts(self.table, edges, spec, thresholds=_no_ranges)
         counted_grid = CountedGrid(spec=spec, axis=axis, parts=(*reversed(parts), total))
-        return counted_grid.cells(bins, self.grid.score_bins or SCORE_BINS)
+        return counted_grid.cells(bins, self.request.cells_per_bin or SCORE_BINS)
 
     @property
     def tried(self) -> tuple[BinsTried, ...]:
@@ -293,7 +293,9 @@ class CalibrationRows:
     def _tried_on(self, counted_grid: CountedGrid) -> tuple[BinsTried, ...]:
         """Compute the gain of each number of uncertainty bins, on a grid that may still be refined."""
         if counted_grid.spec not in self._tried:
-            cells = counted_grid.cells(counted_grid.spec.uncertainty_bins, self.grid.score_bins or SCORE_BINS)
+            cells = counted_grid.cells(
+                counted_grid.spec.uncertainty_bins, self.request.cells_per_bin or SCORE_BINS
+            )
             folds = None
             if self.clusters is not None:  # other folds than those in which the choice is tested
                 folds = self.clusters.counts(cells, self.seed, Purpose.SPLIT)
@@ -302,14 +304,14 @@ class CalibrationRows:
 
     def _shared(self, bins: int) -> GridSpec:
         """Return the default grid with a number of uncertainty bins."""
-        return GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.grid.score_bins)
+        return GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.request.cells_per_bin)
 
     @cached_property
     def one_row(self) -> Cells:
         """Default grid with one uncertainty bin, for a single threshold."""
         shared = [grid for grid in self._counted.values() if grid.spec.binning is Binning.SHARED]
         counted_grid = shared[0] if shared else self._count(self._shared(1))
-        return counted_grid.cells(1, self.grid.score_bins or SCORE_BINS)
+        return counted_grid.cells(1, self.request.cells_per_bin or SCORE_BINS)
 
     def reference(self, edges: Floats, *, uncertain: bool) -> Reference:
         """Count the rows to compare new rows with.
@@ -380,7 +382,7 @@ class CalibrationRows:
         """
         all_cells = counted_grid.cells(counted_grid.spec.uncertainty_bins, counted_grid.spec.score_bins)
         bin_counts = {1, len(all_cells.rows)}
-        if self.grid.is_auto(Algorithm.SMOOTH):
+        if self.request.is_auto(Algorithm.SMOOTH):
             bin_counts = {1, 2, fewest_of(self._tried_on(counted_grid))}
         thresholds = []
         for cells in map(all_cells.joined, sorted(bin_counts)):
@@ -440,7 +442,7 @@ class CalibrationGrid:
     ) -> CalibrationGrid:
         """Use a grid as calibration set; bins of a shared grid are merged to the best-performing number."""
         cells = grid.cells()
-        auto = request.grid.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL
+        auto = request.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL
         return cls(
             constraint=constraint,
             source=grid.source,

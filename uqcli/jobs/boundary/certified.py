@@ -111,7 +111,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         An option conflicts with a certificate, or the rows cannot be read.
     """
     delta = checked_delta(request)
-    uncertain = request.grid.spec(Algorithm.SMOOTH).uncertainty_bins > 1
+    uncertain = request.spec(Algorithm.SMOOTH).uncertainty_bins > 1
     table = open_table(request.data, uses_uncertainty=uncertain)
     rows, cluster = rows_to_certify(table, request.data.roles.cluster), request.data.roles.cluster
     rule = certified_rule(rows, request, delta)
@@ -150,15 +150,15 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
     The flagged zone and the positives missed by the cleared zone are two promises about different thresholds:
     each has half of the risk.
     """
-    constraint, spec = request.constraint, request.grid.spec(Algorithm.SMOOTH)
+    constraint, spec = request.constraint, request.spec(Algorithm.SMOOTH)
     cluster = request.data.roles.cluster
     pilot, test = _split(rows, request.seed, cluster)
     tried: tuple[BinsTried, ...] | None = None
-    if request.grid.is_auto(Algorithm.SMOOTH) and pilot.size:  # chosen on the pilot: there is a single test
+    if request.is_auto(Algorithm.SMOOTH) and pilot.size:  # chosen on the pilot: there is a single test
         shared = _cells(pilot, _for_bins(spec))
         tried = tried_bins(shared, constraint, request.seed, _folds(pilot, shared, request))
         spec = replace(spec, uncertainty_bins=fewest_of(tried))
-    missed = request.review is not None and request.review.kind is ReviewKind.MISS
+    missed = request.limit is not None and request.limit.kind is ReviewKind.MISS
     risk = float(delta / 2 if missed else delta)
     outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
     cleared: Certified | NotCertified | None = None
@@ -171,10 +171,10 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
         outcome = certifier.certify(promises_of(constraint), risk)
         if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
             shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
-            if missed and request.review is not None:
-                caught = [Promise(rate=Rate.RECALL, minimum=1 - request.review.number)]
+            if missed and request.limit is not None:
+                caught = [Promise(rate=Rate.RECALL, minimum=1 - request.limit.number)]
                 cleared = certifier.certify(caught, risk, at_least=outcome.cells)
-                target = request.review.text()
+                target = request.limit.text()
     failed = next((each for each in (outcome, cleared) if isinstance(each, NotCertified)), None)
     if failed is not None and failed.p_value is not None and tried is not None:
         # the bins were chosen for this bound: the estimate takes the score alone, as it does for other bounds
@@ -186,8 +186,8 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
     if isinstance(outcome, Certified) and failed is None:
         review = cleared if isinstance(cleared, Certified) else None
         found = _on_all(rows, outcome, review)
-        if request.review is not None and review is None:
-            found = with_review(found, shown, request.review, Algorithm.SMOOTH)
+        if request.limit is not None and review is None:
+            found = with_review(found, shown, request.limit, Algorithm.SMOOTH)
         certificate = _saved(outcome, review, request, float(delta))
         nested = nested_thresholds(ranked, certifier.nested)
     return CertifiedRule(
@@ -217,7 +217,7 @@ def with_one_threshold(request: BoundaryRequest) -> BoundaryRequest:
     """Let a request for a single threshold rank the scores alone; other requests stay as they are."""
     if request.searched is not AlgorithmChoice(Algorithm.ST):
         return request
-    return replace(request, grid=replace(request.grid, uncertainty_bins=1, auto=False))
+    return replace(request, uncertainty_bins=1)
 
 
 def checked_delta(request: BoundaryRequest) -> Fraction:
@@ -231,22 +231,22 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
     delta = decimal("certify", request.certify or "", above=0, below=1)
     caution_confidence("--certify", float(delta))
     check_seed(request.seed)
-    request.grid.spec(Algorithm.SMOOTH).check()
+    request.spec(Algorithm.SMOOTH).check()
     if request.searched not in _CERTIFIED_ALGORITHMS:
         raise UsageError(
             f"--certify with --algorithm {request.searched}", expected="--algorithm smooth, or st"
         )
     if request.constraint.margin:
         raise UsageError("--margin beside --certify", expected="one of them")
-    if len(request.compare) > 1:  # choosing the best column uses all rows, including those of the test
+    if len(request.compared) > 1:  # choosing the best column uses all rows, including those of the test
         raise UsageError(
-            f"--certify with {len(request.compare)} columns in --uncertainty",
+            f"--certify with {len(request.compared)} columns in --uncertainty",
             expected="one",
             remedy="choose it on other rows first",
         )
-    if request.frontier is not None:
+    if request.curve is not None:
         raise UsageError("--frontier beside --certify", expected="one of them")
-    if request.saved_grid is not None or request.shift is not None:
+    if request.grid is not None or request.shift is not None:
         raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
     if not request.constraint.rule.is_promise:
         options = listed(rule.options for rule in PROMISED.values())
@@ -254,7 +254,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
     if request.data.roles.cluster is not None and (
         request.constraint.rate is not Rate.PRECISION
         or request.constraint.recall is not None
-        or (request.review is not None and request.review.kind is ReviewKind.MISS)
+        or (request.limit is not None and request.limit.kind is ReviewKind.MISS)
     ):
         raise UsageError(f"--certify with {request.dependence_option}", expected="--precision alone")
     if request.by is not None and request.bound is not GroupBound.EACH:
@@ -347,7 +347,7 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
 def _saved(
     outcome: Certified, review: Certified | None, request: BoundaryRequest, delta: float
 ) -> SavedCertificate:
-    constraint, limit = request.constraint, request.review
+    constraint, limit = request.constraint, request.limit
     bounds: dict[str, Any] = {str(constraint.rate): float(constraint.numbers[0])}
     if constraint.recall is not None:
         bounds["recall"] = float(constraint.recall)

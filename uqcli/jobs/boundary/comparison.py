@@ -39,10 +39,10 @@ def compare_uncertainties(
     UsageError, DataError
         The request has no rows, or they cannot be read.
     """
-    if request.saved_grid is not None:
+    if request.grid is not None:
         raise UsageError("--compare beside --grid", expected="the rows themselves")
     check_seed(request.seed)
-    names = request.compare
+    names = request.compared
     rows_by_name = {
         name: CalibrationRows.from_request(request.with_uncertainty(name), constraint, uncertain=True)
         for name in names

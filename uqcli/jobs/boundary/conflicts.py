@@ -24,13 +24,13 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
     UsageError
         There is such an option.
     """
-    review = "" if request.review is None else f"--{request.review.kind}"
+    review = "" if request.limit is None else f"--{request.limit.kind}"
     groups = "" if request.by is None else "--proba" if request.by == PREDICTED else "--by"
     given = {
         "--shift": request.shift is not None,
-        "--compare": bool(request.compare),
-        "--frontier": request.frontier is not None,
-        "--grid": request.saved_grid is not None,
+        "--compare": bool(request.compared),
+        "--frontier": request.curve is not None,
+        "--grid": request.grid is not None,
         review: bool(review),
         groups: bool(groups),
     }

@@ -137,7 +137,7 @@ def saved_dependence(request: BoundaryRequest, counts: CountsByCluster) -> Saved
 
     Rules that promise no rate are watched by their precision.
     """
-    constraint, review = request.constraint, request.review
+    constraint, review = request.constraint, request.limit
     rates = [str(constraint.rate) if constraint.rule.is_promise else "precision"]
     rates += ["recall"] if constraint.recall is not None else []
     where: dict[str | None, Confusion[Ints]] = {name: own for name, own in counts.promising.items()}  # noqa: C416

@@ -117,7 +117,7 @@ def _with_all_rows(
     for sentence in (result.report.only_positives(), result.report.few_alerts()):
         if sentence:
             doubt(sentence)
-    if request.data.roles.cluster is None and request.saved_grid is None:
+    if request.data.roles.cluster is None and request.grid is None:
         result = replace(result, report=replace(result.report, alike=_alike(fitted, request)))
     rule = with_all_rows(fitted, request.data)
     with_units = with_between(rule, request.data)
@@ -165,7 +165,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     constraint = request.constraint if class_weights is None else class_weights.in_source(request.constraint)
     if request.by is not None:
         return _by_group(request)
-    if not request.compare:
+    if not request.compared:
         return _found(request, constraint, class_weights)
     with reusable_streams():  # the rows are read twice
         gains, calibration_set = compare_uncertainties(request, constraint)
@@ -177,11 +177,11 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
 
 
 def _require_memory(request: BoundaryRequest) -> None:
-    if request.saved_grid is not None:
+    if request.grid is not None:
         return
     if request.certify is not None:
         require_memory(request.data, RANKED)
-    elif request.grid.score_bins is None:
+    elif request.cells_per_bin is None:
         require_memory(request.data, EVERY_SCORE)
 
 
@@ -207,9 +207,9 @@ def _found(
             [each for each in candidates if _has_recall(each, constraint)] or [best], constraint
         )
         best = reaching if reaching is not best else _without_recall(best)
-    if request.review is not None and best.optimum is not None and best.found is not None:
+    if request.limit is not None and best.optimum is not None and best.found is not None:
         cells = calibration_set.cells_of_rule(best.algorithm, len(best.found.thresholds))
-        found = with_review(best.found, cells, request.review, best.algorithm)
+        found = with_review(best.found, cells, request.limit, best.algorithm)
         best = replace(best, optimum=replace(best.optimum, found=found))
     counts = _by_cluster(calibration_set, best)
     if counts is not None:
@@ -234,15 +234,15 @@ def _found(
         cells=_grid_cells(calibration_set, algorithm, cells),
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
-        review=request.review,
+        review=request.limit,
         expected_share=_expected_share(constraint, best, cells.total, clustered=counts is not None),
         clusters=None if counts is None else ClusterNumbers.of(counts),
         other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),
     )
-    if request.frontier is not None:
+    if request.curve is not None:
         # with class weights, the odds concern rows of other class priors than the table counts
         bounds = (request.bounds or (request.constraint,)) if class_weights is None else ()
-        write_frontier(calibration_set, best.algorithm, request.frontier, bounds)
+        write_frontier(calibration_set, best.algorithm, request.curve, bounds)
     if best.optimum is None or best.optimum.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     found, recalibration = best.optimum.found, best.optimum.recalibration
@@ -368,7 +368,7 @@ def run_several(
     request = replace(request, bounds=tuple(constraints))
     with reusable_streams():  # the rows are read once per bound
         results = [run(replace(request, constraint=constraint)) for constraint in constraints[:1]]
-        request = replace(request, frontier=None)  # the same for all bounds
+        request = replace(request, curve=None)  # the same for all bounds
         results += [run(replace(request, constraint=constraint)) for constraint in constraints[1:]]
     failure = next((result.failure for result in results if result.failure is not None), None)
     bounds_with_results = zip(constraints, results, strict=True)
@@ -406,7 +406,7 @@ def _with_certificate(
         tried=rule.tried,
         compared=gains,
         cells=rule.cells,
-        review=request.review,
+        review=request.limit,
     )
     if rule.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -419,9 +419,9 @@ def _with_certificate(
 
 def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
     """Return the calibration set, with the constraint converted to the class priors of its rows."""
-    if request.saved_grid is None:
+    if request.grid is None:
         return CalibrationRows.from_request(request, constraint)
-    grid = load_kind(request.saved_grid, GridArtifact)
+    grid = load_kind(request.grid, GridArtifact)
     inherit_doubts(grid)
     return CalibrationGrid.from_grid(request, grid, constraint)
 

@@ -28,7 +28,6 @@ from uqcli.jobs.calibrate.fit import (
     uncorrected_probabilities,
 )
 from uqcli.jobs.calibrate.fitted import (
-    CalibrateRequest,
     CalibrationSet,
     ReadForAll,
     artifact_of,
@@ -37,11 +36,12 @@ from uqcli.jobs.calibrate.fitted import (
     shift_notes,
 )
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
+from uqcli.jobs.calibrate.request import CalibrateRequest, PartOptions
 from uqcli.jobs.clusters import clustered_pairs, clusters_in
 from uqcli.jobs.compare import compare
-from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.methods.evaluate.paired import PairedCounts
+from uqcli.options import ResamplingOptions
 from uqcli.records import dataclass
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.calibrate.report import CalibrateReport
@@ -99,7 +99,11 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     with reusable_streams():  # read again if the uncertainty column is missing
         obstacles = _obstacles(request)
         read, obstacles = _read(request, obstacles)
-        test = None if request.test is None else read_like(read.rows, read.data.on(request.test), request)
+        test = (
+            None
+            if request.parts.test is None
+            else read_like(read.rows, read.data.on(request.parts.test), request)
+        )
     measured = read.rows if test is None else test
     plan = plan_of(request, measured.size)
     methods = [method for method in (*SCORE_FITS, *ROW_FITS) if method not in obstacles]
@@ -112,8 +116,8 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     enough = best.compared is not None
     report = CalibrateReport(
         artifact=artifact,
-        resampling=(plan.replicates, plan.confidence),
-        tested=request.test is not None,
+        resampling=(plan.bootstrap, plan.confidence),
+        tested=request.parts.test is not None,
         compared=best.compared,
         where="on the test set" if test is not None else "(cross-validated)",
         panels=tuple(candidate.panel for candidate in results if candidate.panel is not None),
@@ -137,7 +141,7 @@ def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
     obstacles = {}
     if "uncertainty" not in request.data.roles.numbers:
         obstacles[CalibrationMethod.MIST] = "needs an uncertainty"
-    if not request.features and not request.partition:
+    if not request.parts.features and not request.parts.partition:
         obstacles[CalibrationMethod.HETEROGENEOUS] = "needs --features or --partition"
     if request.calibration.cluster is not None:
         obstacles[CalibrationMethod.HISTOGRAM] = "has an error bound of independent rows"
@@ -168,7 +172,7 @@ def _try(
     method: CalibrationMethod,
     request: CalibrateRequest,
     test: Rows | None,
-    plan: ResamplingPlan,
+    plan: ResamplingOptions,
 ) -> _Tried:
     """Fit a method as if requested alone, and measure it on the rows shared by all methods."""
     single = _alone(request, method)
@@ -198,7 +202,7 @@ def _try(
 
 
 def _compared(
-    predicted: CrossValidated, uncalibrated: Floats, plan: ResamplingPlan, cluster: str | None
+    predicted: CrossValidated, uncalibrated: Floats, plan: ResamplingOptions, cluster: str | None
 ) -> Comparison:
     rows, after = predicted.rows, predicted.probability
     paired_counts = PairedCounts.from_predictions(uncalibrated, after, rows.labels, rows.weight)
@@ -210,10 +214,7 @@ def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateReq
     return replace(
         request,
         calibration=replace(request.calibration, method=method),
-        features=request.features if heterogeneous else (),
-        partition=request.partition if heterogeneous else (),
-        categorical=request.categorical if heterogeneous else (),
-        tree_data=request.tree_data if heterogeneous else None,
+        parts=request.parts if heterogeneous else PartOptions(test=request.parts.test),
     )
 
 

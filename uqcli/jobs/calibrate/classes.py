@@ -19,13 +19,14 @@ from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes
 from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.jobs.calibrate.fitted import CalibrateRequest, target_bound_notes
+from uqcli.jobs.calibrate.fitted import target_bound_notes
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
+from uqcli.jobs.calibrate.request import CalibrateRequest
 from uqcli.jobs.calibrate.sampled_rows import folds_of, sample_of_rows, units_of
 from uqcli.jobs.clusters import clustered_pairs, clusters_in, keyed_by_cluster
 from uqcli.jobs.compare import compare
-from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
+from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import read_labelled, sum_notes
 from uqcli.jobs.memory import CLASS_ROWS, require_memory
 from uqcli.jobs.result import Result, keeps_doubts
@@ -45,6 +46,7 @@ from uqcli.methods.calibrate.maps import ClassMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
+from uqcli.options import ResamplingOptions
 from uqcli.records import dataclass
 from uqcli.reports.calibrate.report import CalibrateReport
 from uqcli.reports.comparison import Comparison
@@ -115,10 +117,10 @@ class _Problem:
         _check(request)
         data = request.data.without("uncertainty")
         read, test = _read(data), None
-        if request.test is not None:
+        if request.parts.test is not None:
             roles = replace(data.roles, class_columns=None, classes=read.roles.classes)
             with collected_doubts():  # about the test set, not about the map
-                test = _read(replace(data, roles=roles).on(request.test))
+                test = _read(replace(data, roles=roles).on(request.parts.test))
         return cls(request=request, read=read, folds=_folds(read, request.calibration), test=test)
 
     @property
@@ -239,7 +241,7 @@ def _try(problem: _Problem, method: CalibrationMethod) -> _Tried:
     return _Tried(method=method, map=calibration, notes=notes, measured=measured)
 
 
-def _compared(tried: _Tried, plan: ResamplingPlan, request: CalibrateRequest) -> Comparison | None:
+def _compared(tried: _Tried, plan: ResamplingOptions, request: CalibrateRequest) -> Comparison | None:
     measured = tried.measured
     if measured is None:
         return None
@@ -249,7 +251,7 @@ def _compared(tried: _Tried, plan: ResamplingPlan, request: CalibrateRequest) ->
 def _result(
     problem: _Problem,
     tried: _Tried,
-    plan: ResamplingPlan,
+    plan: ResamplingOptions,
     compared: Comparison | None,
     *,
     choice: Choice | None = None,
@@ -274,7 +276,7 @@ def _result(
     report = CalibrateReport(
         artifact=artifact,
         choice=choice,
-        resampling=(plan.replicates, plan.confidence),
+        resampling=(plan.bootstrap, plan.confidence),
         tested=is_tested,
         compared=compared,
         clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
@@ -352,15 +354,15 @@ def _read(data: DataRequest) -> _Read:
 def _check(request: CalibrateRequest) -> None:
     options = request.calibration
     options.check()
-    check_confidence(request.confidence)
-    check_bootstrap(request.bootstrap)
+    check_confidence(request.resampling.confidence)
+    check_bootstrap(request.resampling.bootstrap)
     if options.scale != Scale():
         raise UsageError("--logit or --undersampled beside --proba", expected="probabilities as they are")
     if options.method is not None and options.method not in CLASS_FITS:
         raise UsageError(
             f"class probabilities with method {options.method}", expected=f"one of {', '.join(CLASS_FITS)}"
         )
-    if request.features or request.partition:
+    if request.parts.features or request.parts.partition:
         raise UsageError("--features or --partition beside --proba", expected="one score")
 
 

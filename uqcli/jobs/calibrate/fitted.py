@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from uqcli import defaults
 from uqcli.artifacts.calibrator import CalibrationCounts, CalibratorArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
@@ -13,17 +12,18 @@ from uqcli.choices import ArtifactKind, CalibrationMethod
 from uqcli.counts import Floats, ValueCounts
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ALL_ROWS
-from uqcli.engines.request import DataRequest, FeatureRequest, Inputs
+from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.calibrate.choose import chosen_for_counts, chosen_for_rows, with_tree_sizes
 from uqcli.jobs.calibrate.fit import SCORE_FITS, CalibrationOptions, FittedCalibration, fit, fit_counts
 from uqcli.jobs.calibrate.parameters import parameters_of
+from uqcli.jobs.calibrate.request import CalibrateRequest
 from uqcli.jobs.calibrate.sampled_rows import rows_of, sample_of
 from uqcli.jobs.clusters import keyed_by_cluster
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of
 from uqcli.jobs.memory import ISOTONIC_PAIRS, TREES, require_memory
-from uqcli.jobs.target_weights import SavedShift, TargetWeights, load_shift, target_weights_of
+from uqcli.jobs.target_weights import TargetWeights, load_shift, target_weights_of
 from uqcli.methods.calibrate.choice import Choice
 from uqcli.methods.calibrate.few_scores import on_few_scores
 from uqcli.methods.calibrate.histogram import target_bound
@@ -32,36 +32,6 @@ from uqcli.methods.calibrate.tree import require_trees
 from uqcli.records import dataclass
 from uqcli.rows import Rows
 from uqcli.running.remarks import collected_doubts
-
-
-@dataclass(frozen=True, kw_only=True)
-class CalibrateRequest:
-    """Request for a calibrator.
-
-    Attributes
-    ----------
-    features, partition
-        Columns of heterogeneous calibration: features of trees, or columns whose texts define the groups.
-    categorical
-        Features whose numbers name categories.
-    test, tree_data
-        Further rows: test set (None: cross-validate), rows to learn trees from (None: half of the rows).
-    shift
-        Class weights of target data, applied to the probabilities after the map.
-    bootstrap
-        Bootstrap resamples for the intervals; None enables them for data of moderate size.
-    """
-
-    data: DataRequest
-    calibration: CalibrationOptions
-    features: tuple[str, ...] = ()
-    partition: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    test: Inputs | None = None
-    tree_data: Inputs | None = None
-    shift: SavedShift | None = None
-    bootstrap: int | None = None
-    confidence: float = defaults.CONFIDENCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +145,7 @@ def artifact_of(
         source=calibration_set.source,
         parameters=parameters_of(
             options,
-            request.features or request.partition,
+            request.parts.features or request.parts.partition,
             on_invalid=data.on_invalid,
             positive=data.positive_value,
         ),
@@ -211,12 +181,12 @@ def read_for_all(request: CalibrateRequest) -> ReadForAll:
     target = (
         None if request.shift is None else target_weights_of(load_shift(request.shift), data.positive_value)
     )
-    has_columns = bool(request.features or request.partition)
+    has_columns = bool(request.parts.features or request.parts.partition)
     method = CalibrationMethod.HETEROGENEOUS if has_columns else None
     _check(replace(request, calibration=replace(request.calibration, method=method)), target)
-    require_memory(data, TREES if request.features else ISOTONIC_PAIRS)
+    require_memory(data, TREES if request.parts.features else ISOTONIC_PAIRS)
     rows, source = _read(data, request)
-    tree_data = request.tree_data
+    tree_data = request.parts.tree_data
     tree_rows = None if tree_data is None else read_like(rows, data.on(tree_data), request)
     return ReadForAll(data=data, source=source, rows=rows, tree_rows=tree_rows, target=target)
 
@@ -228,33 +198,34 @@ def _with_roles(request: CalibrateRequest) -> DataRequest:
 
 
 def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
-    categorical = set(request.categorical)
+    categorical = set(request.parts.categorical)
     features = [
-        FeatureRequest(name=name, text=True if name in categorical else None) for name in request.features
+        FeatureRequest(name=name, text=True if name in categorical else None)
+        for name in request.parts.features
     ]
-    features += [FeatureRequest(name=name, text=True) for name in request.partition]
+    features += [FeatureRequest(name=name, text=True) for name in request.parts.partition]
     return replace(data, roles=replace(data.roles, features=tuple(features)))
 
 
 def _check(request: CalibrateRequest, target: TargetWeights | None) -> None:
     options, roles = request.calibration, request.data.roles
     options.check()
-    check_confidence(request.confidence)
-    reserved = {roles.label, roles.weight} & {*request.features, *request.partition}
+    check_confidence(request.resampling.confidence)
+    reserved = {roles.label, roles.weight} & {*request.parts.features, *request.parts.partition}
     if reserved:
         raise UsageError(f"column '{reserved.pop()}' is the label or the weight", expected="other features")
-    if others := [name for name in request.categorical if name not in request.features]:
+    if others := [name for name in request.parts.categorical if name not in request.parts.features]:
         raise UsageError(f"--categorical {others[0]}", expected="columns of --features")
     if options.method in (CalibrationMethod.VECTOR, CalibrationMethod.MATRIX):
         raise UsageError(f"method {options.method} without --proba", expected="class probabilities")
     if options.method is CalibrationMethod.HETEROGENEOUS:
-        if bool(request.features) == bool(request.partition):
+        if bool(request.parts.features) == bool(request.parts.partition):
             raise UsageError(
                 "method heterogeneous needs columns", expected="either --features or --partition"
             )
-        if request.features:
+        if request.parts.features:
             require_trees()
-    check_bootstrap(request.bootstrap)
+    check_bootstrap(request.resampling.bootstrap)
     if target is not None and min(target.class_weights.positive, target.class_weights.negative) <= 0:
         raise UsageError(
             "a class has weight 0 in the target data", expected="both classes in the target data"
@@ -265,8 +236,8 @@ def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
     require_memory(data, TREES if data.roles.features else ISOTONIC_PAIRS)
     rows, source = _read(data, request)
     tree_rows = None
-    if request.tree_data is not None:
-        tree_rows = read_like(rows, data.on(request.tree_data), request)
+    if request.parts.tree_data is not None:
+        tree_rows = read_like(rows, data.on(request.parts.tree_data), request)
     options, choice = request.calibration, None
     if options.method is None:
         choice = chosen_for_rows(rows, options)

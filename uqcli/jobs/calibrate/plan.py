@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from uqcli import defaults
-from uqcli.jobs.calibrate.fitted import CalibrateRequest
-from uqcli.jobs.intervals import ResamplingPlan
+from uqcli.jobs.calibrate.request import CalibrateRequest
+from uqcli.options import ResamplingOptions
 
 
-def plan_of(request: CalibrateRequest, measured_rows: int | None) -> ResamplingPlan:
+def plan_of(request: CalibrateRequest, measured_rows: int | None) -> ResamplingOptions:
     """Plan intervals if requested, or by default for few rows; ``measured_rows`` None means no rows."""
-    replicates = request.bootstrap
+    replicates = request.resampling.bootstrap
     if replicates is None:
         is_small = measured_rows is not None and measured_rows <= defaults.BOOTSTRAP_ROWS
         replicates = defaults.BOOTSTRAP if is_small else 0
-    return ResamplingPlan(replicates=replicates, seed=request.calibration.seed, confidence=request.confidence)
+    return ResamplingOptions(
+        bootstrap=replicates, seed=request.calibration.seed, confidence=request.resampling.confidence
+    )
 
 
-def plan_note(request: CalibrateRequest, plan: ResamplingPlan, *, measured: bool) -> list[str]:
+def plan_note(request: CalibrateRequest, plan: ResamplingOptions, *, measured: bool) -> list[str]:
     """Return the reason why there is no before and after, or no interval."""
     if not measured:
         return ["One row is too few to measure on: no before and after."]
-    if request.bootstrap is None and not plan.replicates:
+    if request.resampling.bootstrap is None and not plan.bootstrap:
         return [f"No intervals above {defaults.BOOTSTRAP_ROWS:,} rows; ask for them with --bootstrap."]
     return []

@@ -17,20 +17,20 @@ from uqcli.jobs.calibrate.fit import (
     uncorrected_probabilities,
 )
 from uqcli.jobs.calibrate.fitted import (
-    CalibrateRequest,
     FittedCalibrator,
     make_calibrator,
     read_like,
     shift_notes,
 )
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
+from uqcli.jobs.calibrate.request import CalibrateRequest
 from uqcli.jobs.clusters import clustered_pairs, clusters_in
 from uqcli.jobs.compare import compare
-from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result, keeps_doubts
 from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.methods.calibrate.maps.base import Parts
 from uqcli.methods.evaluate.paired import PairedCounts
+from uqcli.options import ResamplingOptions
 from uqcli.records import dataclass
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.calibrate.report import CalibrateReport
@@ -65,8 +65,8 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
     plan = plan_of(request, None if measured is None else measured.rows.size)
     report = CalibrateReport(
         artifact=fitted.artifact,
-        resampling=(plan.replicates, plan.confidence),
-        tested=request.test is not None,
+        resampling=(plan.bootstrap, plan.confidence),
+        tested=request.parts.test is not None,
         compared=None if measured is None else _compared(measured, options, plan),
         clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
         where=None if measured is None else measured.where,
@@ -84,8 +84,8 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
 
 
 def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> _Measured | None:
-    if request.test is not None:
-        test = read_like(fitted.rows, fitted.data.on(request.test), request)
+    if request.parts.test is not None:
+        test = read_like(fitted.rows, fitted.data.on(request.parts.test), request)
         return _Measured(rows=test, after=fitted.fitted.predict(test).probability, where="on the test set")
     predicted = cross_validated(fitted.rows, fitted.options, fitted.tree_rows)
     if predicted is None:
@@ -94,12 +94,12 @@ def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> _Measured 
 
 
 def _sample_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[str]:
-    if request.test is not None or fitted.rows.size == fitted.fitted_rows:
+    if request.parts.test is not None or fitted.rows.size == fitted.fitted_rows:
         return []
     return [f"Measured on {fitted.rows.size:,} rows drawn from all {fitted.fitted_rows:,}; fitted on all."]
 
 
-def _compared(measured: _Measured, options: CalibrationOptions, plan: ResamplingPlan) -> Comparison:
+def _compared(measured: _Measured, options: CalibrationOptions, plan: ResamplingOptions) -> Comparison:
     rows, after = measured.rows, measured.after
     before = uncorrected_probabilities(rows, options.scale)
     paired_counts = PairedCounts.from_predictions(before, after, rows.labels, rows.weight)
@@ -123,7 +123,7 @@ def _isotonic_errors(
     if uncertainty_bins is None:
         return None
     single_options = replace(options, method=CalibrationMethod.ISOTONIC)
-    if request.test is None:
+    if request.parts.test is None:
         predicted = cross_validated(
             fitted.rows, single_options, None
         )  # the same folds, so the same rows in each

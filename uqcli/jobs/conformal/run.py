@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from uqcli import defaults
 from uqcli.artifacts.conformal import ConformalArtifact, ConformalParameters, SavedGroups, format_of
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode
@@ -16,50 +14,23 @@ from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
-from uqcli.engines.request import DataRequest, Inputs
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.jobs.class_rows import ClassReader
+from uqcli.jobs.conformal.request import ConformalRequest
 from uqcli.jobs.intervals import caution_confidence
 from uqcli.jobs.labelled import sum_notes
 from uqcli.jobs.result import Result, inherit_doubts, keeps_doubts
-from uqcli.jobs.shift.run import ShiftRequest
+from uqcli.jobs.shift.request import ShiftRequest
 from uqcli.jobs.shift.run import run as run_shift
-from uqcli.jobs.target_weights import SavedShift, load_shift
+from uqcli.jobs.target_weights import load_shift
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
+from uqcli.options import OptionalResampling
 from uqcli.records import dataclass
 from uqcli.reports.conformal.report import ConformalReport
 from uqcli.reports.shift.report import ShiftReport
 from uqcli.running.remarks import doubt
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConformalRequest:
-    """Request for prediction sets.
-
-    Attributes
-    ----------
-    alpha
-        Miscoverage rate: 1 less the coverage, a decimal in (0, 1) as typed.
-    alpha_by_class
-        Alphas of single classes (label-conditional).
-    by
-        Column whose groups have their own thresholds.
-    shift, target
-        For mode label-shift: class weights, or unlabelled target data to estimate them from.
-    """
-
-    data: DataRequest
-    method: ConformalMethod = defaults.CONFORMAL_METHOD
-    mode: ConformalMode = defaults.CONFORMAL_MODE
-    alpha: str = defaults.MISCOVERAGE
-    alpha_by_class: Mapping[str, str] = field(default_factory=dict)
-    randomize: bool = True
-    seed: int = defaults.SEED
-    by: str | None = None
-    shift: SavedShift | None = None
-    target: Inputs | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +63,9 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
     if request.mode is not ConformalMode.LABEL_SHIFT:
         raise UsageError(f"--target with mode {request.mode}", expected="--mode label-shift")
     with reusable_streams():  # also read for the class weights
-        estimated = run_shift(ShiftRequest(data=request.data, target=request.target, bootstrap=0))
+        estimated = run_shift(
+            ShiftRequest(data=request.data, target=request.target, resampling=OptionalResampling(bootstrap=0))
+        )
         if estimated.artifact is None:
             return Result(report=estimated.report, artifact=None, failure=estimated.failure)
         inherit_doubts(estimated.artifact)
@@ -136,8 +109,8 @@ def _parameters(request: ConformalRequest) -> ConformalParameters:
         method=request.method,
         mode=request.mode,
         alpha=request.alpha,
-        alpha_by_class=dict(request.alpha_by_class) or None,
-        randomize=request.randomize,
+        alpha_by_class=dict(request.alpha_by_class or {}) or None,
+        randomize=not request.no_randomize,
         seed=request.seed,
         by=request.by,
         on_invalid=request.data.on_invalid,
@@ -182,7 +155,7 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
         # rows of weight 0 are ignored: their scores are no candidate thresholds
         present = slice(None) if rows.weight is None else rows.weight > 0
         uniform = np.ones(len(rows))
-        if request.randomize and request.method is ConformalMethod.APS:
+        if not request.no_randomize and request.method is ConformalMethod.APS:
             uniform = uniforms(positions_of(rows), request.seed, Purpose.FIT)
         label_scores = SCORES[request.method].label_scores(reader.probabilities(rows), label, uniform)
         scores.append(label_scores[present])
@@ -216,12 +189,12 @@ def _thresholds(
     alpha: Fraction,
     weights: Sequence[float] | None,
 ) -> list[float]:
-    unknown = set(request.alpha_by_class) - set(classes)
+    unknown = set(request.alpha_by_class or ()) - set(classes)
     if unknown:
         raise UsageError(
             f"alpha for class '{min(unknown)}'", expected=f"classes among {', '.join(list(classes)[:12])}"
         )
-    alphas = {name: parse_alpha(text) for name, text in request.alpha_by_class.items()}
+    alphas = {name: parse_alpha(text) for name, text in (request.alpha_by_class or {}).items()}
     guarantee = CoverageGuarantee(alphas=[alphas.get(name, alpha) for name in classes], weights=weights)
     every_label = SCORES[request.method].every_label
     return [min(threshold, every_label) for threshold in THRESHOLDS[request.mode](scores, guarantee)]

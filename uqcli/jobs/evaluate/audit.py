@@ -61,7 +61,7 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
     read, _ = read_labelled(with_audited(labelled_request(request, [rule]), request.audit))
     calibrated = read.rows.scored(rule.calibrated(read.rows).probability)
     outcomes, score = pooled_outcomes(calibrated, request.audit, read.rows.labels)
-    return audit_scores(outcomes, score, 1 - request.confidence, "positive")
+    return audit_scores(outcomes, score, 1 - request.resampling.confidence, "positive")
 
 
 def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
@@ -110,4 +110,4 @@ def _tested(
     """Test a bound in each segment."""
     constant = replace(rows, numbers={"score": np.zeros(len(rows))})
     outcomes, _ = pooled_outcomes(constant, request.audit, success, request.cluster)
-    return audit_rate(outcomes, bound, 1 - request.confidence, what, upper=upper)
+    return audit_rate(outcomes, bound, 1 - request.resampling.confidence, what, upper=upper)

@@ -87,14 +87,16 @@ def evaluate(
         request = replace(request, cluster=cluster, days="day" in summary.columns)
     if tally.total == 0:
         raise refusals.no_weight()
-    counted = replace(tally.of_all(request.confidence, request.units), unlabelled=summary.unlabelled)
+    counted = replace(
+        tally.of_all(request.resampling.confidence, request.units), unlabelled=summary.unlabelled
+    )
     parts = []
     if summary.unlabelled and not is_sampled:
         data = data.clustered_by(cluster, days=request.days)
         parts = labelled_parts(data, rules, Units(by, cluster))
-    known = (request.confidence, summary.unlabelled, request.units)
+    known = (request.resampling.confidence, summary.unlabelled, request.units)
     designs = [(part.of_all(*known), place) for part, place in _places(parts, len(rules))]
-    amounts = tally.amounts(request.confidence)
+    amounts = tally.amounts(request.resampling.confidence)
     measured = [
         _measure(rule, (counted, index), designs[index] if parts else None, request, target)
         for index, rule in enumerate(rules)
@@ -109,8 +111,8 @@ def evaluate(
     if by is not None:
         levels = batches.levels.get(by) or own_levels(rules[0])
         of_groups = {
-            name: (design, tally.amounts(request.confidence, levels[name]))
-            for name, design in tally.by_group(levels, request.confidence, request.units).items()
+            name: (design, tally.amounts(request.resampling.confidence, levels[name]))
+            for name, design in tally.by_group(levels, request.resampling.confidence, request.units).items()
         }
         of_parts = {
             name: (design, 0) for part in parts for name, design in part.by_group(levels, *known).items()
@@ -132,10 +134,10 @@ def evaluate(
     return EvaluateReport(
         source=source_of(summary),
         parameters=EvaluateParameters(
-            confidence=request.confidence,
+            confidence=request.resampling.confidence,
             on_invalid=data.on_invalid,
             positive=data.positive_value,
-            seed=None if shift is None else request.seed,
+            seed=None if shift is None else request.resampling.seed,
             **request.saved_dependence,
             sampling_weight=True if is_sampled else msgspec.UNSET,
         ),
@@ -233,7 +235,7 @@ def _by_group(
     bound = constraint.text() if is_named and not constraint.is_utility else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
     return group_evaluation(
-        by, results, GROUP_HEADER, bound, 1 - request.confidence, labels_missing=bool(parts)
+        by, results, GROUP_HEADER, bound, 1 - request.resampling.confidence, labels_missing=bool(parts)
     )
 
 
@@ -440,9 +442,9 @@ def _in_target(target: TargetWeights, confusion: Confusion[int], request: Evalua
     value = target.class_weights.precision(true_positives / selected if selected else None)
     if target.draws is None or target.class_weights.refuted:
         return Estimate(value=value, reason=target.class_weights.refuted)
-    random = generator(request.seed, Purpose.TARGET)
+    random = generator(request.resampling.seed, Purpose.TARGET)
     counts = true_positives, selected - true_positives
-    low, high = precision_interval(target.draws, *counts, request.confidence, random)
+    low, high = precision_interval(target.draws, *counts, request.resampling.confidence, random)
     return Estimate(value=value, low=low, high=high)
 
 

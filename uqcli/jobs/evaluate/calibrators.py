@@ -24,7 +24,7 @@ from uqcli.jobs.compare import AnyPairedCounts, compare, minus
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
+from uqcli.jobs.intervals import check_bootstrap
 from uqcli.jobs.labelled import group_indices, read_labelled
 from uqcli.jobs.sampling_weights import counted_by_weight, with_sampling_weights
 from uqcli.methods.calibrate.histogram import error_p_values
@@ -34,6 +34,7 @@ from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.resampling import MIN_CLASS_ROWS
+from uqcli.options import ResamplingOptions
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.comparison import GROUP_HEADER, Comparison, group_cells, value_of
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
@@ -64,11 +65,11 @@ def evaluate(
         data.grouped_by(request.by).clustered_by(request.cluster, days=request.days)
         for data in _requests(request, rules)
     ]
-    check_bootstrap(request.bootstrap)
+    check_bootstrap(request.resampling.bootstrap)
     is_sampled = request.sampling_weight is not None
     if request.sampling_weight is not None:
         requests = [with_sampling_weights(data, request.sampling_weight) for data in requests]
-    plan = ResamplingPlan(replicates=request.bootstrap, seed=request.seed, confidence=request.confidence)
+    plan = request.resampling
     results, after = [], []
     reliability: list[ReliabilityPanel] = []
     by_group: GroupEvaluation | None = None
@@ -99,7 +100,7 @@ def evaluate(
             rule_panels if len(rules) == 1 else [replace(panel, title=name) for panel in rule_panels[:1]]
         )
         clusters = clustered_pairs(before, calibrated, rows, request.cluster)
-        claim = None if is_sampled else _claim(name, artifact, rows, 1 - request.confidence)
+        claim = None if is_sampled else _claim(name, artifact, rows, 1 - request.resampling.confidence)
         compared = compare(paired_counts, plan, clusters)
         measured = MeasuredCalibrator(
             compared=_without_test(compared) if is_sampled else compared,
@@ -116,13 +117,13 @@ def evaluate(
     return EvaluateCalibratorReport(
         source=read[2],
         parameters=EvaluateParameters(
-            confidence=request.confidence,
+            confidence=request.resampling.confidence,
             on_invalid=request.data.on_invalid,
             positive=read[0].positive_value,
             **request.saved_dependence,
             sampling_weight=True if is_sampled else msgspec.UNSET,
         ),
-        resampling=(request.bootstrap, request.seed),
+        resampling=(request.resampling.bootstrap, request.resampling.seed),
         panels=tuple(reliability),
         results=tuple(results),
         claims=tuple(measured.claim for _, _, measured in results if measured.claim is not None),
@@ -149,7 +150,7 @@ def _by_group(
     rows: Rows,
     read: ReadRows,
     before_and_after: tuple[Probability, Probability],
-    plan: ResamplingPlan,
+    plan: ResamplingOptions,
 ) -> GroupEvaluation:
     """Measure the calibrator in each group; no bound holds there, hence no test.
 
@@ -243,7 +244,7 @@ def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> 
 def _difference(
     compared: Sequence[Comparison],
     after: Sequence[tuple[Rows, Probability]],
-    plan: ResamplingPlan,
+    plan: ResamplingOptions,
     cluster: str | None,
 ) -> CalibratorDifference:
     """Compute the difference of two calibrators; paired if one pass covers both."""
@@ -255,7 +256,7 @@ def _difference(
     paired = first_rows is second_rows
     paired_counts = _paired(first_probability, second_probability, first_rows) if paired else None
     resampled: Metrics = {}
-    if paired_counts is not None and plan.replicates:
+    if paired_counts is not None and plan.bootstrap:
         clusters = clustered_pairs(first_probability, second_probability, first_rows, cluster)
         resampled = resampled_losses(paired_counts, plan, clusters)
     without_interval = {name: Estimate(value=values[name]) for name in LOSSES_COMPARED}
@@ -264,12 +265,12 @@ def _difference(
             before=first_metrics, after=second_metrics, difference={**values, **without_interval, **resampled}
         ),
         paired=paired,
-        resampled=plan.replicates > 0,
+        resampled=plan.bootstrap > 0,
     )
 
 
 def resampled_losses(
-    paired_counts: AnyPairedCounts, plan: ResamplingPlan, clusters: ClusteredPairs | None = None
+    paired_counts: AnyPairedCounts, plan: ResamplingOptions, clusters: ClusteredPairs | None = None
 ) -> Metrics:
     """Compute the differences with intervals; none if few rows differ, where 95 % intervals covered 47 %."""
     if (clusters or paired_counts).rows_that_differ() < MIN_CLASS_ROWS:

@@ -109,17 +109,17 @@ def evaluate(
             measured.append(_metrics(artifact, tally, request, shift))
     by_group = None
     if request.by is not None:
-        groups = decisions.by_group(levels[request.by], request.confidence, request.units)
+        groups = decisions.by_group(levels[request.by], request.resampling.confidence, request.units)
         sizes = {name: group_sizes.sums[levels[request.by][name]] for name in groups}
         by_group = _by_group(rules[0], groups, sizes, request, shifted=shift is not None)
-    joint_design = decisions.of_all(request.confidence, request.units) if paired else None
+    joint_design = decisions.of_all(request.resampling.confidence, request.units) if paired else None
     return EvaluateConformalReport(
         source=source,
         parameters=EvaluateParameters(
-            confidence=request.confidence,
+            confidence=request.resampling.confidence,
             on_invalid=request.data.on_invalid,
             positive=requests[-1].positive_value,
-            seed=None if shift is None else request.seed,
+            seed=None if shift is None else request.resampling.seed,
             **request.saved_dependence,
         ),
         results=tuple(zip(request.artifacts, rules, measured, strict=True)),
@@ -162,7 +162,7 @@ def _by_group(
         )
     header = ("coverage", "mean set size", "empty sets")
     text = f"coverage >= {float(bound):g}" if is_tested else ""
-    return group_evaluation(request.by or "", results, header, text, 1 - request.confidence)
+    return group_evaluation(request.by or "", results, header, text, 1 - request.resampling.confidence)
 
 
 def _difference(measured: Sequence[SetMetrics], joint: Design | None) -> SetDifference:
@@ -263,7 +263,7 @@ def _counted(
 def _metrics(
     artifact: ConformalArtifact, tally: _Tally, request: EvaluateRequest, shift: ShiftArtifact | None
 ) -> SetMetrics:
-    confidence = request.confidence
+    confidence = request.resampling.confidence
     rows, covered = int(tally.by_class[0].sum()), int(tally.by_class[1].sum())
     sizes = tally.by_size[0]
     by_group: Mapping[str, Estimate] = {}
@@ -275,7 +275,7 @@ def _metrics(
             confidence,
             None if clusters is None else clusters.by_group,
         )
-    draws = None if shift is None else _coverage_in_target(artifact, tally, shift, request.seed)
+    draws = None if shift is None else _coverage_in_target(artifact, tally, shift, request.resampling.seed)
     counts = CoverageCounts(
         rows_of_class=tally.by_class[0],
         covered_of_class=tally.by_class[1],
@@ -314,7 +314,7 @@ def _metrics(
             draws,
             shifted=shift is not None,
             level=1 - confidence,
-            seed=request.seed,
+            seed=request.resampling.seed,
             refuted="" if shift is None else shift.refuted,
         ),
     )

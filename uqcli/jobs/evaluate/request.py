@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from uqcli import defaults
 from uqcli.artifacts.columns import ColumnOverrides
-from uqcli.artifacts.saved import Saved
-from uqcli.defaults import CONFIDENCE
 from uqcli.engines.request import DataRequest, dependence
-from uqcli.jobs.target_weights import SavedShift
-from uqcli.methods.boundary.constraint import Constraint
+from uqcli.options import ResamplingOptions, filled, names, option
 from uqcli.records import dataclass
+
+if TYPE_CHECKING:
+    from uqcli.artifacts.saved import Saved
+    from uqcli.jobs.target_weights import SavedShift
+    from uqcli.methods.boundary.constraint import Constraint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,40 +28,34 @@ class EvaluateRequest:
         Paths of rules of one kind, or their names if given as objects.
     rules
         The rules; None to load them.
-    confidence
-        Confidence level of the intervals, in (0, 1).
-    bootstrap, seed
-        Bootstrap resamples for the intervals of calibrators' metrics, and the seed.
-    shift
-        Class weights of target data, to measure coverage and precision there also.
-    by
-        Column of groups to evaluate as well; for a single rule.
+    by, audit
+        For a single rule.
     cluster
         Column whose equal values mark dependent rows; None if rows are independent.
     days
         Whether that column is one of days.
-    audit
-        Columns whose values, and pairs of values, are tested as segments; for a single rule.
     utility
         Gain and cost by which boundaries are measured; None for their own, if they have them.
-    sampling_weight
-        Column of 1 / the probability of each row to be in the file; None if rows count alike.
     """
 
-    data: DataRequest
-    artifacts: tuple[str, ...]
+    panel: ClassVar = MappingProxyType({"shift": "Output", "sampling_weight": "Columns", "audit": "Output"})
+
+    shift: SavedShift | None = option(
+        "SHIFT.json", "Also measure precision or coverage under these class weights.", typed=str | None
+    )
+    by: str | None = option("COL", "Also measure each group of this column.")
+    sampling_weight: str | None = option("COL", "1 / the probability that a row is in the file.")
+    audit: tuple[str, ...] = option(
+        "COL,...", "Test each value of these columns, and each pair of values.", (), parse=names
+    )
+    data: DataRequest = filled()
+    artifacts: tuple[str, ...] = filled()
     rules: tuple[Saved, ...] | None = None
     columns: ColumnOverrides = ColumnOverrides()
-    confidence: float = CONFIDENCE
-    bootstrap: int = 0
-    seed: int = defaults.SEED
-    shift: SavedShift | None = None
-    by: str | None = None
+    resampling: ResamplingOptions = ResamplingOptions()
     cluster: str | None = None
     days: bool = False
-    audit: tuple[str, ...] = ()
     utility: Constraint | None = None
-    sampling_weight: str | None = None
 
     @property
     def option(self) -> str:

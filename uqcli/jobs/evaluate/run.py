@@ -50,7 +50,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     UsageError, DataError, ArtifactError
         An option does not apply, or the rules or rows cannot be read.
     """
-    check_confidence(request.confidence)
+    check_confidence(request.resampling.confidence)
     refuse_keep(request.data.on_invalid)
     if not request.artifacts:
         inputs = request.data.inputs
@@ -68,7 +68,10 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     shift = None if request.shift is None else load_shift(request.shift)
     if kind is not ArtifactKind.CALIBRATOR:
         # bootstrap 0 is always accepted, and metrics in target data use the seed
-        useless = (*(("bootstrap",) if request.bootstrap else ()), *(() if shift is not None else ("seed",)))
+        useless = (
+            *(("bootstrap",) if request.resampling.bootstrap else ()),
+            *(() if shift is not None else ("seed",)),
+        )
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
     if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
         raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
@@ -108,7 +111,7 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
         option, other = designs[design], {**subjects, SHIFT: designs[SHIFT]}.get(subject)
         if option and other:
             raise UsageError(f"{option} with {other}", expected="one of them", remedy=why)
-    if request.sampling_weight is not None and request.bootstrap:
+    if request.sampling_weight is not None and request.resampling.bootstrap:
         raise UsageError("--sampling-weight with --bootstrap", expected="one of them", remedy=NO_RESAMPLES)
 
 

@@ -12,9 +12,9 @@ from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.codec import content_of, load_unedited
 from uqcli.artifacts.saved import Saved
 from uqcli.choices import ExportTarget, SqlDialect
-from uqcli.engines.request import DataRequest
 from uqcli.errors import GateError, MissingExtraError, UsageError
 from uqcli.expressions import Formula
+from uqcli.jobs.export.request import ExportRequest
 from uqcli.jobs.result import Result
 from uqcli.records import dataclass
 from uqcli.reports.export.report import Differences, ExportParameters, ExportReport
@@ -25,30 +25,6 @@ _NEEDS: Final[Mapping[ExportTarget, str]] = MappingProxyType(
 _RUNS: Final[Mapping[ExportTarget, str]] = MappingProxyType(
     {ExportTarget.SQL: "duckdb", ExportTarget.ONNX: "onnxruntime"}
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportRequest:
-    """Request to export a rule.
-
-    Attributes
-    ----------
-    artifact
-        Path, or ``-`` for standard input; or its name if the rule is given.
-    rule
-        The rule; None to load it.
-    table
-        Table that a query reads; None for expressions alone.
-    check
-        Rows on which the program is compared with the rule; None for none.
-    """
-
-    artifact: str
-    target: ExportTarget
-    dialect: SqlDialect = SqlDialect.DUCKDB
-    table: str | None = None
-    check: DataRequest | None = None
-    rule: Saved | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,33 +44,33 @@ def run(request: ExportRequest) -> Exported:
     MissingExtraError
         A package that writes or runs the program is missing.
     """
-    if request.table is not None and request.target is not ExportTarget.SQL:
-        raise UsageError(f"--table with --to {request.target}", expected="--to sql")
+    if request.table is not None and request.to is not ExportTarget.SQL:
+        raise UsageError(f"--table with --to {request.to}", expected="--to sql")
     rule = request.rule or load_unedited(request.artifact)
     formula = rule.formula()
     _refuse_two_kinds(formula)
-    _require(_NEEDS.get(request.target))
+    _require(_NEEDS.get(request.to))
     facts = _facts(rule)
     program = _program(request, formula, facts)
     differences = None
-    if request.check is not None:
+    if request.rows is not None:
         from uqcli.jobs.export.check import RUN_DIALECTS, compare
 
         dialect = request.dialect if request.dialect in RUN_DIALECTS else SqlDialect.DUCKDB
-        if request.target is not ExportTarget.SQL or dialect is SqlDialect.DUCKDB:
-            _require(_RUNS.get(request.target))
+        if request.to is not ExportTarget.SQL or dialect is SqlDialect.DUCKDB:
+            _require(_RUNS.get(request.to))
         runs = program
-        if request.target is ExportTarget.SQL and (request.dialect, request.table) != (dialect, None):
+        if request.to is ExportTarget.SQL and (request.dialect, request.table) != (dialect, None):
             runs = _program(replace(request, dialect=dialect, table=None), formula, facts)
-        differences = compare(rule, formula, runs, request.target, request.check, dialect=dialect)
-        if request.target is ExportTarget.SQL:
+        differences = compare(rule, formula, runs, request.to, request.rows, dialect=dialect)
+        if request.to is ExportTarget.SQL:
             not_run = None if dialect is request.dialect else request.dialect
             differences = replace(differences, run_by=dialect, not_run=not_run)
     report = ExportReport(
         parameters=ExportParameters(
             kind=rule.kind,
-            target=request.target,
-            dialect=request.dialect if request.target is ExportTarget.SQL else None,
+            target=request.to,
+            dialect=request.dialect if request.to is ExportTarget.SQL else None,
             inputs=[column.name for column in formula.inputs],
             outputs=[output.name for output in formula.outputs],
         ),
@@ -144,7 +120,7 @@ def _facts(rule: Saved) -> dict[str, str]:
 def _program(request: ExportRequest, formula: Formula, facts: Mapping[str, str]) -> bytes:
     missing = "Null for rows whose numbers are null, NaN, infinite or out of their range."
     comments = [f"uqcli export. {name}: {' '.join(fact.split())}" for name, fact in facts.items()]
-    match request.target:
+    match request.to:
         case ExportTarget.SQL:
             from uqcli.methods.export.sql import to_sql
 

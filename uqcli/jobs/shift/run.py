@@ -31,6 +31,7 @@ from uqcli.jobs.shift.evidence import (
     PredictedClasses,
 )
 from uqcli.jobs.shift.mixture import UnitRows, mixture_of
+from uqcli.jobs.shift.request import ShiftRequest
 from uqcli.methods.bin.edges import even_edges
 from uqcli.methods.calibrate.linear_scaling import LinearScaling
 from uqcli.methods.proportion import proportion_estimate
@@ -46,36 +47,6 @@ from uqcli.running.remarks import doubt
 
 _MIN_REPORTED = 1e-6
 """Interval ends below it are reported as 0, which EM only approaches."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShiftRequest:
-    """Request for class weights.
-
-    Attributes
-    ----------
-    data
-        Labelled rows of the source data.
-    target
-        Unlabelled rows of the target data; optional only for estimator known.
-    prior
-        Class priors of the target data in class order, for estimator known.
-    bootstrap
-        Bootstrap resamples for the intervals; None enables them for data of moderate size.
-    day, cluster
-        Column of days, or of clusters, whose rows depend on each other, in source and target; at most one.
-    """
-
-    data: DataRequest
-    target: Inputs | None = None
-    estimator: ShiftEstimator = defaults.SHIFT_ESTIMATOR
-    confusion: ConfusionForm = defaults.CONFUSION
-    prior: tuple[float, ...] | None = None
-    bootstrap: int | None = None
-    confidence: float = defaults.CONFIDENCE
-    seed: int = defaults.SEED
-    day: str | None = None
-    cluster: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +150,7 @@ def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
 
 
 def _check(request: ShiftRequest) -> None:
-    check_confidence(request.confidence)
+    check_confidence(request.resampling.confidence)
     if request.day is not None and request.cluster is not None:
         raise UsageError("--day with --cluster", expected="one of them")
     has_prior = request.prior is not None
@@ -194,7 +165,7 @@ def _check(request: ShiftRequest) -> None:
         total = sum(request.prior)
         if not (min(request.prior) >= 0 and abs(total - 1) <= 1e-6):
             raise UsageError(f"--prior adds up to {total:g}", expected="shares from 0 to 1 that add up to 1")
-    check_bootstrap(request.bootstrap)
+    check_bootstrap(request.resampling.bootstrap)
 
 
 def _require_memory(request: ShiftRequest) -> None:
@@ -259,8 +230,8 @@ def _replicates(sides: _Sides, request: ShiftRequest) -> int:
     target = sides.target
     if target is not None and target.input_summary.rows < MIN_CLASS_ROWS * len(target.classes):
         return 0  # no valid interval exists
-    if request.bootstrap is not None:
-        return request.bootstrap
+    if request.resampling.bootstrap is not None:
+        return request.resampling.bootstrap
     uses_counts = request.estimator is not ShiftEstimator.EM and request.confusion is ConfusionForm.HARD
     return defaults.BOOTSTRAP if uses_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
 
@@ -270,10 +241,12 @@ def _draws(
 ) -> list[BootstrapDraw | None]:
     """Return the estimates from bootstrap draws; None for a draw without an estimate."""
     results: list[BootstrapDraw | None] = []
-    draws = max(replicates, min_replicates(request.confidence)) if replicates else 0
+    draws = max(replicates, min_replicates(request.resampling.confidence)) if replicates else 0
     for draw_index in with_progress(range(draws), "drawing class weights", draws):
         try:
-            results.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, draw_index), weights))
+            results.append(
+                evidence.redrawn(generator(request.resampling.seed, Purpose.BOOTSTRAP, draw_index), weights)
+            )
         except InfeasibleError:
             results.append(None)
     return results
@@ -314,7 +287,8 @@ def _report(
         source=source.input_summary,
         classes=source.classes,
         source_shares=[
-            proportion_estimate(label, rows, request.confidence) for label in source.class_counts.tolist()
+            proportion_estimate(label, rows, request.resampling.confidence)
+            for label in source.class_counts.tolist()
         ],
         failed_draws=sum(draw is None for draw in draws),
         target_rows=0 if target is None else target.input_summary.rows,
@@ -323,7 +297,7 @@ def _report(
         found=weights,
         shift_p=_p_value(sides),
         mixture=_mixture(sides, by_unit=(request.day or request.cluster) is not None),
-        confidence=request.confidence,
+        confidence=request.resampling.confidence,
         calibration=_calibration_error(source, request.estimator),
         failure=None,
     )
@@ -336,8 +310,8 @@ def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
         confusion=request.confusion if request.estimator is ShiftEstimator.BBSE else None,
         prior=None if request.prior is None else list(request.prior),
         bootstrap=replicates,
-        confidence=request.confidence if replicates else None,
-        seed=request.seed if replicates else None,
+        confidence=request.resampling.confidence if replicates else None,
+        seed=request.resampling.seed if replicates else None,
         on_invalid=request.data.on_invalid,
         positive=request.data.positive_value,
         day=msgspec.UNSET if request.day is None else request.day,
@@ -367,9 +341,9 @@ def _artifact(
 ) -> ShiftArtifact:
     prior = np.array([share.value for share in report.source_shares])
     weight_draws = [None if draw is None else draw.weights for draw in draws]
-    interval = intervals_of_weights(weight_draws, request.confidence)
+    interval = intervals_of_weights(weight_draws, request.resampling.confidence)
     prior_intervals = intervals_of_priors(
-        [None if draw is None else draw.target_prior for draw in draws], request.confidence
+        [None if draw is None else draw.target_prior for draw in draws], request.resampling.confidence
     )
     return ShiftArtifact(
         kind=ArtifactKind.SHIFT,

@@ -10,54 +10,20 @@ import numpy as np
 
 from uqcli.artifacts.boundary import REVIEWED, ZONES, BoundaryArtifact
 from uqcli.artifacts.codec import content_of, load_unedited
-from uqcli.artifacts.columns import ColumnOverrides, NewColumns
+from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Saved
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.protocol import StreamSummary
-from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.result import Result
 from uqcli.jobs.stream.capacity import capacity_of
-from uqcli.jobs.stream.output import RowsOutput, stream
+from uqcli.jobs.stream.output import stream
+from uqcli.jobs.stream.request import ApplyRequest
 from uqcli.methods.drift.prediction import flagged_interval
-from uqcli.records import dataclass
-from uqcli.reports.checks import Check, apply_checks
+from uqcli.reports.checks import apply_checks
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource, metrics_of
 from uqcli.reports.stream.likeness import LEVEL, Likeness
 from uqcli.rows import Rows
-
-
-@dataclass(frozen=True, kw_only=True)
-class ApplyRequest:
-    """Request to apply a rule.
-
-    Attributes
-    ----------
-    data
-        Rows; their columns are those of the rule, unless given in ``columns``.
-    artifact
-        Path, or ``-`` for standard input.
-    no_empty
-        Whether empty prediction sets get the most probable class.
-    only_selected
-        Whether only flagged rows are written.
-    top
-        Number of rows to flag, of each group if there are groups; None to flag by the rule's thresholds.
-    per
-        Column of the groups, such as a day; None for none.
-    checks
-        Checks on the metrics; their names are validated before any row is written.
-    """
-
-    data: DataRequest
-    artifact: str
-    output: RowsOutput = RowsOutput()
-    columns: ColumnOverrides = ColumnOverrides()
-    no_empty: bool = False
-    only_selected: bool = False
-    top: int | None = None
-    per: str | None = None
-    checks: tuple[Check, ...] = ()
 
 
 def run(request: ApplyRequest) -> Result[ApplyReport, None]:

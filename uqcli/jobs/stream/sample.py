@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from uqcli import defaults
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.codec import load_kind
-from uqcli.artifacts.columns import ColumnOverrides, NewColumns
+from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Source, roles_of
 from uqcli.choices import EngineName, SampleGoal
 from uqcli.counts import Bools, Floats, Ints
@@ -27,7 +26,8 @@ from uqcli.errors import DataError, UsageError
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep, source_of
 from uqcli.jobs.result import Result
-from uqcli.jobs.stream.output import RowsOutput, stream
+from uqcli.jobs.stream.output import stream
+from uqcli.jobs.stream.request import SampleRequest
 from uqcli.methods.boundary.capacity import FirstRows
 from uqcli.methods.stream.sampling import (
     RateCounter,
@@ -48,47 +48,6 @@ NAME = "sampling_weight"
 
 _LABEL = "label"
 """Option that names the column of labels, of which only whether there is one is read."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampleRequest:
-    """Request to draw rows, or to plan how many to draw.
-
-    Attributes
-    ----------
-    data
-        Rows; their columns are those of the rule, unless given in ``columns``.
-    rule
-        Path of a boundary, or the boundary itself.
-    goal
-        What the labels are for.
-    budget
-        Number of rows to draw; for recall, on average. None to plan.
-    width
-        Width of the interval to plan for; None to draw.
-    calibrator
-        Calibrator for recall, or its path; None if the scores are rates.
-    label
-        Column of labels: only rows without one are drawn. None if no row has a label.
-    label_may_be_missing
-        Whether inputs need not have this column.
-    keep_labelled
-        Whether to write rows that have a label as well, with weight 1.
-    """
-
-    data: DataRequest
-    rule: str | BoundaryArtifact
-    goal: SampleGoal
-    budget: int | None = None
-    width: float | None = None
-    calibrator: str | CalibratorArtifact | None = None
-    label: str | None = None
-    label_may_be_missing: bool = False
-    keep_labelled: bool = False
-    output: RowsOutput = RowsOutput()
-    columns: ColumnOverrides = ColumnOverrides()
-    seed: int = defaults.SEED
-    confidence: float = defaults.CONFIDENCE
 
 
 def run(request: SampleRequest) -> Result[SampleReport, None]:
@@ -135,7 +94,7 @@ def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedCol
         flagged = reader.flagged(rows)
         labelled = reader.labelled(rows)
         counter.add(reader.steps(rows), flagged, labelled)
-        if request.goal is SampleGoal.PRECISION:
+        if request.for_ is SampleGoal.PRECISION:
             drawn = flagged & ~labelled
             alone, draw = np.zeros(int(drawn.sum()), dtype=np.int64), -reader.draws(rows)[drawn]
             first.add(alone, alone, draw, positions_of(rows)[drawn], alone + 1)
@@ -149,7 +108,7 @@ def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedCol
 
     def weights(rows: Rows) -> dict[str, Floats]:
         flagged, labelled = reader.flagged(rows), reader.labelled(rows)
-        if request.goal is SampleGoal.RECALL:
+        if request.for_ is SampleGoal.RECALL:
             probability = design.of_rows(reader.steps(rows), flagged)
             drawn = np.where(reader.draws(rows) < probability, inverse(probability), 0.0)
             kept = labelled
@@ -165,17 +124,17 @@ def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedCol
 
 def _check(request: SampleRequest) -> None:
     """Refuse options that exclude each other or are out of range."""
-    check_seed(request.seed)
-    check_confidence(request.confidence)
+    check_seed(request.intervals.seed)
+    check_confidence(request.intervals.confidence)
     refuse_keep(request.data.on_invalid)
-    if (request.budget is None) == (request.width is None):
+    if (request.budget is None) == (request.plan is None):
         given = "neither --budget nor --plan" if request.budget is None else "--budget and --plan"
         raise UsageError(given, expected="one of them")
-    if request.width is not None and not 0 < request.width < 1:
-        raise UsageError(f"--plan {request.width:g}", expected="a width between 0 and 1, such as 0.1")
+    if request.plan is not None and not 0 < request.plan < 1:
+        raise UsageError(f"--plan {request.plan:g}", expected="a width between 0 and 1, such as 0.1")
     if request.keep_labelled and request.label is None:
         raise UsageError("--keep-labelled without --label", expected="the column of the labels")
-    if request.calibrator is not None and request.goal is SampleGoal.PRECISION:
+    if request.calibrator is not None and request.for_ is SampleGoal.PRECISION:
         raise UsageError("--calibrator with --for precision", expected="--for recall")
     if request.data.engine is EngineName.SPARK:
         raise UsageError(
@@ -210,7 +169,7 @@ class _Reader:
         rule = request.rule
         if isinstance(rule, str):
             rule = load_kind(rule, BoundaryArtifact)
-        if rule.class_names and request.goal is SampleGoal.RECALL:
+        if rule.class_names and request.for_ is SampleGoal.RECALL:
             raise UsageError("--for recall with a rule of predicted classes", expected="--for precision")
         calibrator = request.calibrator
         if isinstance(calibrator, str):
@@ -225,11 +184,16 @@ class _Reader:
         form, rates = NewColumns(), None
         if calibrator is not None:
             rates = _column_of(calibrator.adds(roles, form), "calibrated")
-        elif request.goal is SampleGoal.RECALL:
+        elif request.for_ is SampleGoal.RECALL:
             rates = partial(_scores, column=roles.numbers["score"])
         flagged = _column_of(rule.adds(roles, form), "decision")
         return cls(
-            rule=rule, roles=roles, seed=request.seed, flagged=flagged, rates=rates, label=request.label
+            rule=rule,
+            roles=roles,
+            seed=request.intervals.seed,
+            flagged=flagged,
+            rates=rates,
+            label=request.label,
         )
 
     def labelled(self, rows: Rows) -> Bools:
@@ -263,10 +227,10 @@ def _scores(rows: Rows, column: str) -> Floats:
 
 def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, source: Source) -> SampleReport:
     """Return how many labels are needed or drawn, and what they will show."""
-    flagged, confidence = population.flagged, request.confidence
+    flagged, confidence = population.flagged, request.intervals.confidence
     if flagged == 0:
         raise DataError("no row is flagged", expected="at least one", remedy="check the columns and the rule")
-    for_recall = request.goal is SampleGoal.RECALL
+    for_recall = request.for_ is SampleGoal.RECALL
     labelled = population.rows_labelled if for_recall else population.flagged_labelled
     most = (population.rows if for_recall else flagged) - labelled
     if most == 0:
@@ -292,18 +256,18 @@ def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, sou
             return precision_width(population, expected, labels * most / unlabelled, confidence)
         return uniform_design(population, labels).width(confidence)
 
-    if request.width is None:
+    if request.plan is None:
         labels: int | None = min(request.budget or 0, most)
     else:
-        labels = labels_for(width, request.width, most)
+        labels = labels_for(width, request.plan, most)
     shown = None if labels is None else width(labels)
     return SampleReport(
         source=source,
         parameters=SampleParameters(
-            goal=str(request.goal),
+            goal=str(request.for_),
             budget=request.budget,
-            plan=request.width,
-            seed=request.seed,
+            plan=request.plan,
+            seed=request.intervals.seed,
             confidence=confidence,
             on_invalid=request.data.on_invalid,
             keep_labelled=request.keep_labelled,

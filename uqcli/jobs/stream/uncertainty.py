@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.engines.protocol import AddedColumns
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.result import Result
-from uqcli.jobs.stream.output import RowsOutput, stream
+from uqcli.jobs.stream.output import stream
+from uqcli.jobs.stream.request import UncertaintyRequest
 from uqcli.methods.stream.beta import Uncertainties, from_beta
 from uqcli.methods.stream.members import from_members
-from uqcli.records import dataclass
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource
 from uqcli.rows import Rows
 
@@ -24,25 +24,6 @@ _NAMES = {
     "uncertainty_entropy": "entropy",
     "uncertainty_mutual_information": "mutual_information",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class UncertaintyRequest:
-    """Request for uncertainties.
-
-    Attributes
-    ----------
-    alpha1, alpha0
-        Columns of Beta parameters, both or none.
-    members
-        Pattern of the columns of ensemble members, if there are no Beta parameters.
-    """
-
-    data: DataRequest
-    output: RowsOutput = RowsOutput()
-    alpha1: str | None = None
-    alpha0: str | None = None
-    members: str | None = None
 
 
 def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:

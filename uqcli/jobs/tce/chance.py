@@ -11,8 +11,8 @@ from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, ValueCounts
 from uqcli.document import Estimate, MetricValue
 from uqcli.draws import Purpose, generator
-from uqcli.jobs.intervals import ResamplingPlan
-from uqcli.jobs.tce.measure import MeasureOptions, errors_of_draws
+from uqcli.jobs.tce.measure import errors_of_draws
+from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.methods.losses import LOSSES, Loss, is_bounded, mean_loss
 from uqcli.methods.resampling import (
     MIN_CLASS_ROWS,
@@ -28,6 +28,7 @@ from uqcli.methods.tce.calibrated_labels import (
     draw_positives,
 )
 from uqcli.methods.tce.calibration_line import CalibrationLine, calibration_line
+from uqcli.options import ResamplingOptions
 from uqcli.records import dataclass
 from uqcli.running.progress import with_progress
 
@@ -76,14 +77,18 @@ def key_of(group: str | None) -> tuple[int, ...]:
 
 
 def chance_of_scores(
-    counts: ValueCounts, values: Values, options: MeasureOptions, plan: ResamplingPlan, key: tuple[int, ...]
+    counts: ValueCounts,
+    values: Values,
+    options: MeasureOptions,
+    plan: ResamplingOptions,
+    key: tuple[int, ...],
 ) -> SamplingDistribution:
     """Estimate the sampling distribution for one score."""
     draws = [
         errors_of_draws(
             draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, replicate)), options
         )
-        for replicate in with_progress(range(plan.replicates), "drawing labels", plan.replicates)
+        for replicate in with_progress(range(plan.bootstrap), "drawing labels", plan.bootstrap)
     ]
     return SamplingDistribution(
         intervals=intervals_of_scores(counts, plan, key), if_calibrated=_null_distributions(values, draws)
@@ -96,7 +101,7 @@ def chance_of_classes(
     means: Values,
     options: Sequence[MeasureOptions],
     *,
-    plan: ResamplingPlan,
+    plan: ResamplingOptions,
     key: tuple[int, ...],
 ) -> tuple[list[SamplingDistribution], SamplingDistribution]:
     """Estimate the sampling distribution for each class one-vs-rest, and for the class means.
@@ -105,7 +110,7 @@ def chance_of_classes(
     """
     classes = range(len(values))
     draws: list[list[dict[str, float]]] = [[] for _ in classes]
-    for replicate in with_progress(range(plan.replicates), "drawing labels", plan.replicates):
+    for replicate in with_progress(range(plan.bootstrap), "drawing labels", plan.bootstrap):
         labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, replicate))
         for class_index in classes:
             draws[class_index].append(
@@ -137,7 +142,7 @@ def _null_distributions(values: Values, draws: Sequence[Mapping[str, float]]) ->
 
 
 def intervals_of_scores(
-    counts: ValueCounts, plan: ResamplingPlan, key: tuple[int, ...]
+    counts: ValueCounts, plan: ResamplingOptions, key: tuple[int, ...]
 ) -> dict[str, Interval]:
     """Compute bootstrap intervals; None with fewer than ten rows of a class."""
     positives = int(counts.positives.sum())
@@ -158,9 +163,9 @@ def intervals_of_scores(
     }
 
 
-def _resamples(plan: ResamplingPlan) -> int:
+def _resamples(plan: ResamplingOptions) -> int:
     """Return the number of resamples: as requested, and at least what the confidence requires."""
-    return max(plan.replicates, min_replicates(plan.confidence))
+    return max(plan.bootstrap, min_replicates(plan.confidence))
 
 
 def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, Estimate]:
@@ -171,7 +176,9 @@ def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, Estima
     }
 
 
-def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int, ...]) -> dict[str, Interval]:
+def _intervals_of_means(
+    rows: ClassCounts, plan: ResamplingOptions, key: tuple[int, ...]
+) -> dict[str, Interval]:
     """Compute the intervals of the mean losses; a mean of slopes has none."""
     losses = {
         name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)

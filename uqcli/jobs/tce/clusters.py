@@ -16,16 +16,17 @@ from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.clusters import keyed_by_cluster
-from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.labelled import read_labelled
 from uqcli.jobs.memory import ISOTONIC_PAIRS, require_memory
 from uqcli.jobs.tce.chance import METRICS_WITH_INTERVALS, Interval, SamplingDistribution
-from uqcli.jobs.tce.measure import Measured, MeasureOptions, errors_of_draws, measure
+from uqcli.jobs.tce.measure import Measured, errors_of_draws, measure
+from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.methods.bin.registry import rule_of
 from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
 from uqcli.methods.tce.calibrated_labels import NullDistribution, compare_with_draws, draw_positives
 from uqcli.methods.tce.sign_flips import SignedErrors
+from uqcli.options import ResamplingOptions
 from uqcli.records import dataclass
 from uqcli.running.progress import with_progress
 
@@ -133,7 +134,7 @@ class ClusteredErrors:
 
 
 def errors_of_clusters(
-    scores: ClusteredScores, options: MeasureOptions, plan: ResamplingPlan
+    scores: ClusteredScores, options: MeasureOptions, plan: ResamplingOptions
 ) -> ClusteredErrors:
     """Measure calibration errors, and test them on clusters."""
     counts, drawn = scores.counts, scores.drawn(plan.seed)
@@ -144,7 +145,7 @@ def errors_of_clusters(
     signed = clusters >= _MIN_CLUSTERS and min(classes) >= _MIN_CLASS_CLUSTERS
     notes = [f"tce, mce, mcb, dsc, unc, the bins and within are of one row of each of {clusters:,} clusters."]
     chance = None
-    if plan.replicates:
+    if plan.bootstrap:
         nulls = _of_drawn_rows(drawn, of_drawn, options, plan)
         if signed:
             nulls |= _of_signs(scores, counts, options, plan)
@@ -161,7 +162,7 @@ def errors_of_clusters(
         clusters=clusters,
         of_drawn=of_drawn,
         drawn=drawn,
-        values=values if signed or not plan.replicates else {**values, **_same(of_drawn)},
+        values=values if signed or not plan.bootstrap else {**values, **_same(of_drawn)},
         chance=chance,
         notes=tuple(notes),
     )
@@ -173,12 +174,12 @@ def _same(of_drawn: Measured) -> dict[str, float | None]:
 
 
 def _of_drawn_rows(
-    drawn: ValueCounts, of_drawn: Measured, options: MeasureOptions, plan: ResamplingPlan
+    drawn: ValueCounts, of_drawn: Measured, options: MeasureOptions, plan: ResamplingOptions
 ) -> dict[str, NullDistribution]:
     """Draw labels of one row of each cluster from their scores: these rows are independent."""
     draws = [
         errors_of_draws(draw_positives(drawn, generator(plan.seed, Purpose.LABELS, 0, replicate)), options)
-        for replicate in with_progress(range(plan.replicates), "drawing labels", plan.replicates)
+        for replicate in with_progress(range(plan.bootstrap), "drawing labels", plan.bootstrap)
     ]
     return {
         name: compare_with_draws(of_drawn.metrics[name], [draw[name] for draw in draws]) for name in draws[0]
@@ -186,7 +187,7 @@ def _of_drawn_rows(
 
 
 def _of_signs(
-    scores: ClusteredScores, counts: ValueCounts, options: MeasureOptions, plan: ResamplingPlan
+    scores: ClusteredScores, counts: ValueCounts, options: MeasureOptions, plan: ResamplingOptions
 ) -> dict[str, NullDistribution]:
     """Draw a sign of each cluster, in the bins of all rows."""
     sizes = replace(options, n_min=None, n_max=None).sizes
@@ -198,12 +199,12 @@ def _of_signs(
     observed = signed.errors()
     draws = [
         signed.errors(generator(plan.seed, Purpose.LABELS, 1, replicate))
-        for replicate in with_progress(range(plan.replicates), "drawing signs", plan.replicates)
+        for replicate in with_progress(range(plan.bootstrap), "drawing signs", plan.bootstrap)
     ]
     return {name: compare_with_draws(observed[name], [draw[name] for draw in draws]) for name in _SIGNED}
 
 
-def _intervals(scores: ClusteredScores, plan: ResamplingPlan) -> dict[str, Interval]:
+def _intervals(scores: ClusteredScores, plan: ResamplingOptions) -> dict[str, Interval]:
     """Compute intervals of the losses from resampled clusters; the line has none."""
     intervals: dict[str, Interval] = dict.fromkeys(METRICS_WITH_INTERVALS)
     weight = np.ones(len(scores.score), dtype=np.int64)
@@ -214,7 +215,7 @@ def _intervals(scores: ClusteredScores, plan: ResamplingPlan) -> dict[str, Inter
     estimates = pairs.with_errors()
     draws = [
         pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, 0, index)).with_errors()
-        for index in range(max(plan.replicates, min_replicates(plan.confidence)))
+        for index in range(max(plan.bootstrap, min_replicates(plan.confidence)))
     ]
     for name in ("brier", "log_loss"):
         resampled = [draw[name]["after"] for draw in draws]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from uqcli import defaults
-from uqcli.choices import Binning, BinSizing, CalibrationTest, ScoreBinning
+from uqcli.choices import Binning
 from uqcli.counts import ValueCounts
-from uqcli.errors import UsageError
-from uqcli.exact import check_size
+from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.kernels.pava import isotonic_sums
-from uqcli.methods.bin.block_sizes import BlockSizes
-from uqcli.methods.bin.registry import BinSizes, rule_of
+from uqcli.methods.bin.registry import rule_of
 from uqcli.methods.tce.calibration_error import (
     Rejected,
     ScoreBins,
@@ -29,56 +26,6 @@ from uqcli.methods.tce.cumulative import cumulative_error
 from uqcli.methods.tce.decomposition import brier_parts
 from uqcli.records import dataclass
 from uqcli.running.concurrency import threads
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasureOptions:
-    """Options of the calibration errors.
-
-    Attributes
-    ----------
-    n_min, n_max
-        Bounds on the rows per bin of pava-bc; None to apply ``bin_sizes``.
-    bin_sizes
-        Default bin size of pava-bc.
-    n_bins
-        Number of quantile and equispaced bins.
-    alpha
-        Level of the tests, in (0, 1].
-    """
-
-    binning: ScoreBinning = defaults.SCORE_BINNING
-    n_min: int | None = None
-    n_max: int | None = None
-    bin_sizes: BinSizing = defaults.BIN_SIZES
-    n_bins: int = defaults.SINGLE_SCORE_BINS
-    alpha: float = defaults.ALPHA
-    test: CalibrationTest = defaults.CALIBRATION_TEST
-
-    @property
-    def blocks(self) -> BlockSizes:
-        """Bounds on the rows per bin of pava-bc."""
-        return BlockSizes(n_min=self.n_min, n_max=self.n_max, sizing=self.bin_sizes)
-
-    @property
-    def sizes(self) -> BinSizes:
-        """Number and sizes of bins."""
-        return BinSizes(bins=self.n_bins, blocks=self.blocks)
-
-    def check(self) -> None:
-        """Refuse an invalid level, and numbers of bins out of range.
-
-        Raises
-        ------
-        UsageError
-            alpha or a number of bins is out of range.
-        """
-        if not 0 < self.alpha <= 1:
-            meant = f"did you mean {self.alpha / 100:g}?" if 2 <= self.alpha <= 50 else ""
-            raise UsageError(f"alpha {self.alpha:g}", expected="a number above 0 and at most 1", remedy=meant)
-        for name, value in (("n_bins", self.n_bins), ("n_min", self.n_min), ("n_max", self.n_max)):
-            if value is not None:
-                check_size(name, value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,13 +21,14 @@ from uqcli.engines.request import PROBA, DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
 from uqcli.jobs.audit import audit_scores, pooled_outcomes, with_audited
-from uqcli.jobs.intervals import ResamplingPlan, caution_confidence, check_bootstrap, check_confidence
+from uqcli.jobs.intervals import caution_confidence, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.jobs.result import Result
 from uqcli.jobs.sampling_weights import counted_by_weight, with_sampling_weights
 from uqcli.jobs.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
 from uqcli.jobs.tce.clusters import ClusteredScores, errors_of_clusters
-from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
+from uqcli.jobs.tce.measure import Measured, mean_metrics, measure, test_based_error
+from uqcli.jobs.tce.request import MeasureOptions, TceRequest
 from uqcli.jobs.tce.weighted import by_weight, counting, without_tests
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.tce.band import BAND_METRICS, Band, calibration_band
@@ -40,39 +41,6 @@ from uqcli.rows import Rows
 
 _BINNED_METRICS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
 """Metrics that are omitted for a group too small to be tested."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TceRequest:
-    """Request for calibration errors.
-
-    Attributes
-    ----------
-    by
-        Column whose groups are also measured separately.
-    audit
-        Columns whose values, and pairs of values, are tested as segments.
-    bootstrap
-        Draws of labels, and bootstrap resamples; 0 for none.
-    seed
-        Seed of the draws.
-    sampling_weight
-        Column of 1 / the probability that a row is in the file.
-    """
-
-    data: DataRequest
-    measure: MeasureOptions = MeasureOptions()
-    by: str | None = None
-    audit: tuple[str, ...] = ()
-    bootstrap: int = 0
-    seed: int = defaults.SEED
-    confidence: float = defaults.CONFIDENCE
-    sampling_weight: str | None = None
-
-    @property
-    def plan(self) -> ResamplingPlan:
-        """Bootstrap plan."""
-        return ResamplingPlan(replicates=self.bootstrap, seed=self.seed, confidence=self.confidence)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,9 +117,9 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         if given:
             raise UsageError(f"{option} with --cluster", expected="one of them")
     scores = ClusteredScores.read(request.data.without("uncertainty"))
-    found = errors_of_clusters(scores, request.measure, request.plan)
+    found = errors_of_clusters(scores, request.measure, request.resampling)
     own_options = [_with_bounds(found.drawn, request.measure)]
-    bands = _bands([found.drawn], request.confidence)
+    bands = _bands([found.drawn], request.resampling.confidence)
     (values,), _ = _with_bands(bands, [found.values], found.values)
     metrics = values if found.chance is None else found.chance.completed(values)
     overall = GroupResult(
@@ -165,7 +133,9 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
     parameters = _parameters(request, own_options, None, ())
     report = TceReport(
         source=scores.source,
-        parameters=msgspec.structs.replace(parameters, cluster=request.data.roles.cluster, seed=request.seed),
+        parameters=msgspec.structs.replace(
+            parameters, cluster=request.data.roles.cluster, seed=request.resampling.seed
+        ),
         overall=overall,
         tce_at_group_sizes=None,
         groups=(),
@@ -187,7 +157,7 @@ def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
     refused = (
         ("--audit", bool(request.audit), REFUSED[WEIGHTS, AUDIT]),
         ("--cluster", request.data.roles.cluster is not None, REFUSED[f"{CLUSTERS} and {WEIGHTS}", ERRORS]),
-        ("--bootstrap", request.bootstrap > 0, NO_RESAMPLES),
+        ("--bootstrap", request.resampling.bootstrap > 0, NO_RESAMPLES),
     )
     for option, given, why in refused:
         if given:
@@ -324,8 +294,8 @@ def _part_at(rows: Rows, indices: Ints | None) -> Rows:
 def _check(request: TceRequest) -> None:
     request.measure.check()
     caution_confidence("--alpha", request.measure.alpha)
-    check_confidence(request.confidence)
-    check_bootstrap(request.bootstrap)
+    check_confidence(request.resampling.confidence)
+    check_bootstrap(request.resampling.bootstrap)
 
 
 def _with_bounds(counts: ValueCounts, options: MeasureOptions) -> MeasureOptions:
@@ -380,7 +350,7 @@ def _measured_part(
     name, counts = group.name, group.counts
     with ThreadPoolExecutor(1) as thread:  # it measures while this one computes the bands
         measuring = [thread.submit(measure, *problem) for problem in zip(counts, options, strict=True)]
-        bands = _bands(counts, request.confidence) if name is None else []
+        bands = _bands(counts, request.resampling.confidence) if name is None else []
     measured = [result.result() for result in measuring]
     values: list[Values] = [dict(result_of_class.metrics) for result_of_class in measured]
     if not tested:
@@ -390,13 +360,13 @@ def _measured_part(
         values, means = _with_bands(bands, values, means)
     chances: Sequence[SamplingDistribution | None] = [None] * len(values)
     chance: SamplingDistribution | None = None
-    if request.bootstrap and not read.classes:
-        chance = chance_of_scores(counts[0], values[0], options[0], request.plan, key_of(name))
+    if request.resampling.bootstrap and not read.classes:
+        chance = chance_of_scores(counts[0], values[0], options[0], request.resampling, key_of(name))
         chances = [chance]
-    elif request.bootstrap and read.rows is not None:
+    elif request.resampling.bootstrap and read.rows is not None:
         class_counts = _class_counts(_part_at(read.rows, group.indices), read.classes)
         chances, chance = chance_of_classes(
-            class_counts, values, means, options, plan=request.plan, key=key_of(name)
+            class_counts, values, means, options, plan=request.resampling, key=key_of(name)
         )
     band_of_each: Sequence[Band | None] = bands or [None] * len(values)
     problems = zip(read.classes or [None], counts, measured, band_of_each, values, chances, strict=True)
@@ -484,9 +454,9 @@ def _parameters(
         classes=list(classes) or None,
         by=request.by,
         audit=list(request.audit) or None,
-        bootstrap=request.bootstrap,
-        seed=request.seed if request.bootstrap else None,
-        confidence=request.confidence,
+        bootstrap=request.resampling.bootstrap,
+        seed=request.resampling.seed if request.resampling.bootstrap else None,
+        confidence=request.resampling.confidence,
         on_invalid=request.data.on_invalid,
         positive=request.data.positive_value,
     )

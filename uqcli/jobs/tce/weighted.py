@@ -9,7 +9,8 @@ import numpy as np
 from uqcli.choices import ScoreBinning
 from uqcli.counts import ValueCounts
 from uqcli.jobs.sampling_weights import SAMPLING_WEIGHT
-from uqcli.jobs.tce.measure import Measured, MeasureOptions
+from uqcli.jobs.tce.measure import Measured
+from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.methods.tce.calibration_error import counting_rows
 from uqcli.rows import Rows
 from uqcli.sampling_weights import as_counts

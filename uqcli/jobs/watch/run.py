@@ -67,7 +67,7 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
             result = _watched(request, rule)
         except MissingColumnError as error:
             is_meant = "label" in request.columns.typed or error.is_misspelt
-            counts = request.state is not None or request.matured is not None
+            counts = request.content is not None or request.matured is not None
             if request.cluster is not None:
                 counts = True
             if error.role != "label" or is_meant or counts or not isinstance(rule, BoundaryArtifact):
@@ -92,12 +92,12 @@ def _watched(
     delta = decimal("delta", parameters.delta, above=0, below=1)
     caution_confidence("--delta", float(delta))
     cluster = None if isinstance(parameters.cluster, msgspec.UnsetType) else parameters.cluster
-    unit = parameters.day if parameters.day is not None or request.state is not None else cluster
+    unit = parameters.day if parameters.day is not None or request.content is not None else cluster
     promises = promises_of(rule, parameters.bound, delta, unit)
     state = saved or _new_state(rule, parameters, promises)
     if [saved_promise.name for saved_promise in state.promises] != [promise.name for promise in promises]:
         raise ArtifactError(
-            f"'{request.state_name}' watches other promises", expected="the state of this rule", remedy=_OTHER
+            f"'{request.state}' watches other promises", expected="the state of this rule", remedy=_OTHER
         )
     state = _changed(state, request, promises)
     added = _Added(state=state)
@@ -117,10 +117,10 @@ def _watched(
         young=added.young,
         unwatched=added.unwatched,
         confidence=request.confidence,
-        kept=request.state is not None,
+        kept=request.content is not None,
     )
     failure = GateError([f"alarm: {sentence}" for sentence in report.alarms()]) if report.alarms() else None
-    artifact = None if request.state is None else final
+    artifact = None if request.content is None else final
     return Result(report=report, artifact=artifact, failure=failure, saved_though_failed=True)
 
 
@@ -148,26 +148,26 @@ def _by_day(request: WatchRequest, rule: Saved, saved: WatchArtifact | None) -> 
 
 def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
     """Load the state; None if it is new, or if there is none."""
-    if not request.state:
+    if not request.content:
         if request.acknowledge or request.forget is not None:
             raise UsageError(
-                f"'{request.state_name}' has no batches",
+                f"'{request.state}' has no batches",
                 expected="the state of a watch",
                 remedy="check its name",
             )
         return None
     try:
-        saved = decode(request.state, request.state_name)
+        saved = decode(request.content, str(request.state))
     except ArtifactError as error:
         found = error.found.replace("rule file", "state")
         raise ArtifactError(found, expected="the state of a watch", remedy=_OTHER) from error
     if not isinstance(saved, WatchArtifact):
-        raise ArtifactError(f"'{request.state_name}' is a rule file of kind {saved.kind}", remedy=_OTHER)
+        raise ArtifactError(f"'{request.state}' is a rule file of kind {saved.kind}", remedy=_OTHER)
     if saved.unsealed:
-        raise ArtifactError(f"'{request.state_name}': {saved.unsealed.replace('rule file', 'state')}")
+        raise ArtifactError(f"'{request.state}': {saved.unsealed.replace('rule file', 'state')}")
     if saved.artifact != _digest_of(rule):
         raise UsageError(
-            f"'{request.state_name}' is the state of another rule",
+            f"'{request.state}' is the state of another rule",
             expected="that of this rule",
             remedy=_OTHER,
         )
@@ -273,7 +273,7 @@ def _with_rows(
     data, parameters = _labelled(rule, request), state.parameters
     if parameters.day is not None:  # its rows are not taken as independent, whatever column the rule has
         data = replace(data, roles=replace(data.roles, fitted_clusters=None))
-    is_kept, has_days = request.state is not None, parameters.day is not None
+    is_kept, has_days = request.content is not None, parameters.day is not None
     old = {batch.name: batch for batch in state.batches}
     if not isinstance(parameters.cluster, msgspec.UnsetType):
         data = data.clustered_by(parameters.cluster)

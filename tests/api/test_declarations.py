@@ -1,0 +1,121 @@
+"""Tests that keywords of the Python API have the names and defaults of the declared options.
+
+Python's functions take arrays where a command takes files and columns, so their keywords are written out. The
+table names what only one side has; a default that is resolved later may differ.
+"""
+
+import inspect
+from dataclasses import MISSING, fields, is_dataclass
+from importlib import import_module
+
+import pytest
+
+import uqcli
+from uqcli.api.stream.uncertainty import uncertainty_of
+from uqcli.cli import options as shared
+from uqcli.cli.commands.boundary import ConstraintOptions
+from uqcli.cli.config import COMMANDS
+from uqcli.jobs.bin.request import BinRequest
+from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.jobs.calibrate.request import CalibrateRequest, PartOptions
+from uqcli.jobs.conformal.request import ConformalRequest
+from uqcli.jobs.evaluate.request import EvaluateRequest
+from uqcli.jobs.export.request import ExportRequest
+from uqcli.jobs.shift.request import ShiftRequest
+from uqcli.jobs.stream.request import SampleRequest, UncertaintyRequest
+from uqcli.jobs.tce.request import TceRequest
+from uqcli.jobs.watch.request import WatchRequest
+from uqcli.options import Intervals, OptionalResampling, ResamplingOptions
+
+COLUMNS = {"self", "score", "label", "uncertainty", "weight", "group", "probability", "proba", "by"}
+"""Columns, which are arrays in Python; groups are ``by`` in a fit, and ``group`` in Python."""
+
+EVALUATED = (EvaluateRequest, ResamplingOptions, shared.DependenceColumns, shared.ValueOptions)
+CLASSES = (shared.ClusterColumn, shared.ClassProbabilities)
+RESOLVED = {"score_bins", "binning", "undersampled", "features", "partition", "audit", "budget", "to"}
+"""Options whose default is None or empty on one side, and has the same meaning on the other."""
+
+COMMAND_ONLY = {"replace", "strict", "forget", "acknowledge", "confidence", "calibrator", "shift"}
+SIDES = {
+    "boundary": (
+        uqcli.find_boundary,
+        (ConstraintOptions, BoundaryRequest, shared.DependenceColumns, shared.ClassProbabilities),
+        (set(), {"grid", "frontier"}),
+    ),
+    "bin": (uqcli.bin_counts, (BinRequest, shared.BlockBounds), (set(), {"edges", "merge"})),
+    "tce": (
+        uqcli.calibration_error,
+        (TceRequest, ResamplingOptions, shared.SamplingWeights, *CLASSES),
+        ({"options", "measured"}, set()),
+    ),
+    "shift": (
+        uqcli.shift_weights,
+        (ShiftRequest, OptionalResampling, *CLASSES),
+        ({"target_day", "target_cluster"}, set()),
+    ),
+    "conformal": (uqcli.conformal_sets, (ConformalRequest, *CLASSES), ({"randomize"}, {"no_randomize"})),
+    "calibrate": (
+        uqcli.CalibrationOptions,
+        (CalibrateRequest, PartOptions, Intervals, shared.ClusterColumn),
+        (
+            {"scale", "trees"},
+            {"logit", "undersampled", "shift", "features", "categorical", "partition", "tree_data", "test"},
+        ),
+    ),
+    "evaluate, boundary": (uqcli.Boundary.evaluate, EVALUATED, (set(), {"bootstrap"})),
+    "evaluate, calibrator": (
+        uqcli.Calibrator.evaluate,
+        EVALUATED,
+        ({"features"}, {"shift", "sampling_weight", "day", "gain", "cost"}),
+    ),
+    "evaluate, conformal": (
+        uqcli.ConformalSets.evaluate,
+        EVALUATED,
+        (set(), {"bootstrap", "sampling_weight", "day", "gain", "cost"}),
+    ),
+    "sample": (
+        uqcli.Boundary.sample,
+        (SampleRequest, Intervals),
+        ({"goal"}, {"for_", "plan", "keep_labelled", "confidence"}),
+    ),
+    "watch, boundary": (uqcli.Boundary.watch, (WatchRequest, shared.ClusterColumn), (set(), COMMAND_ONLY)),
+    "watch, conformal": (
+        uqcli.ConformalSets.watch,
+        (WatchRequest, shared.ClusterColumn),
+        (set(), COMMAND_ONLY),
+    ),
+    "export": (uqcli.Fitted.export, (ExportRequest,), (set(), {"output", "check"})),
+    "uncertainty": (uncertainty_of, (UncertaintyRequest,), (set(), set())),
+}
+"""By command: the function, the options, and the names that only Python and only the command have."""
+
+
+def options_of(groups):
+    return [option for group in groups for option in fields(group) if option.metadata]
+
+
+@pytest.mark.parametrize("command", SIDES)
+def test_keywords_have_the_names_and_defaults_of_the_options(command):
+    function, groups, (python_only, command_only) = SIDES[command]
+    declared = {
+        option.name: option.default for group in groups for option in fields(group) if option.metadata
+    }
+    keywords = {
+        name: MISSING if keyword.default is keyword.empty else keyword.default
+        for name, keyword in inspect.signature(function).parameters.items()
+    }
+    assert set(keywords) - set(declared) - COLUMNS == python_only
+    assert set(declared) - set(keywords) - COLUMNS == command_only
+    differing = {name for name in set(keywords) & set(declared) if keywords[name] != declared[name]}
+    assert differing - COLUMNS <= RESOLVED
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_option_of_a_command_is_declared_twice(command):
+    module = import_module(f"uqcli.cli.commands.{command}")
+    function = getattr(module, command, None) or getattr(module, f"{command}_")
+    groups = [
+        hint for hint in inspect.get_annotations(function, eval_str=True).values() if is_dataclass(hint)
+    ]
+    names = [option.name for group in groups for option in fields(group) if option.metadata]
+    assert sorted(names) == sorted(set(names))
