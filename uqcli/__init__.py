@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from uqcli.api.fitted import Evaluation, Fitted
     from uqcli.api.load import load
     from uqcli.api.shift.weights import ShiftWeights, shift_weights
-    from uqcli.api.stream.uncertainty import uncertainty_of
     from uqcli.api.tce.calibration_errors import (
         CalibrationErrors,
         calibration_error,
         classwise_calibration_error,
     )
+    from uqcli.api.uncertainty.uncertainties import uncertainty_of
     from uqcli.artifacts.schemas import schema_text
     from uqcli.choices import (
         Algorithm,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from uqcli.jobs.calibrate.fit import CalibrationOptions
     from uqcli.jobs.tce.request import MeasureOptions
     from uqcli.methods.calibrate.scale import Scale
-    from uqcli.methods.stream.beta import Uncertainties
+    from uqcli.methods.uncertainty.beta import Uncertainties
 
 __version__ = VERSION
 
@@ -105,7 +105,7 @@ _NAMES_BY_MODULE = {
     "api.load": ("load",),
     "api.shift.weights": ("ShiftWeights", "shift_weights"),
     "api.tce.calibration_errors": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),
-    "api.stream.uncertainty": ("uncertainty_of",),
+    "api.uncertainty.uncertainties": ("uncertainty_of",),
     "artifacts.schemas": ("schema_text",),
     "choices": (
         "Algorithm",
@@ -132,7 +132,7 @@ _NAMES_BY_MODULE = {
     "jobs.calibrate.fit": ("CalibrationOptions",),
     "jobs.tce.request": ("MeasureOptions",),
     "methods.calibrate.scale": ("Scale",),
-    "methods.stream.beta": ("Uncertainties",),
+    "methods.uncertainty.beta": ("Uncertainties",),
 }
 """Names by defining module; each is imported on first use, so that ``import uqcli`` stays fast."""
 

@@ -14,8 +14,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from uqcli.defaults import VERSION
+from uqcli.escaping import visible
 from uqcli.records import dataclass
-from uqcli.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.visible import visible, without_secrets
+from uqcli.escaping import visible, without_secrets
 
 
 def _in_one_line(message: str) -> str:

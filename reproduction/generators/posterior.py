@@ -9,7 +9,7 @@ import numpy as np
 from reproduction.generators.blocks import Columns, draw_blocks
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose
-from uqcli.methods.stream.beta import beta_entropy
+from uqcli.methods.uncertainty.beta import beta_entropy
 
 _QUADRATURE_NODES = 601
 

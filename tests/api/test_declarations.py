@@ -11,7 +11,7 @@ from importlib import import_module
 import pytest
 
 import uqcli
-from uqcli.api.stream.uncertainty import uncertainty_of
+from uqcli.api.uncertainty.uncertainties import uncertainty_of
 from uqcli.cli import options as shared
 from uqcli.cli.commands.boundary import ConstraintOptions
 from uqcli.cli.config import COMMANDS
@@ -21,9 +21,10 @@ from uqcli.jobs.calibrate.request import CalibrateRequest, PartOptions
 from uqcli.jobs.conformal.request import ConformalRequest
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.export.request import ExportRequest
+from uqcli.jobs.sample.request import SampleRequest
 from uqcli.jobs.shift.request import ShiftRequest
-from uqcli.jobs.stream.request import SampleRequest, UncertaintyRequest
 from uqcli.jobs.tce.request import TceRequest
+from uqcli.jobs.uncertainty.request import UncertaintyRequest
 from uqcli.jobs.watch.request import WatchRequest
 from uqcli.options import Intervals, OptionalResampling, ResamplingOptions
 

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import pytest
 
-from uqcli.cli.groups import with_groups
+from uqcli.cli.option_groups import with_groups
 from uqcli.errors import UsageError
-from uqcli.exact import size
+from uqcli.exact_numbers import size
 from uqcli.options import REQUIRED, filled, flag, names, option
 from uqcli.records import dataclass
 

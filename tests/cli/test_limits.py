@@ -9,7 +9,7 @@ import pytest
 from uqcli import defaults
 from uqcli.api.boundary.boundary import find_boundary
 from uqcli.errors import UsageError
-from uqcli.exact import check_size, decimal, size
+from uqcli.exact_numbers import check_size, decimal, size
 from uqcli.jobs.calibrate.fit import CalibrationOptions
 from uqcli.jobs.tce.request import MeasureOptions
 

@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.cli.conftest import sample_frame
 from uqcli.document import Claim, Document, Table
 from uqcli.errors import DataError, GateError
+from uqcli.escaping import visible
 from uqcli.reports.checks import Check, CheckResult
 from uqcli.reports.failure import Failure
 from uqcli.reports.formats import FORMATS
@@ -24,7 +25,6 @@ from uqcli.reports.formats.markdown import to_markdown
 from uqcli.reports.formats.prometheus import to_prometheus
 from uqcli.reports.page.page import to_html
 from uqcli.reports.terminal import to_terminal
-from uqcli.visible import visible
 
 HARMLESS_NAMES = (
     "region[/eu]", "price [eur]", "[bold]x[/bold]", "[/]", ":smile:", "<script>alert(1)</script>",

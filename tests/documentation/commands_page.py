@@ -6,7 +6,7 @@ import typer
 
 from uqcli.cli.app import program
 from uqcli.cli.examples import EXAMPLES
-from uqcli.cli.groups import PAPERS
+from uqcli.cli.option_groups import PAPERS
 
 SHARED_BY = 4
 """Number of commands with an identical option from which it counts as shared."""

@@ -18,7 +18,7 @@ from uqcli.engines.request import DataRequest, Roles
 from uqcli.jobs.evaluate.decisions import DecisionTally, Units
 from uqcli.jobs.evaluate.labelled_part import labelled_parts
 from uqcli.methods.evaluate.design import flags
-from uqcli.methods.stream.sampling import RateCounter, labels_for, recall_design, steps
+from uqcli.methods.sample.sampling import RateCounter, labels_for, recall_design, steps
 from uqcli.rows import Rows
 from uqcli.sampling_weights import inverse
 

@@ -16,7 +16,7 @@ from uqcli.choices import ArtifactKind
 from uqcli.engines.inputs import inferred_format
 from uqcli.errors import ArtifactError, DataError
 from uqcli.files import is_stdin, stdin_bytes
-from uqcli.running.remarks import repeat_doubts
+from uqcli.running.cautions import repeat_doubts
 from uqcli.stores.output import read_bytes
 
 

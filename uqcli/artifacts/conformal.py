@@ -22,7 +22,7 @@ from uqcli.engines.probabilities import positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
-from uqcli.exact import decimal
+from uqcli.exact_numbers import decimal
 from uqcli.expressions import (
     Arithmetic,
     Case,

@@ -15,7 +15,7 @@ from uqcli.document import Document, Metrics, Table, count, printable
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import ArtifactError, UsageError
-from uqcli.exact import decimal
+from uqcli.exact_numbers import decimal
 
 UNNAMED: Final = "0" * 64
 """Name of the only batch of a watch without a state file."""

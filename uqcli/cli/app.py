@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.examples import QUESTIONS, with_examples
 from uqcli.cli.failed_run import find_reports, write_failure
-from uqcli.cli.groups import simplify_help, tighten_help, with_groups
+from uqcli.cli.option_groups import simplify_help, tighten_help, with_groups
 from uqcli.cli.priority import Command, clear_typed, wants_debug
 from uqcli.cli.process.progress import hide_progress
 from uqcli.cli.process.resources import check_limits
@@ -27,9 +27,9 @@ from uqcli.cli.suggestions import meant_choice, meant_command, meant_option
 from uqcli.cli.values import with_fast_conversion
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
+from uqcli.running.cautions import cautions
+from uqcli.running.cautions import clear as clear_remarks
 from uqcli.running.interruption import changing
-from uqcli.running.remarks import cautions
-from uqcli.running.remarks import clear as clear_remarks
 from uqcli.running.rows_read import clear as clear_rows
 from uqcli.stores.view import one_view
 

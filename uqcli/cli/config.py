@@ -24,7 +24,7 @@ from typing import Any, Final
 import typer
 
 from uqcli.errors import DataError, UsageError
-from uqcli.running.remarks import caution
+from uqcli.running.cautions import caution
 
 Settings = dict[str, Any]
 

@@ -27,7 +27,7 @@ from uqcli.files import STDIO, OutputQueue, is_stdin
 if TYPE_CHECKING:
     from uqcli.artifacts.columns import ColumnOverrides
     from uqcli.engines.request import ClassColumns, DataRequest, LabelsFile, ReadOptions
-    from uqcli.jobs.stream.output import RowsOutput
+    from uqcli.jobs.rows_output import RowsOutput
 
 
 def read_options(options: InputOptions) -> ReadOptions:
@@ -163,7 +163,7 @@ def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> Row
         The output's name has a compression that its format does not support.
     """
     from uqcli.engines.inputs import format_of, inferred_format
-    from uqcli.jobs.stream.output import RowsOutput
+    from uqcli.jobs.rows_output import RowsOutput
 
     target = rows.output or STDIO
     file_format = rows.output_format

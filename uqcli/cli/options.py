@@ -12,7 +12,7 @@ from uqcli.choices import EngineName, FileFormat, OnInvalid, ReportFormat
 from uqcli.cli.priority import is_typed
 from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
-from uqcli.exact import size
+from uqcli.exact_numbers import size
 from uqcli.files import STDIO, is_stdout
 from uqcli.options import RUN, choice, flag, option
 from uqcli.records import dataclass

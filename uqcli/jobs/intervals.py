@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uqcli.errors import UsageError
-from uqcli.running.remarks import caution
+from uqcli.running.cautions import caution
 
 
 def check_bootstrap(replicates: int | None) -> None:

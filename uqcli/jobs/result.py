@@ -13,7 +13,7 @@ from uqcli.artifacts.saved import Saved
 from uqcli.document import Report
 from uqcli.errors import UqcliError
 from uqcli.records import dataclass
-from uqcli.running.remarks import collected_doubts, doubt
+from uqcli.running.cautions import collected_doubts, doubt
 
 ReportT_co = TypeVar("ReportT_co", bound=Report, covariant=True)
 ArtifactT_co = TypeVar("ArtifactT_co", bound=Saved | None, covariant=True)

@@ -9,7 +9,7 @@ from uqcli.counts import Floats
 from uqcli.engines import refusals
 from uqcli.engines.request import DataRequest
 from uqcli.rows import Rows
-from uqcli.running.remarks import caution
+from uqcli.running.cautions import caution
 from uqcli.sampling_weights import as_counts, refuse_unusable
 
 SAMPLING_WEIGHT: Final = "sampling_weight"

@@ -8,9 +8,9 @@ from operator import add
 
 import numpy as np
 
+from uqcli.blockwise import parts, sums_by_part
 from uqcli.counts import Floats, Ints
 from uqcli.kernels.linear import least_solution, solved
-from uqcli.parts import parts, sums_by_part
 
 POOLED_VALUES = 1 << 16
 """Values up to which a model is fitted to all of them at once."""

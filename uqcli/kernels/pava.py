@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from uqcli.blockwise import sums_from
 from uqcli.counts import Floats, Ints
 from uqcli.defaults import UNCOMPILED_WORK
 from uqcli.kernels.compile import kernel
-from uqcli.parts import sums_from
 
 _MIN_SIZE, _MAX_RATIO = 1024, 0.9
 """Size below which pre-pooling is skipped, and the largest ratio of sizes that justifies another round."""

@@ -6,8 +6,8 @@ import html
 from typing import Any
 
 from uqcli.errors import UqcliError
+from uqcli.escaping import visible
 from uqcli.records import dataclass
-from uqcli.visible import visible
 
 
 @dataclass(frozen=True, kw_only=True)

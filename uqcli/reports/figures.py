@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from uqcli.document import Figure, HoverText, Report, printable
 from uqcli.errors import MissingExtraError, UsageError
+from uqcli.escaping import visible
 from uqcli.records import dataclass
-from uqcli.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from uqcli.document import Document, Table
-from uqcli.running.remarks import cautions, remarks, repeated_doubts, suspicions
-from uqcli.visible import visible
+from uqcli.escaping import visible
+from uqcli.running.cautions import cautions, remarks, repeated_doubts, suspicions
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod

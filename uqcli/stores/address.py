@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from uqcli.errors import DataError
+from uqcli.escaping import without_secrets
 from uqcli.records import dataclass
-from uqcli.visible import without_secrets
 
 _STORES: Final = ("s3", "gs", "az")
 _WEB: Final = ("http", "https")

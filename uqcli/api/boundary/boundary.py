@@ -38,12 +38,12 @@ from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PREDICTED, DataRequest
 from uqcli.errors import UsageError
-from uqcli.exact import check_size
+from uqcli.exact_numbers import check_size
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.boundary.run import run
-from uqcli.jobs.stream.output import RowsOutput
-from uqcli.jobs.stream.request import SampleRequest
-from uqcli.jobs.stream.sample import NAME, prepare
+from uqcli.jobs.rows_output import RowsOutput
+from uqcli.jobs.sample.request import SampleRequest
+from uqcli.jobs.sample.run import NAME, prepare
 from uqcli.methods.boundary.constraint import constraint_from, with_margin
 from uqcli.methods.boundary.zones import review_limit
 from uqcli.options import Intervals, ResamplingOptions

@@ -21,7 +21,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.priority import refuse_typed
 from uqcli.files import STDIO, OutputQueue
-from uqcli.jobs.stream.request import ApplyRequest
+from uqcli.jobs.apply.request import ApplyRequest
 
 
 def apply(
@@ -42,7 +42,7 @@ def apply(
         refuse_typed(("per",), "without --top", "both")
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
     provenance = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
-    from uqcli.jobs.stream.apply import run
+    from uqcli.jobs.apply.run import run
     from uqcli.reports.checks import parse_check
 
     with OutputQueue() as queue:

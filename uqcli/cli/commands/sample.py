@@ -21,7 +21,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.files import STDIO, OutputQueue
-from uqcli.jobs.stream.request import SampleRequest
+from uqcli.jobs.sample.request import SampleRequest
 from uqcli.options import Intervals
 
 
@@ -39,7 +39,7 @@ def sample(
     running: RunOptions,
 ) -> None:
     """Draw the rows to label, with their sampling weights."""
-    from uqcli.reports.stream.sample import KEYS
+    from uqcli.reports.sample.report import KEYS
 
     refuse_swapped(artifact, inputs)
     if request.plan is not None:
@@ -52,7 +52,7 @@ def sample(
         metrics={**dict.fromkeys(KEYS, 0), "expected": None, "width": None},
         rows=True,
     )
-    from uqcli.jobs.stream.sample import run
+    from uqcli.jobs.sample.run import run
 
     with OutputQueue() as queue:
         request = replace(

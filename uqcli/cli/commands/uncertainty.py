@@ -9,7 +9,7 @@ from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import data_without_columns, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions, StreamedInputs
 from uqcli.files import STDIO, OutputQueue
-from uqcli.jobs.stream.request import UncertaintyRequest
+from uqcli.jobs.uncertainty.request import UncertaintyRequest
 
 
 def uncertainty(
@@ -22,7 +22,7 @@ def uncertainty(
     running: RunOptions,
 ) -> None:
     """Add scores and uncertainties from a model's raw outputs."""
-    from uqcli.reports.stream.apply import metrics_of
+    from uqcli.reports.apply.report import metrics_of
 
     provenance = check_outputs(
         reporting,
@@ -31,7 +31,7 @@ def uncertainty(
         running=running,
         metrics=metrics_of(rows=0, selected=None, undecided=0),
     )
-    from uqcli.jobs.stream.uncertainty import run
+    from uqcli.jobs.uncertainty.run import run
 
     with OutputQueue() as queue:
         request = replace(

@@ -27,7 +27,7 @@ from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 from uqcli.errors import DataError, UsageError
 from uqcli.records import dataclass
-from uqcli.repeats import (
+from uqcli.repeated_rows import (
     MAX_POOLED,
     MAX_SAMPLED,
     MAX_VALUES,
@@ -36,7 +36,7 @@ from uqcli.repeats import (
     repeated_caution,
     shared_caution,
 )
-from uqcli.running.remarks import caution, suspect
+from uqcli.running.cautions import caution, suspect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.read import ClusterInput, input_of, quoted, together
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import text_of
-from uqcli.running.remarks import caution
+from uqcli.running.cautions import caution
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

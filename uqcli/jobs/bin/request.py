@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from uqcli import defaults
 from uqcli.choices import Binning
-from uqcli.exact import size
+from uqcli.exact_numbers import size
 from uqcli.options import choice, filled, flag, option
 from uqcli.records import dataclass
 

@@ -25,7 +25,7 @@ from uqcli.methods.bin.block_sizes import BlockSizes, size_notes
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, ranges_for_edges, usual_uncertainty_bins
 from uqcli.methods.bin.isotonic_error import BinError, isotonic_errors, ranges_for_blocks
 from uqcli.reports.bin.report import BinReport
-from uqcli.running.remarks import caution
+from uqcli.running.cautions import caution
 
 BinResult = Result[BinReport, GridArtifact]
 

@@ -20,7 +20,7 @@ from uqcli.defaults import SCORE_BINS
 from uqcli.draws import Purpose, check_seed, hashes, text_keys
 from uqcli.engines.protocol import Table
 from uqcli.errors import UsageError
-from uqcli.exact import decimal
+from uqcli.exact_numbers import decimal
 from uqcli.jobs.boundary.dependence import counts_by_cluster
 from uqcli.jobs.boundary.keyed import copies, split_by_hash
 from uqcli.jobs.boundary.request import BoundaryRequest

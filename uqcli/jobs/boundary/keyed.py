@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from uqcli.counts import Ints
 from uqcli.draws import digest, hashes
 from uqcli.records import dataclass
-from uqcli.repeats import are_copies
+from uqcli.repeated_rows import are_copies
 from uqcli.rows import Rows
 
 
@@ -25,7 +25,7 @@ class Copies:
     hashes : uint64, shape (n,)
         Hash of each row's values, its number among equal rows, the seed, and the table digest. Without the
         digest, draws from a few repeated values would be equal for every calibration set. Copies of one row
-        share a hash, so that they stay together (see uqcli.repeats).
+        share a hash, so that they stay together (see uqcli.repeated_rows).
     """
 
     index: Ints

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
 from uqcli import defaults
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GridBinning, GroupBound
 from uqcli.engines.request import PREDICTED, DataRequest, dependence
-from uqcli.exact import size
+from uqcli.exact_numbers import size
 from uqcli.options import PAPERS, choice, filled, flag, option
 from uqcli.records import dataclass
 

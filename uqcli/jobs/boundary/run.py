@@ -84,7 +84,7 @@ from uqcli.reports.boundary.expected import expected_metrics
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
 from uqcli.reports.evaluate.boundaries import ClusterNumbers
-from uqcli.running.remarks import doubt
+from uqcli.running.cautions import doubt
 
 
 @keeps_doubts

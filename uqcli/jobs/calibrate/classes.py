@@ -51,7 +51,7 @@ from uqcli.records import dataclass
 from uqcli.reports.calibrate.report import CalibrateReport
 from uqcli.reports.comparison import Comparison
 from uqcli.rows import Rows
-from uqcli.running.remarks import collected_doubts
+from uqcli.running.cautions import collected_doubts
 
 
 @keeps_doubts

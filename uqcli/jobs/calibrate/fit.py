@@ -12,7 +12,7 @@ from uqcli.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, S
 from uqcli.counts import Floats, ValueCounts, merge
 from uqcli.draws import Purpose, check_seed, generator
 from uqcli.errors import UsageError
-from uqcli.exact import check_size
+from uqcli.exact_numbers import check_size
 from uqcli.jobs.calibrate.sampled_rows import deal_rows, folds_of, units_of
 from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.bin.grid import GridSpec, pool_by, uncertainty_edges_of

@@ -31,7 +31,7 @@ from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.tree import require_trees
 from uqcli.records import dataclass
 from uqcli.rows import Rows
-from uqcli.running.remarks import collected_doubts
+from uqcli.running.cautions import collected_doubts
 
 
 @dataclass(frozen=True, kw_only=True)

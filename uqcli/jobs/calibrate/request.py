@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from uqcli import defaults
 from uqcli.choices import CalibrationChoice, LeafMethod, Partitioner, SplitCriterion
-from uqcli.exact import size
+from uqcli.exact_numbers import size
 from uqcli.options import PAPERS, OptionalResampling, choice, files, filled, flag, names, option
 from uqcli.records import dataclass
 

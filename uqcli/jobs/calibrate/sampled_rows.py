@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from uqcli.blockwise import indices_of_ranks, sums_before
 from uqcli.counts import Ints, ValueCounts
 from uqcli.defaults import FOLDS, MEASURED_ROWS
 from uqcli.draws import Purpose, dealt, generator
-from uqcli.parts import indices_of_ranks, sums_before
-from uqcli.repeats import are_copies
+from uqcli.repeated_rows import are_copies
 from uqcli.rows import Rows
 
 

@@ -15,7 +15,7 @@ from uqcli.draws import Purpose, uniforms
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
 from uqcli.errors import UsageError
-from uqcli.exact import decimal
+from uqcli.exact_numbers import decimal
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.conformal.request import ConformalRequest
 from uqcli.jobs.intervals import caution_confidence
@@ -30,7 +30,7 @@ from uqcli.options import OptionalResampling
 from uqcli.records import dataclass
 from uqcli.reports.conformal.report import ConformalReport
 from uqcli.reports.shift.report import ShiftReport
-from uqcli.running.remarks import doubt
+from uqcli.running.cautions import doubt
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from uqcli.confusion import Rate
 from uqcli.counts import Bools
 from uqcli.engines.probabilities import label_indices
 from uqcli.errors import UsageError
-from uqcli.exact import decimal
+from uqcli.exact_numbers import decimal
 from uqcli.jobs.audit import audit_rate, audit_scores, pooled_outcomes, with_audited
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.evaluate.columns import labelled_request

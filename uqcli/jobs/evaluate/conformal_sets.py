@@ -18,7 +18,7 @@ from uqcli.draws import Purpose, generator
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
-from uqcli.exact import decimal
+from uqcli.exact_numbers import decimal
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.evaluate.coverage_test import CoverageCounts, judge
 from uqcli.jobs.evaluate.covered_clusters import CoveredClusters

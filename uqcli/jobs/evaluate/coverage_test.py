@@ -13,7 +13,7 @@ from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.choices import ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, generator
-from uqcli.exact import decimal
+from uqcli.exact_numbers import decimal
 from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
 from uqcli.methods.conformal.coverage_test import (
     clustered_p_value,

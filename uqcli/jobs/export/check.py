@@ -21,7 +21,7 @@ from uqcli.draws import Purpose, generator
 from uqcli.engines.request import DataRequest
 from uqcli.errors import GateError
 from uqcli.expressions import Column, Formula, Output, compared_numbers, compared_texts
-from uqcli.jobs.stream.output import RowsOutput, stream
+from uqcli.jobs.rows_output import RowsOutput, stream
 from uqcli.reports.export.report import Differences
 
 _ROWS_PER_BATCH: Final = 1 << 16

@@ -42,8 +42,8 @@ from uqcli.methods.tce.calibration_error import expected_error, in_bins
 from uqcli.records import dataclass
 from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows
+from uqcli.running.cautions import doubt
 from uqcli.running.progress import with_progress
-from uqcli.running.remarks import doubt
 
 _MIN_REPORTED = 1e-6
 """Interval ends below it are reported as 0, which EM only approaches."""

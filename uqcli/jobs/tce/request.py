@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from uqcli import defaults
 from uqcli.choices import BinSizing, CalibrationTest, ScoreBinning
 from uqcli.errors import UsageError
-from uqcli.exact import check_size, size
+from uqcli.exact_numbers import check_size, size
 from uqcli.options import PAPERS, ResamplingOptions, choice, filled, names, option
 from uqcli.records import dataclass
 

@@ -15,7 +15,7 @@ from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.artifacts.saved import Saved
 from uqcli.choices import ConformalMode, ReviewKind
 from uqcli.errors import ArtifactError, UsageError
-from uqcli.exact import decimal
+from uqcli.exact_numbers import decimal
 from uqcli.jobs.rule_groups import own_key
 from uqcli.methods.boundary.constraint import PROMISED, listed
 from uqcli.methods.dependence import UnitSums

@@ -29,7 +29,7 @@ from uqcli.engines.columns import MissingColumnError, key_named_by
 from uqcli.engines.open import open_engine, reusable_streams
 from uqcli.engines.request import DataRequest
 from uqcli.errors import ArtifactError, DataError, GateError, UsageError
-from uqcli.exact import decimal
+from uqcli.exact_numbers import decimal
 from uqcli.jobs.dependent_columns import dependent_columns
 from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.conformal_sets import labelled_sets_request

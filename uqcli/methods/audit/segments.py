@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqcli.blockwise import indices_of_ranks
 from uqcli.counts import Feature, Floats, Ints, bin_of
 from uqcli.draws import hashes
-from uqcli.parts import indices_of_ranks
 from uqcli.records import dataclass
 
 MIN_ROWS: Final = 50

@@ -25,7 +25,7 @@ from uqcli.counts import (
 )
 from uqcli.defaults import MAX_CELLS, MAX_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
 from uqcli.errors import UsageError
-from uqcli.exact import check_size
+from uqcli.exact_numbers import check_size
 from uqcli.methods.bin.block_sizes import BlockSizes
 from uqcli.methods.bin.registry import BinningRule, BinSizes, rule_of
 from uqcli.methods.bin.rules.shared import ranges_for_shared_edges, shared_edges

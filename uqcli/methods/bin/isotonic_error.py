@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from uqcli.blockwise import sums_from
 from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of
 from uqcli.methods.bin.rules.equi_weight import equi_weight_edges
-from uqcli.parts import sums_from
 from uqcli.records import dataclass
 from uqcli.rows import Rows
 

@@ -20,7 +20,7 @@ from uqcli.amounts import UNITS
 from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Bools, Cells, Ints
 from uqcli.errors import UsageError
-from uqcli.exact import decimal, is_number
+from uqcli.exact_numbers import decimal, is_number
 from uqcli.methods.boundary.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
 from uqcli.methods.boundary.precision import Margin, precision_bound
 from uqcli.records import dataclass

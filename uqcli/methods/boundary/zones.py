@@ -16,7 +16,7 @@ import numpy as np
 from uqcli.choices import Algorithm, ReviewKind
 from uqcli.counts import CellRow, Cells, bin_of
 from uqcli.errors import UsageError
-from uqcli.exact import MAX_DIGITS, decimal
+from uqcli.exact_numbers import MAX_DIGITS, decimal
 from uqcli.methods.boundary.goals import KeepBudget, Tops
 from uqcli.methods.boundary.knapsack import Options, solve
 from uqcli.methods.boundary.ranking.smoothing import nested_boundaries

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from uqcli.blockwise import sums_by_part
 from uqcli.counts import Floats, ValueCounts
 from uqcli.kernels.logistic import (
     fit_in_parts,
@@ -23,7 +24,6 @@ from uqcli.methods.calibrate.maps.beta import BetaMap
 from uqcli.methods.calibrate.maps.logistic import LogisticMap
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.scale import CLIP, Scale
-from uqcli.parts import sums_by_part
 from uqcli.records import dataclass
 
 PENALTY = 1.0

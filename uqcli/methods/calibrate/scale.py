@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from uqcli.blockwise import elementwise
 from uqcli.class_counts import Matrix
 from uqcli.counts import Floats
 from uqcli.expressions import (
@@ -21,7 +22,6 @@ from uqcli.expressions import (
 )
 from uqcli.expressions import sigmoid as sigmoid_expression
 from uqcli.kernels.logistic import sigmoid
-from uqcli.parts import elementwise
 from uqcli.records import dataclass
 
 CLIP = 1e-12

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from uqcli.blockwise import indices_of_ranks
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.kernels.linear import least_solution, solved
 from uqcli.kernels.logistic import likelihood_has_maximum, loss_at, pooled_values, sigmoid
@@ -16,7 +17,6 @@ from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.maps.spline import SplineMap
 from uqcli.methods.calibrate.parametric import PENALTY, FittedMap, penalty_note
 from uqcli.methods.calibrate.scale import Scale
-from uqcli.parts import indices_of_ranks
 
 INNER_KNOTS: Final = 5
 RIDGES: Final = (10.0, 1.0, 0.1, 0.01)

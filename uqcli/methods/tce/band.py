@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 from scipy.special import betainc, betaincinv, ndtri
 
+from uqcli.blockwise import indices_of_ranks, sums_from
 from uqcli.counts import Bools, Floats, Ints, ValueCounts
 from uqcli.methods.proportion import POWER
-from uqcli.parts import indices_of_ranks, sums_from
 from uqcli.records import dataclass
 from uqcli.running.concurrency import parallel_map
 

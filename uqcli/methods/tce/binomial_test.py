@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 
+from uqcli.blockwise import VALUES_PER_PART
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.tce.verdicts import Verdicts, changes
-from uqcli.parts import VALUES_PER_PART
 from uqcli.records import dataclass
 
 _EXTREME_FACTOR = 1 + 1e-7

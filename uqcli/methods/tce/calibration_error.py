@@ -11,13 +11,13 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from uqcli.blockwise import VALUES_PER_PART, sums_before, sums_by_part
 from uqcli.choices import CalibrationTest
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.methods.losses import Loss, log_losses, squared_error
 from uqcli.methods.tce.binomial_test import rejected as binomial_rejected
 from uqcli.methods.tce.t_test import rejected as t_rejected
 from uqcli.methods.tce.verdicts import Verdicts
-from uqcli.parts import VALUES_PER_PART, sums_before, sums_by_part
 from uqcli.records import dataclass
 
 T = TypeVar("T")

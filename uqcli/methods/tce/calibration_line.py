@@ -8,10 +8,10 @@ from itertools import islice
 
 import numpy as np
 
+from uqcli.blockwise import VALUES_PER_PART, sums_by_part
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.kernels.linear import is_positive_definite, solved
 from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
-from uqcli.parts import VALUES_PER_PART, sums_by_part
 from uqcli.records import dataclass
 
 _CLIP = 1e-12

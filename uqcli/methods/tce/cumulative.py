@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from uqcli.blockwise import each_part
 from uqcli.counts import ValueCounts
-from uqcli.parts import each_part
 
 
 def cumulative_error(counts: ValueCounts) -> float:

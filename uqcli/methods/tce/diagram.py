@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 
+from uqcli.blockwise import sums_before
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.methods.tce.calibration_error import ScoreBins
-from uqcli.parts import sums_before
 from uqcli.records import dataclass
 
 SHAPE_CELLS = 32

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from uqcli.blockwise import VALUES_PER_PART
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.tce.verdicts import Verdicts, changes
-from uqcli.parts import VALUES_PER_PART
 
 
 def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:

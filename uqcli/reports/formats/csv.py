@@ -12,9 +12,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from uqcli.escaping import visible
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format, RunContext
-from uqcli.visible import visible
 
 if TYPE_CHECKING:
     from uqcli.document import Metrics, Report

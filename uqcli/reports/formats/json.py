@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.defaults import VERSION
+from uqcli.escaping import is_acting
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format, RunContext
-from uqcli.running.remarks import cautions, doubts, suspicions
-from uqcli.visible import is_acting
+from uqcli.running.cautions import cautions, doubts, suspicions
 
 if TYPE_CHECKING:
     from uqcli.document import Report

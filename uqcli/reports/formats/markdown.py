@@ -7,9 +7,9 @@ import io
 import re
 from typing import TYPE_CHECKING, Final
 
+from uqcli.escaping import visible
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format, RunContext
-from uqcli.visible import visible
 
 if TYPE_CHECKING:
     from uqcli.document import Document, Report, Table

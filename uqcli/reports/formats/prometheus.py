@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from uqcli.escaping import visible
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format, RunContext
-from uqcli.visible import visible
 
 if TYPE_CHECKING:
     from uqcli.document import Estimate, Metrics, Report

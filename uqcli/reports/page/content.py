@@ -13,7 +13,7 @@ from uqcli.reports.failure import Failure
 from uqcli.reports.figures import can_draw
 from uqcli.reports.format import RunContext
 from uqcli.reports.provenance import Provenance
-from uqcli.running.remarks import cautions, remarks, repeated_doubts, suspicions
+from uqcli.running.cautions import cautions, remarks, repeated_doubts, suspicions
 
 
 def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:

@@ -23,7 +23,7 @@ from uqcli.engines.local.read.partitioned import (
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.local.read.streams import bytes_of, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
-from uqcli.running.remarks import remark
+from uqcli.running.cautions import remark
 
 
 class CsvSource:

@@ -10,7 +10,7 @@ from typing import Final
 from uqcli.document import printable
 from uqcli.engines.local.read.delimiter import columns_found, delimiter_name, recognised
 from uqcli.errors import DataError
-from uqcli.exact import is_number
+from uqcli.exact_numbers import is_number
 
 _MAX_LINES: Final = 50
 """Lines in which the column names are looked for."""

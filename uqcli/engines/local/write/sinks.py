@@ -27,7 +27,7 @@ from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.errors import DataError
 from uqcli.files import OutputQueue
 from uqcli.records import dataclass
-from uqcli.running.remarks import caution
+from uqcli.running.cautions import caution
 from uqcli.stores.output import open_output
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from uqcli.blockwise import indices_of_ranks
 from uqcli.counts import Floats, ValueCounts
 from uqcli.methods.bin.edges import equal_ranks
 from uqcli.methods.bin.registry import BinningRule
-from uqcli.parts import indices_of_ranks
 
 
 def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Requests of the commands that add columns to rows, with the options of each."""
+"""Request of ``uqcli sample``."""
 
 from __future__ import annotations
 
@@ -14,37 +14,7 @@ if TYPE_CHECKING:
     from uqcli.artifacts.boundary import BoundaryArtifact
     from uqcli.artifacts.calibrator import CalibratorArtifact
     from uqcli.engines.request import DataRequest
-    from uqcli.jobs.stream.output import RowsOutput
-    from uqcli.reports.checks import Check
-
-
-@dataclass(frozen=True, kw_only=True)
-class ApplyRequest:
-    """Request to apply a rule.
-
-    Attributes
-    ----------
-    data
-        Rows; their columns are those of the rule, unless given in ``columns``.
-    artifact
-        Path, or ``-`` for standard input.
-    checks
-        Checks on the metrics; their names are validated before any row is written.
-    """
-
-    panel: ClassVar = "Output"
-
-    no_empty: bool = flag("Put the likeliest class into empty prediction sets (raises coverage).")
-    only_selected: bool = flag("Write only the flagged rows (boundaries).")
-    top: int | None = option(
-        "N", "Flag the first N rows instead of using thresholds.", min=1, max=defaults.MAX_ROWS
-    )
-    per: str | None = option("COL", "With --top: N rows of each value of COL.")
-    data: DataRequest = filled()
-    artifact: str = filled()
-    output: RowsOutput = filled()
-    columns: ColumnOverrides = ColumnOverrides()
-    checks: tuple[Check, ...] = ()
+    from uqcli.jobs.rows_output import RowsOutput
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,16 +49,3 @@ class SampleRequest:
     output: RowsOutput = filled()
     columns: ColumnOverrides = ColumnOverrides()
     intervals: Intervals = Intervals()
-
-
-@dataclass(frozen=True, kw_only=True)
-class UncertaintyRequest:
-    """Columns from which scores and uncertainties are computed: Beta parameters, or ensemble members."""
-
-    panel: ClassVar = "Model"
-
-    alpha1: str | None = option("COL", "Beta parameter of the positive class (with --alpha0).")
-    alpha0: str | None = option("COL", "Beta parameter of the negative class (with --alpha1).")
-    members: str | None = option("PATTERN", "Ensemble members' probabilities: 'm_*', or a,b,c.")
-    data: DataRequest = filled()
-    output: RowsOutput = filled()

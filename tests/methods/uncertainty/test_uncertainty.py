@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from uqcli.methods.stream.beta import beta_entropy, from_beta
-from uqcli.methods.stream.members import from_members
+from uqcli.methods.uncertainty.beta import beta_entropy, from_beta
+from uqcli.methods.uncertainty.members import from_members
 
 
 def coin_entropy(p):

@@ -15,14 +15,14 @@ from uqcli.artifacts.saved import Saved
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.protocol import StreamSummary
 from uqcli.errors import UsageError
+from uqcli.jobs.apply.capacity import capacity_of
+from uqcli.jobs.apply.request import ApplyRequest
 from uqcli.jobs.result import Result
-from uqcli.jobs.stream.capacity import capacity_of
-from uqcli.jobs.stream.output import stream
-from uqcli.jobs.stream.request import ApplyRequest
+from uqcli.jobs.rows_output import stream
 from uqcli.methods.drift.prediction import flagged_interval
+from uqcli.reports.apply.likeness import LEVEL, Likeness
+from uqcli.reports.apply.report import ApplyParameters, ApplyReport, ApplySource, metrics_of
 from uqcli.reports.checks import apply_checks
-from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource, metrics_of
-from uqcli.reports.stream.likeness import LEVEL, Likeness
 from uqcli.rows import Rows
 
 

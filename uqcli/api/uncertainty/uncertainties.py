@@ -10,8 +10,8 @@ import numpy as np
 from uqcli.api.columns import Column, table_of
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
-from uqcli.jobs.stream.uncertainty import uncertainties, uncertainty_roles
-from uqcli.methods.stream.beta import Uncertainties
+from uqcli.jobs.uncertainty.run import uncertainties, uncertainty_roles
+from uqcli.methods.uncertainty.beta import Uncertainties
 
 
 def uncertainty_of(

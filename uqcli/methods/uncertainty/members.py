@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqcli.counts import Floats
-from uqcli.methods.stream.beta import Uncertainties, beta_entropy, binary_entropy
+from uqcli.methods.uncertainty.beta import Uncertainties, beta_entropy, binary_entropy
 
 _MARGIN = 1e-6
 """Minimum distance of the Beta distribution's mean from 0 and 1, and its minimum standard deviation."""

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles.sampling import probabilities
-from uqcli.methods.stream.sampling import (
+from uqcli.methods.sample.sampling import (
     STEPS,
     RateCounter,
     labels_for,

@@ -23,7 +23,7 @@ from uqcli.document import (
     rows_of,
 )
 from uqcli.records import dataclass
-from uqcli.reports.stream.likeness import Likeness
+from uqcli.reports.apply.likeness import Likeness
 
 _MEANINGS: Final = (
     "the predicted probability of a positive",

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli import parts
-from uqcli.parts import elementwise, sums_by_part
+from uqcli import blockwise
+from uqcli.blockwise import elementwise, sums_by_part
 
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """Set parts to a few values."""
-    monkeypatch.setattr(parts, "VALUES_PER_PART", 8)
-    monkeypatch.setattr(parts, "_PARTS_PER_TASK", 2)
+    monkeypatch.setattr(blockwise, "VALUES_PER_PART", 8)
+    monkeypatch.setattr(blockwise, "_PARTS_PER_TASK", 2)
 
 
 AMOUNTS = st.lists(st.integers(1, 2**31 - 1), min_size=1, max_size=60)
@@ -27,18 +27,18 @@ def test_sums_and_ranks_equal_those_of_whole_arrays(kind):
         amount = np.array(numbers, dtype=kind)
         running = np.concatenate([[0], np.cumsum(numbers)])
         stops = np.array(sorted(data.draw(st.lists(st.integers(0, len(numbers))))), dtype=np.int64)
-        assert parts.sums_before(amount, stops).tolist() == running[stops].tolist()
+        assert blockwise.sums_before(amount, stops).tolist() == running[stops].tolist()
         total = int(running[-1])
         rank = np.array(sorted(data.draw(st.lists(st.integers(0, total - 1)))), dtype=np.int64)
         expected = np.searchsorted(running[1:], rank, side="right")
-        assert parts.indices_of_ranks(amount, rank).tolist() == expected.tolist()
+        assert blockwise.indices_of_ranks(amount, rank).tolist() == expected.tolist()
 
     check()
 
 
 def test_parts_keep_their_order():
-    assert parts.each_part(lambda part: (part.start, part.stop), 20) == [(0, 8), (8, 16), (16, 20)]
-    assert parts.each_part(lambda part: part, 0) == []
+    assert blockwise.each_part(lambda part: (part.start, part.stop), 20) == [(0, 8), (8, 16), (16, 20)]
+    assert blockwise.each_part(lambda part: part, 0) == []
 
 
 @given(NUMBERS)

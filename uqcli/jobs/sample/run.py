@@ -26,10 +26,10 @@ from uqcli.errors import DataError, UsageError
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep, source_of
 from uqcli.jobs.result import Result
-from uqcli.jobs.stream.output import stream
-from uqcli.jobs.stream.request import SampleRequest
+from uqcli.jobs.rows_output import stream
+from uqcli.jobs.sample.request import SampleRequest
 from uqcli.methods.boundary.capacity import FirstRows
-from uqcli.methods.stream.sampling import (
+from uqcli.methods.sample.sampling import (
     RateCounter,
     RatedRows,
     labels_for,
@@ -39,7 +39,7 @@ from uqcli.methods.stream.sampling import (
     uniform_design,
 )
 from uqcli.records import dataclass
-from uqcli.reports.stream.sample import SampleParameters, SampleReport
+from uqcli.reports.sample.report import SampleParameters, SampleReport
 from uqcli.rows import Rows
 from uqcli.sampling_weights import inverse
 
@@ -204,7 +204,7 @@ class _Reader:
         return has_label
 
     def steps(self, rows: Rows) -> Ints:
-        """Return the steps of the rates (see uqcli.methods.stream.sampling.steps), 0 without rates."""
+        """Return the steps of the rates (see uqcli.methods.sample.sampling.steps), 0 without rates."""
         if self.rates is None or len(rows) == 0:
             return np.zeros(len(rows), dtype=np.int64)
         return steps(np.clip(rows.filled(self.rates(rows), 0.5), 0.0, 1.0))

@@ -1,1 +1,0 @@
-"""Jobs of the streaming commands."""

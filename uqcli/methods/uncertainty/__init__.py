@@ -1,0 +1,1 @@
+"""Uncertainties of scores, from counts or from the members of an ensemble."""

@@ -1,1 +1,0 @@
-"""Reports of commands whose output is rows."""
