@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 
-import msgspec
 import numpy as np
 
 from uqcli.artifacts.boundary import REVIEWED, ZONES, BoundaryArtifact
@@ -23,6 +22,8 @@ from uqcli.methods.drift.prediction import flagged_interval
 from uqcli.reports.apply.likeness import LEVEL, Likeness
 from uqcli.reports.apply.report import ApplyParameters, ApplyReport, ApplySource, metrics_of
 from uqcli.reports.checks import apply_checks
+from uqcli.reports.stream.apply import ApplyReport, ApplySource, metrics_of
+from uqcli.reports.stream.likeness import LEVEL, Likeness
 from uqcli.rows import Rows
 
 
@@ -62,14 +63,11 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
         summary = stream(data, added, output, only, ranges)
     report = ApplyReport(
         source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=roles.column_by_role()),
-        parameters=ApplyParameters(
-            kind=rule.kind,
-            columns=list(added.types),
-            on_invalid=request.data.on_invalid,
-            only_selected=request.only_selected or msgspec.UNSET,
-            top=request.top or msgspec.UNSET,
-            per=request.per or msgspec.UNSET,
-        ),
+        columns=list(added.types),
+        on_invalid=request.data.on_invalid,
+        only_selected=request.only_selected,
+        top=request.top,
+        per=request.per,
         rule=rule,
         selected=summary.selected if rule.decides else None,
         undecided=summary.undecided,

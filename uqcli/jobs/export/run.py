@@ -17,7 +17,7 @@ from uqcli.expressions import Formula
 from uqcli.jobs.export.request import ExportRequest
 from uqcli.jobs.result import Result
 from uqcli.records import dataclass
-from uqcli.reports.export.report import Differences, ExportParameters, ExportReport
+from uqcli.reports.export.report import Differences, ExportReport
 
 _NEEDS: Final[Mapping[ExportTarget, str]] = MappingProxyType(
     {ExportTarget.SQL: "sqlglot", ExportTarget.ONNX: "onnx"}
@@ -67,14 +67,11 @@ def run(request: ExportRequest) -> Exported:
             not_run = None if dialect is request.dialect else request.dialect
             differences = replace(differences, run_by=dialect, not_run=not_run)
     report = ExportReport(
-        parameters=ExportParameters(
-            kind=rule.kind,
-            target=request.to,
-            dialect=request.dialect if request.to is ExportTarget.SQL else None,
-            inputs=[column.name for column in formula.inputs],
-            outputs=[output.name for output in formula.outputs],
-        ),
         rule=rule,
+        target=request.to,
+        dialect=request.dialect if request.to is ExportTarget.SQL else None,
+        inputs=[column.name for column in formula.inputs],
+        outputs=[output.name for output in formula.outputs],
         size=len(program),
         differences=differences,
     )

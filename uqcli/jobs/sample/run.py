@@ -40,6 +40,7 @@ from uqcli.methods.sample.sampling import (
 )
 from uqcli.records import dataclass
 from uqcli.reports.sample.report import SampleParameters, SampleReport
+from uqcli.reports.stream.sample import SampleReport
 from uqcli.rows import Rows
 from uqcli.sampling_weights import inverse
 
@@ -263,15 +264,13 @@ def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, sou
     shown = None if labels is None else width(labels)
     return SampleReport(
         source=source,
-        parameters=SampleParameters(
-            goal=str(request.for_),
-            budget=request.budget,
-            plan=request.plan,
-            seed=request.intervals.seed,
-            confidence=confidence,
-            on_invalid=request.data.on_invalid,
-            keep_labelled=request.keep_labelled,
-        ),
+        goal=str(request.for_),
+        budget=request.budget,
+        plan=request.plan,
+        seed=request.intervals.seed,
+        confidence=confidence,
+        on_invalid=request.data.on_invalid,
+        keep_labelled=request.keep_labelled,
         rule=reader.rule,
         rows=population.rows,
         selected=flagged,

@@ -14,6 +14,11 @@ from uqcli.jobs.uncertainty.request import UncertaintyRequest
 from uqcli.methods.uncertainty.beta import Uncertainties, from_beta
 from uqcli.methods.uncertainty.members import from_members
 from uqcli.reports.apply.report import ApplyParameters, ApplyReport, ApplySource
+from uqcli.jobs.stream.output import stream
+from uqcli.jobs.stream.request import UncertaintyRequest
+from uqcli.methods.stream.beta import Uncertainties, from_beta
+from uqcli.methods.stream.members import from_members
+from uqcli.reports.stream.apply import ApplyReport, ApplySource
 from uqcli.rows import Rows
 
 _MIN_ALPHA = 1e-100
@@ -48,7 +53,8 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
         command="uncertainty",
         added_from=_column_source(request),
         source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=columns),
-        parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=request.data.on_invalid),
+        columns=list(names),
+        on_invalid=request.data.on_invalid,
         selected=None,
         undecided=summary.undecided,
     )

@@ -24,7 +24,7 @@ from uqcli.methods.drift.homogeneity import homogeneity
 from uqcli.methods.drift.prediction import flagged_interval
 from uqcli.methods.drift.stability import population_stability
 from uqcli.methods.shift.mixture import MixtureTest, UnitCounts, same_shares
-from uqcli.reports.watch.unlabelled import UnlabelledParameters, UnlabelledReport
+from uqcli.reports.watch.unlabelled import UnlabelledReport
 from uqcli.rows import Rows
 
 
@@ -80,11 +80,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         explained = flagged_interval(*rule.fit.flagged, total, request.confidence)
     return UnlabelledReport(
         source=source_of(batches.summary),
-        parameters=UnlabelledParameters(
-            confidence=request.confidence,
-            on_invalid=data.on_invalid,
-            day=msgspec.UNSET if request.day is None else request.day,
-        ),
+        on_invalid=data.on_invalid,
         rows=total,
         selected=selected,
         explained=explained,

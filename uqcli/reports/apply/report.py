@@ -49,17 +49,6 @@ class ApplySource(msgspec.Struct, frozen=True, kw_only=True):
     columns: dict[str, str]
 
 
-class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """Options that change the output."""
-
-    kind: str | None
-    columns: list[str]
-    on_invalid: str
-    only_selected: bool | msgspec.UnsetType = msgspec.UNSET
-    top: int | msgspec.UnsetType = msgspec.UNSET
-    per: str | msgspec.UnsetType = msgspec.UNSET
-
-
 def metrics_of(
     *,
     rows: int,
@@ -119,7 +108,11 @@ class ApplyReport(OneResult):
     added_from: str = ""
 
     source: ApplySource
-    parameters: ApplyParameters
+    columns: list[str]
+    on_invalid: str
+    only_selected: bool = False
+    top: int | None = None
+    per: str | None = None
     selected: int | None
     undecided: int
     reviewed: int | None = None
@@ -147,15 +140,21 @@ class ApplyReport(OneResult):
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            **head_of(self.command, self.source, self.parameters),
+            **head_of(self.command, self.source, self._parameters()),
             "metrics": dict(self.metrics),
             "notes": self.warnings,
         }
 
+    def _parameters(self) -> dict[str, Any]:
+        kind = None if self.rule is None else self.rule.kind
+        given = {"only_selected": self.only_selected, "top": self.top, "per": self.per}
+        always = {"kind": kind, "columns": self.columns, "on_invalid": self.on_invalid}
+        return always | {name: value for name, value in given.items() if value}
+
     def document(self) -> Document:
         """Return the readable form."""
         rows = self.source.rows
-        action = _TITLES.get(self.parameters.kind or "", "Columns added to")
+        action = "Columns added to" if self.rule is None else _TITLES.get(self.rule.kind, "Columns added to")
         title = f"{action} {rows_of(rows)}"
         if self.selected is not None:
             rate = f" ({100 * self.selected / rows:.2f} %)" if rows else ""
@@ -177,8 +176,8 @@ class ApplyReport(OneResult):
             cautions.append(f"{rows_of(self.unknown)} {has} {a_category}, which the rule does not know.")
         if self.source.dropped:
             cautions.append(f"{rows_of(self.source.dropped)} dropped.")
-        added = f"Columns added: {', '.join(self.parameters.columns)}."
-        if self.parameters.only_selected is True:
+        added = f"Columns added: {', '.join(self.columns)}."
+        if self.only_selected:
             added += " Only flagged rows are written."
         added += self._capacity()
         if self.rule is None:
@@ -199,15 +198,15 @@ class ApplyReport(OneResult):
 
     def _capacity(self) -> str:
         """State the capacity and the groups below it; empty without one."""
-        top, per = self.parameters.top, self.parameters.per
-        if self.taken is None or isinstance(top, msgspec.UnsetType):
+        top, per = self.top, self.per
+        if self.taken is None or top is None:
             return ""
         if not self.taken:  # no row has a group
             return ""
         below = sum(rows < top for rows in self.taken)
         first = f"The first {rows_of(top)}"
         verb = "is" if top == 1 else "are"
-        if not isinstance(per, msgspec.UnsetType):
+        if per is not None:
             fewer = f"; {count(below)} {'has' if below == 1 else 'have'} fewer" if below else ""
             groups = f"each of {count(len(self.taken))} groups" if len(self.taken) != 1 else "1 group"
             flagged = f"{first} of {groups} {verb} flagged{fewer}."
@@ -221,7 +220,7 @@ class ApplyReport(OneResult):
     def _card(self, title: str) -> HeadCard:
         """Build the head of the page."""
         rows = self.source.rows
-        written = self.selected if self.parameters.only_selected is True else rows
+        written = self.selected if self.only_selected else rows
         numbers = [KeyNumber(label="rows written", value=count(written or 0))]
         if self.selected is not None and rows:
             usual = None if self.rule is None or self.taken is not None else self.rule.alert_rate
@@ -234,7 +233,7 @@ class ApplyReport(OneResult):
         action = "When labels arrive, check the rule with uqcli evaluate."
         if self.selected is not None:
             evaluated = "" if self.taken is not None else f" {action}"  # evaluate tests the thresholds
-            action = f"Handle the rows whose {self.parameters.columns[0]} is true.{evaluated}"
+            action = f"Handle the rows whose {self.columns[0]} is true.{evaluated}"
         verdict = None
         if self.selected is not None:
             compared = self.likeness is not None and self.likeness.explained is not None
@@ -249,5 +248,5 @@ class ApplyReport(OneResult):
 
     def _meanings(self) -> Table:
         """Build the table of the added columns and their meanings."""
-        rows = list(zip(self.parameters.columns, _MEANINGS, strict=True))
+        rows = list(zip(self.columns, _MEANINGS, strict=True))
         return Table(title="", header=("column", "meaning"), rows=rows, left=2)

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import VERSION
 from uqcli.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, count, plain, rows_of
 from uqcli.records import dataclass
-
-
-class ExportParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """Options that change the result; the dialect is null for other targets than SQL."""
-
-    kind: str
-    target: str
-    dialect: str | None
-    inputs: list[str]
-    outputs: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,14 +79,21 @@ class ExportReport(OneResult):
 
     Attributes
     ----------
+    target, dialect
+        Language of the program; the dialect is None for other targets than SQL.
+    inputs, outputs
+        Columns that it reads and computes.
     size
         Bytes of the program.
     differences
         Comparison with the rule; None if it was not checked.
     """
 
-    parameters: ExportParameters
     rule: Saved
+    target: str
+    dialect: str | None
+    inputs: list[str]
+    outputs: list[str]
     size: int
     differences: Differences | None
 
@@ -115,16 +110,21 @@ class ExportReport(OneResult):
         return {
             "command": "export",
             "uqcli_version": VERSION,
-            "parameters": msgspec.to_builtins(self.parameters),
+            "parameters": {
+                "kind": str(self.rule.kind),
+                "target": str(self.target),
+                "dialect": None if self.dialect is None else str(self.dialect),
+                "inputs": self.inputs,
+                "outputs": self.outputs,
+            },
             "metrics": plain(self.metrics),
             "notes": [] if self.differences is None else [self.differences.sentence()],
         }
 
     def document(self) -> Document:
         """Return the readable form."""
-        parameters = self.parameters
-        language = f"SQL ({parameters.dialect})" if parameters.dialect else parameters.target
-        rows = [("reads", ", ".join(parameters.inputs)), ("computes", ", ".join(parameters.outputs))]
+        language = f"SQL ({self.dialect})" if self.dialect else self.target
+        rows = [("reads", ", ".join(self.inputs)), ("computes", ", ".join(self.outputs))]
         lead = [] if self.differences is None else [self.differences.sentence()]
         return Document(
             title=f"{self.rule.document().title}: written as {language}, {count(self.size)} bytes",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.document import (
@@ -22,19 +20,6 @@ from uqcli.document import (
     share,
 )
 from uqcli.records import dataclass
-
-
-class SampleParameters(msgspec.Struct, frozen=True, kw_only=True, rename={"goal": "for"}):
-    """Options that change the result."""
-
-    goal: str
-    budget: int | None
-    plan: float | None
-    seed: int
-    confidence: float
-    on_invalid: str
-    keep_labelled: bool
-
 
 KEYS: Final = ("rows", "selected", "labels", "expected", "width", "labels_uniform", "labelled")
 """Names of the metrics."""
@@ -63,7 +48,13 @@ class SampleReport(OneResult):
     """
 
     source: Source
-    parameters: SampleParameters
+    goal: str
+    budget: int | None
+    plan: float | None
+    seed: int
+    confidence: float
+    on_invalid: str
+    keep_labelled: bool
     rule: BoundaryArtifact
     rows: int
     selected: int
@@ -77,7 +68,7 @@ class SampleReport(OneResult):
     @property
     def kept(self) -> int:
         """Rows written that have a label."""
-        return (self.labelled or 0) if self.parameters.keep_labelled else 0
+        return (self.labelled or 0) if self.keep_labelled else 0
 
     @property
     def metrics(self) -> Metrics:
@@ -95,13 +86,15 @@ class SampleReport(OneResult):
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
-        head = head_of("sample", self.source, self.parameters)
+        names = ("budget", "plan", "seed", "confidence", "on_invalid", "keep_labelled")
+        parameters = {"for": self.goal, **{name: getattr(self, name) for name in names}}
+        head = head_of("sample", self.source, parameters)
         return {**head, "metrics": dict(self.metrics), "notes": self._cautions()}
 
     def document(self) -> Document:
         """Return the readable form."""
-        title, goal = self._title(), self.parameters.goal
-        level = f"{100 * self.parameters.confidence:g} % CI"
+        title, goal = self._title(), self.goal
+        level = f"{100 * self.confidence:g} % CI"
         table = Table(
             title="",
             header=("", "of these rows"),
@@ -132,7 +125,7 @@ class SampleReport(OneResult):
 
     def _title(self) -> str:
         """State how many rows to label."""
-        goal, plan = self.parameters.goal, self.parameters.plan
+        goal, plan = self.goal, self.plan
         if plan is None:
             return f"{rows_of(self.labels or 0)} to label for {goal}"
         if self.labels is None:
@@ -141,7 +134,7 @@ class SampleReport(OneResult):
 
     def _how(self) -> str:
         """State how rows are drawn, and how to use the labels."""
-        if self.parameters.goal == "precision":
+        if self.goal == "precision":
             subject = "Flagged rows without a label" if self.labelled else "Flagged rows"
             drawn = f"{subject} are drawn at random, all with the same probability. They show no recall."
             return f"{drawn} Once they are labelled, evaluate with --sampling-weight." if self.kept else drawn
@@ -153,12 +146,12 @@ class SampleReport(OneResult):
     def _cautions(self) -> list[str]:
         """Caution that drawn rows stand for unlabelled ones only, and that a plan takes scores for rates."""
         cautions = []
-        if self.labelled and not self.kept and self.parameters.plan is None:
+        if self.labelled and not self.kept and self.plan is None:
             cautions.append(
                 "The rows drawn stand for rows without a label only. Add --keep-labelled, so that the file "
                 f"also has the {rows_of(self.labelled)} with one, and evaluate with --sampling-weight."
             )
-        if not self.is_calibrated and self.parameters.goal == "recall":
+        if not self.is_calibrated and self.goal == "recall":
             cautions.append(
                 "Scores count as rates of positives; if they are not calibrated, give --calibrator FILE."
             )
@@ -168,7 +161,7 @@ class SampleReport(OneResult):
         """Return the row of the table that counts rows with a label."""
         if self.labelled is None:
             return []
-        which = "flagged, with a label" if self.parameters.goal == "precision" else "with a label"
+        which = "flagged, with a label" if self.goal == "precision" else "with a label"
         written = ", written with weight 1" if self.kept else ", not drawn"
         return [(f"{which}{written}", count(self.labelled))]
 

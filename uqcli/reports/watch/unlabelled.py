@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final
 
-import msgspec
-
 from uqcli.artifacts.saved import Source
 from uqcli.document import (
     Document,
@@ -29,14 +27,6 @@ from uqcli.methods.watch.before_labels import BeforeLabels
 from uqcli.records import dataclass
 
 UNSEEN: Final = "This says what changed, not whether the rule is still right: only labels show the precision."
-
-
-class UnlabelledParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """Options that change the result."""
-
-    confidence: float
-    on_invalid: str
-    day: str | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +55,6 @@ class UnlabelledReport(OneResult):
     """
 
     source: Source
-    parameters: UnlabelledParameters
     rows: int
     selected: int
     explained: tuple[int, int] | None
@@ -78,6 +67,7 @@ class UnlabelledReport(OneResult):
     day: str | None
     expected: BeforeLabels | None
     confidence: float
+    on_invalid: str
 
     @property
     def listed(self) -> list[Metric]:
@@ -105,8 +95,9 @@ class UnlabelledReport(OneResult):
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
+        parameters = {"confidence": self.confidence, "on_invalid": self.on_invalid}
         return {
-            **head_of("watch", self.source, self.parameters),
+            **head_of("watch", self.source, parameters | ({} if self.day is None else {"day": self.day})),
             "metrics": plain(self.metrics),
             "notes": [*self._cautions(), *self._notes()],
         }
