@@ -20,10 +20,8 @@ from uqcli.jobs.result import Result
 from uqcli.jobs.rows_output import stream
 from uqcli.methods.drift.prediction import flagged_interval
 from uqcli.reports.apply.likeness import LEVEL, Likeness
-from uqcli.reports.apply.report import ApplyParameters, ApplyReport, ApplySource, metrics_of
+from uqcli.reports.apply.report import ApplyReport, ApplySource, metrics_of
 from uqcli.reports.checks import apply_checks
-from uqcli.reports.stream.apply import ApplyReport, ApplySource, metrics_of
-from uqcli.reports.stream.likeness import LEVEL, Likeness
 from uqcli.rows import Rows
 
 

@@ -39,8 +39,7 @@ from uqcli.methods.sample.sampling import (
     uniform_design,
 )
 from uqcli.records import dataclass
-from uqcli.reports.sample.report import SampleParameters, SampleReport
-from uqcli.reports.stream.sample import SampleReport
+from uqcli.reports.sample.report import SampleReport
 from uqcli.rows import Rows
 from uqcli.sampling_weights import inverse
 

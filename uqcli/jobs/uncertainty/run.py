@@ -13,12 +13,7 @@ from uqcli.jobs.rows_output import stream
 from uqcli.jobs.uncertainty.request import UncertaintyRequest
 from uqcli.methods.uncertainty.beta import Uncertainties, from_beta
 from uqcli.methods.uncertainty.members import from_members
-from uqcli.reports.apply.report import ApplyParameters, ApplyReport, ApplySource
-from uqcli.jobs.stream.output import stream
-from uqcli.jobs.stream.request import UncertaintyRequest
-from uqcli.methods.stream.beta import Uncertainties, from_beta
-from uqcli.methods.stream.members import from_members
-from uqcli.reports.stream.apply import ApplyReport, ApplySource
+from uqcli.reports.apply.report import ApplyReport, ApplySource
 from uqcli.rows import Rows
 
 _MIN_ALPHA = 1e-100
