@@ -13,7 +13,9 @@ from dataclasses import MISSING, field
 from typing import Any, ClassVar, Final
 
 from uqcli import defaults
+from uqcli.choices import FileFormat
 from uqcli.errors import UsageError
+from uqcli.files import STDIO, OutputQueue, is_stdout
 from uqcli.records import dataclass
 
 RUN: Final = "Reading and running"
@@ -149,3 +151,40 @@ class OptionalResampling(Intervals):
         min=0,
         max=defaults.MAX_REPLICATES,
     )
+
+
+def normalize_stdout(output: str | None) -> str | None:
+    """Replace any name of standard output by ``-`` (a callback of ``--output``)."""
+    return STDIO if output is not None and is_stdout(output) else output
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowOutput:
+    """File of the rows, and its columns.
+
+    Attributes
+    ----------
+    queue
+        Queue in which a regular file waits for ``commit``; None renames it into place at once.
+    """
+
+    panel: ClassVar = "Output"
+
+    output: str | None = option(
+        "FILE",
+        "Write the rows here; the file ending sets the format. (default: CSV to standard output)",
+        also="-o",
+        callback=normalize_stdout,
+    )
+    output_format: FileFormat | None = choice(
+        "Format of the rows: csv, parquet, arrow or jsonl, whatever the file ending.", metavar="FORMAT"
+    )
+    prefix: str = option("P", "Prefix for the names of added columns.", "")
+    overwrite: bool = flag("Replace columns that have these names.")
+    union: bool = flag("Accept inputs with different columns; fill missing ones with null.")
+    queue: OutputQueue | None = None
+
+    @property
+    def target(self) -> str:
+        """Path, or ``-`` for standard output."""
+        return self.output or STDIO

@@ -17,17 +17,16 @@ from uqcli.cli.options import (
     LabelsOptions,
     ModelClasses,
     ModelColumns,
-    RowOutput,
     RunOptions,
 )
 from uqcli.cli.priority import is_typed, refuse_typed, typed
 from uqcli.errors import UsageError
-from uqcli.files import STDIO, OutputQueue, is_stdin
+from uqcli.files import OutputQueue, is_stdin
+from uqcli.options import RowOutput
 
 if TYPE_CHECKING:
     from uqcli.artifacts.columns import ColumnOverrides
     from uqcli.engines.request import ClassColumns, DataRequest, LabelsFile, ReadOptions
-    from uqcli.jobs.rows_output import RowsOutput
 
 
 def read_options(options: InputOptions) -> ReadOptions:
@@ -154,8 +153,8 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
     return ClassColumns(columns=options.proba, names=names)
 
 
-def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> RowsOutput:
-    """Build the output of rows; a cluster writes Parquet unless the name has another format.
+def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> RowOutput:
+    """Complete the output of rows; a cluster writes Parquet unless the name has another format.
 
     Raises
     ------
@@ -163,21 +162,12 @@ def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> Row
         The output's name has a compression that its format does not support.
     """
     from uqcli.engines.inputs import format_of, inferred_format
-    from uqcli.jobs.rows_output import RowsOutput
 
-    target = rows.output or STDIO
     file_format = rows.output_format
-    if running.engine is EngineName.SPARK and inferred_format(target).format is None:
+    if running.engine is EngineName.SPARK and inferred_format(rows.target).format is None:
         file_format = file_format or FileFormat.PARQUET
-    format_of(target, file_format)
-    return RowsOutput(
-        target=target,
-        file_format=file_format,
-        prefix=rows.prefix,
-        overwrite=rows.overwrite,
-        union=rows.union,
-        queue=queue,
-    )
+    format_of(rows.target, file_format)
+    return replace(rows, output_format=file_format, queue=queue)
 
 
 def refuse_swapped(artifact: str, inputs: Sequence[str] | None) -> None:

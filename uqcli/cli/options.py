@@ -13,8 +13,7 @@ from uqcli.cli.priority import is_typed
 from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact_numbers import size
-from uqcli.files import STDIO, is_stdout
-from uqcli.options import RUN, choice, flag, option
+from uqcli.options import RUN, choice, flag, normalize_stdout, option
 from uqcli.records import dataclass
 
 _COLUMNS, _OUTPUT = "Columns", "Output"
@@ -27,11 +26,6 @@ StreamedInputs = Annotated[
     list[str] | None,
     typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - (standard input)."),
 ]
-
-
-def normalize_stdout(output: str | None) -> str | None:
-    """Replace any name of standard output by ``-`` (a callback of ``--output``)."""
-    return STDIO if output is not None and is_stdout(output) else output
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,32 +229,6 @@ class ArtifactOutput:
     output: str | None = option(
         "FILE", "Save the rule here; - is standard output.", also="-o", callback=rule_name
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowsFile:
-    """File of the rows, and its format."""
-
-    panel: ClassVar = _OUTPUT
-
-    output: str | None = option(
-        "FILE",
-        "Write the rows here; the file ending sets the format. (default: CSV to standard output)",
-        also="-o",
-        callback=normalize_stdout,
-    )
-    output_format: FileFormat | None = choice(
-        "Format of the rows: csv, parquet, arrow or jsonl, whatever the file ending.", metavar="FORMAT"
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowOutput(RowsFile):
-    """File of the rows, and its columns."""
-
-    prefix: str = option("P", "Prefix for the names of added columns.", "")
-    overwrite: bool = flag("Replace columns that have these names.")
-    union: bool = flag("Accept inputs with different columns; fill missing ones with null.")
 
 
 GATES: Final = {

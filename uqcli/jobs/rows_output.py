@@ -1,46 +1,20 @@
-"""Output options shared by the commands that add columns."""
+"""Output of the commands that add columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from uqcli.choices import FileFormat
-from uqcli.engines.inputs import format_of
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
-from uqcli.records import dataclass
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowsOutput(Destination):
-    """Output of rows and options for its columns.
-
-    Attributes
-    ----------
-    prefix
-        Prefix of the added columns' names.
-    overwrite
-        Whether to replace existing columns of these names.
-    union
-        Whether inputs may differ in their other columns.
-    """
-
-    prefix: str = ""
-    overwrite: bool = False
-    union: bool = False
-
-    @property
-    def supports_lists(self) -> bool:
-        """Whether a column may contain lists."""
-        return format_of(self.target, self.file_format) is not FileFormat.CSV
+from uqcli.options import RowOutput
 
 
 def stream(
     data: DataRequest,
     added: AddedColumns,
-    output: RowsOutput,
+    output: RowOutput,
     only: str | None = None,
     ranges: Mapping[str, tuple[float, float]] = MappingProxyType({}),
 ) -> StreamSummary:
@@ -62,7 +36,7 @@ def stream(
         StreamRequest(
             data=data,
             added=added,
-            output=output,
+            output=Destination(target=output.target, file_format=output.output_format, queue=output.queue),
             overwrite=output.overwrite,
             union=output.union,
             only=only,

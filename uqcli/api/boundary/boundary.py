@@ -41,7 +41,6 @@ from uqcli.errors import UsageError
 from uqcli.exact_numbers import check_size
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.boundary.run import run
-from uqcli.jobs.rows_output import RowsOutput
 from uqcli.jobs.sample.request import SampleRequest
 from uqcli.jobs.sample.run import NAME, prepare
 from uqcli.methods.boundary.constraint import constraint_from, with_margin
@@ -226,7 +225,6 @@ class Boundary(Fitted[BoundaryArtifact]):
                 for_=choice("goal", SampleGoal, goal),
                 budget=budget,
                 calibrator=None if calibrator is None else calibrator.artifact,
-                output=RowsOutput(),
                 intervals=Intervals(seed=seed),
             )
         )

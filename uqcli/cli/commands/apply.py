@@ -15,13 +15,13 @@ from uqcli.cli.options import (
     ModelClasses,
     ModelColumns,
     ReportOptions,
-    RowOutput,
     RunOptions,
     StreamedInputs,
 )
 from uqcli.cli.priority import refuse_typed
-from uqcli.files import STDIO, OutputQueue
+from uqcli.files import OutputQueue
 from uqcli.jobs.apply.request import ApplyRequest
+from uqcli.options import RowOutput
 
 
 def apply(
@@ -41,7 +41,7 @@ def apply(
     if request.top is None:
         refuse_typed(("per",), "without --top", "both")
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
-    provenance = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
+    provenance = check_outputs(reporting, rows.target, reads=reads, running=running, rows=True)
     from uqcli.jobs.apply.run import run
     from uqcli.reports.checks import parse_check
 

@@ -15,14 +15,13 @@ from uqcli.cli.options import (
     ModelClasses,
     ModelColumns,
     ReportOptions,
-    RowOutput,
     RunOptions,
     StreamedInputs,
 )
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.files import STDIO, OutputQueue
+from uqcli.files import OutputQueue
 from uqcli.jobs.sample.request import SampleRequest
-from uqcli.options import Intervals
+from uqcli.options import Intervals, RowOutput
 
 
 def sample(
@@ -46,7 +45,7 @@ def sample(
         refuse_typed(("output", "budget"), "with --plan", "one of them: a plan writes no rows")
     provenance = check_outputs(
         reporting,
-        None if request.plan is not None else rows.output or STDIO,
+        None if request.plan is not None else rows.target,
         reads=Reads.from_options(inputs, rules=[artifact, request.calibrator], reading=reading),
         running=running,
         metrics={**dict.fromkeys(KEYS, 0), "expected": None, "width": None},

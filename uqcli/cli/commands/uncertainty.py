@@ -7,9 +7,10 @@ from dataclasses import replace
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import data_without_columns, rows_output
-from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions, StreamedInputs
-from uqcli.files import STDIO, OutputQueue
+from uqcli.cli.options import InputOptions, ReportOptions, RunOptions, StreamedInputs
+from uqcli.files import OutputQueue
 from uqcli.jobs.uncertainty.request import UncertaintyRequest
+from uqcli.options import RowOutput
 
 
 def uncertainty(
@@ -26,7 +27,7 @@ def uncertainty(
 
     provenance = check_outputs(
         reporting,
-        rows.output or STDIO,
+        rows.target,
         reads=Reads.from_options(inputs, reading=reading),
         running=running,
         metrics=metrics_of(rows=0, selected=None, undecided=0),

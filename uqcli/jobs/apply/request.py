@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from uqcli import defaults
 from uqcli.artifacts.columns import ColumnOverrides
-from uqcli.options import filled, flag, option
+from uqcli.options import RowOutput, filled, flag, option
 from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.engines.request import DataRequest
-    from uqcli.jobs.rows_output import RowsOutput
     from uqcli.reports.checks import Check
 
 
@@ -39,6 +38,6 @@ class ApplyRequest:
     per: str | None = option("COL", "With --top: N rows of each value of COL.")
     data: DataRequest = filled()
     artifact: str = filled()
-    output: RowsOutput = filled()
+    output: RowOutput = RowOutput()
     columns: ColumnOverrides = ColumnOverrides()
     checks: tuple[Check, ...] = ()

@@ -11,6 +11,8 @@ from uqcli.artifacts.boundary import REVIEWED, ZONES, BoundaryArtifact
 from uqcli.artifacts.codec import content_of, load_unedited
 from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Saved
+from uqcli.choices import FileFormat
+from uqcli.engines.inputs import format_of
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.protocol import StreamSummary
 from uqcli.errors import UsageError
@@ -39,7 +41,8 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
         request.columns.refuse(("no_empty",), f"with a rule file of kind {rule.kind}")
     if request.only_selected and not rule.decides:
         raise UsageError(f"--only-selected with a rule file of kind {rule.kind}", expected="a boundary")
-    form = NewColumns(prefix=output.prefix, lists=output.supports_lists, no_empty=request.no_empty)
+    lists = format_of(output.target, output.output_format) is not FileFormat.CSV
+    form = NewColumns(prefix=output.prefix, lists=lists, no_empty=request.no_empty)
     roles = rule.reads(request.columns)
     added = replace(rule.adds(roles, form), made_by=content_of(rule)["digest"])
     has_zones = ZONES in added.texts.values()

@@ -21,7 +21,8 @@ from uqcli.draws import Purpose, generator
 from uqcli.engines.request import DataRequest
 from uqcli.errors import GateError
 from uqcli.expressions import Column, Formula, Output, compared_numbers, compared_texts
-from uqcli.jobs.rows_output import RowsOutput, stream
+from uqcli.jobs.rows_output import stream
+from uqcli.options import RowOutput
 from uqcli.reports.export.report import Differences
 
 _ROWS_PER_BATCH: Final = 1 << 16
@@ -98,7 +99,7 @@ def _apply(rule: Saved, data: DataRequest, path: Path) -> None:
     """Apply the rule; unusable rows are kept, with nulls."""
     roles = rule.reads(ColumnOverrides())
     added = rule.adds(roles, NewColumns(prefix=_PREFIX, lists=False))
-    output = RowsOutput(target=str(path), file_format=FileFormat.PARQUET, prefix=_PREFIX, overwrite=True)
+    output = RowOutput(output=str(path), output_format=FileFormat.PARQUET, prefix=_PREFIX, overwrite=True)
     stream(replace(data, roles=roles, on_invalid=OnInvalid.KEEP), added, output)
 
 

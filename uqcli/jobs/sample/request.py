@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 from uqcli import defaults
 from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.choices import SampleGoal
-from uqcli.options import REQUIRED, Intervals, choice, filled, flag, option
+from uqcli.options import REQUIRED, Intervals, RowOutput, choice, filled, flag, option
 from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.artifacts.boundary import BoundaryArtifact
     from uqcli.artifacts.calibrator import CalibratorArtifact
     from uqcli.engines.request import DataRequest
-    from uqcli.jobs.rows_output import RowsOutput
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +45,6 @@ class SampleRequest:
     data: DataRequest = filled()
     rule: str | BoundaryArtifact = filled()
     label_may_be_missing: bool = False
-    output: RowsOutput = filled()
+    output: RowOutput = RowOutput()
     columns: ColumnOverrides = ColumnOverrides()
     intervals: Intervals = Intervals()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from uqcli.options import filled, option
+from uqcli.options import RowOutput, filled, option
 from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.engines.request import DataRequest
-    from uqcli.jobs.rows_output import RowsOutput
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,4 +21,4 @@ class UncertaintyRequest:
     alpha0: str | None = option("COL", "Beta parameter of the negative class (with --alpha1).")
     members: str | None = option("PATTERN", "Ensemble members' probabilities: 'm_*', or a,b,c.")
     data: DataRequest = filled()
-    output: RowsOutput = filled()
+    output: RowOutput = RowOutput()
