@@ -148,6 +148,31 @@ def test_two_rules_differ_by_what_one_is_more(uqcli, rules, design):
         assert difference[name]["low"] <= expected <= difference[name]["high"], name
 
 
+@pytest.mark.parametrize("options", [WEIGHTS, GAIN, (*CLUSTERS, *WEIGHTS)], ids=" ".join)
+def test_a_file_without_a_usable_row_adds_nothing(evaluate, uqcli, customers, tmp_path, options):
+    unusable = customers.with_columns(
+        pl.lit(None, pl.Float64).alias("w"), pl.lit(None, pl.Int64).alias("label")
+    )
+    unusable.write_parquet(tmp_path / "unusable.parquet")
+    both = evaluate("unusable.parquet", *options, "--on-invalid", "drop")
+    assert both["source"]["dropped"] == len(customers)
+    assert both["metrics"]["rows"] == len(customers)
+    for action, found in (("drop", "no rows to work on"), ("error", f"has {len(customers)} null")):
+        outcome = uqcli("evaluate", "rule.json", "unusable.parquet", *options, "--on-invalid", action)
+        assert outcome.code == 3
+        assert found in outcome.err
+
+
+def test_few_clusters_have_one_reason_for_no_interval(uqcli, rules, customers):
+    """That they are also of unequal size is none, since equal ones would not suffice."""
+    outcome = uqcli("evaluate", "rule.json", "rows.parquet", "--cluster", "country", "--verbose")
+    cautions = [
+        line for line in outcome.out.decode().replace("\n", " ").split("Caution: ") if "no interval" in line
+    ]
+    assert len(cautions) == 2
+    assert all("3 clusters have" in line and "10 needed" in line for line in cautions)
+
+
 def test_segments_are_tested_over_their_clusters(evaluate, customers, tmp_path):
     (threshold,) = json.loads((tmp_path / "rule.json").read_text())["thresholds"]
     report = evaluate(*CLUSTERS, "--audit", "country")

@@ -1,5 +1,7 @@
 """Tests of intervals over clusters and sampling weights: the oracle, edge cases, order."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -30,7 +32,7 @@ def test_interval_of_clusters_is_that_of_the_oracle(pairs, confidence):
     effective = trials.sum() ** 2 / (trials**2).sum()
     assert bool(interval.reason) == (effective < min(clusters, 20))
     assert not interval.reason or interval.reason.startswith(
-        f"{clusters} clusters of unequal size count as {effective:.1f} of equal size, "
+        f"{clusters} clusters of unequal size count as {math.floor(10 * effective) / 10:.1f} of equal size, "
     )
     if clusters < 10:
         assert interval.low is None
@@ -43,6 +45,13 @@ def test_interval_of_clusters_is_that_of_the_oracle(pairs, confidence):
     assert interval.low <= interval.value <= interval.high
     order = np.random.default_rng(0).permutation(len(trials))
     assert proportion_interval(successes[order], trials[order], confidence) == interval
+
+
+def test_what_unequal_clusters_count_as_is_never_rounded_up_to_what_is_needed():
+    trials = np.array([100, 100, 57, *[1] * 7])  # they count as 2.997
+    interval = proportion_interval(np.zeros_like(trials), trials, 0.95)
+    assert interval.low is None
+    assert interval.reason.endswith("count as 2.9 of equal size, 3 needed")
 
 
 def sums_of_rows(weights):

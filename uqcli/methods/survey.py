@@ -119,9 +119,8 @@ def _unequal(units: int, effective: float, name: str, what: str) -> str:
     if effective >= min(units, FEW_EFFECTIVE):
         return ""
     needed = MIN_EFFECTIVE if effective < MIN_EFFECTIVE else FEW_EFFECTIVE
-    return (
-        f"{count(units)} {name} of unequal {what} count as {effective:.1f} of equal {what}, {needed} needed"
-    )
+    shown = math.floor(10 * effective) / 10  # rounded up, it might be what is needed
+    return f"{count(units)} {name} of unequal {what} count as {shown:.1f} of equal {what}, {needed} needed"
 
 
 def proportion_interval(

@@ -160,6 +160,8 @@ class DecisionTally:
         DataError
             A sampling weight is negative or too large.
         """
+        if not len(rows):  # all rows of a batch may be dropped
+            return
         code, unit = 2 * code_of(zones), self._units.of(rows)
         code += rows.labels
         if unit is None and rows.weight is None and not self._is_weighted and self._utility is None:

@@ -617,13 +617,18 @@ class EvaluateReport(Evaluated):
         """Caution that intervals rest on few clusters, or on few rows of large weight."""
         cautions = []
         for name, _, measured in self.results:
-            cautions += unreliable(f"{name}: precision", measured.precision)
-            cautions += unreliable(f"{name}: recall", measured.recall)
-            if measured.clusters is not None:
-                flagged, positive = measured.clusters.clusters_flagged, measured.clusters.clusters_positive
-                units = self.parameters.units
-                cautions += few_clusters(f"{name}: precision", flagged, "flagged rows", units)
-                cautions += few_clusters(f"{name}: recall", positive, "positive rows", units)
+            clusters, units = measured.clusters, self.parameters.units
+            if clusters is None:
+                cautions += unreliable(f"{name}: precision", measured.precision)
+                cautions += unreliable(f"{name}: recall", measured.recall)
+                continue
+            for rate, estimate, having, whose in (
+                ("precision", measured.precision, clusters.clusters_flagged, "flagged rows"),
+                ("recall", measured.recall, clusters.clusters_positive, "positive rows"),
+            ):
+                if having >= MIN_CLUSTERS:
+                    cautions += unreliable(f"{name}: {rate}", estimate)
+                cautions += few_clusters(f"{name}: {rate}", having, whose, units)
         return cautions
 
     def _heavy_tails(self) -> list[str]:
