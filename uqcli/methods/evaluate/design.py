@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, assert_never
 
 import numpy as np
 
@@ -309,6 +309,8 @@ def _outcomes_of(rate: Rate, rule: int) -> tuple[Part, Part]:
             chosen, label = reviews(rule), None
         case Rate.ALERTS:
             label = None
+        case _:
+            assert_never(rate)
     return (chosen, label), (others(chosen), label)
 
 
