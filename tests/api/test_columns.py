@@ -314,7 +314,7 @@ def test_groups_of_an_evaluation_are_one_column_of_texts(rows):
     assert boundary.evaluate(*columns).groups == ()
     with pytest.raises(DataError, match=f"by has 3 values; expected {len(rows['score'])}, as score has"):
         boundary.evaluate(*columns, by=["a", "b", "c"])
-    with pytest.raises(DataError, match="column 'by' has 1 without a text"):
+    with pytest.raises(DataError, match="column 'by' has 1 null, NaN or empty"):
         boundary.evaluate(*columns, by=[None, *rows["by"][1:]])
     with pytest.raises(DataError, match=r"by has shape \(900, 1\)"):
         boundary.evaluate(*columns, by=rows["by"][:, None])

@@ -545,7 +545,7 @@ class Check:
         tallies.append((self.roles.label or "", answers["null_y"] if has_all else 0, "null"))
         if self.roles.weight is not None:
             tallies += [(self.roles.weight, answers[f"{kind}_w"], description) for kind, description in kinds]
-        tallies += [(key, answers[f"null_{name}"], "without a text") for key, name in self.keys.items()]
+        tallies += [(key, answers[f"null_{name}"], "null, NaN or empty") for key, name in self.keys.items()]
         problems = ", ".join(
             f"column '{name}' has {count} {description}" for name, count, description in tallies if count
         )

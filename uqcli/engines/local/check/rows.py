@@ -236,7 +236,7 @@ class RowChecker:
             refusals.require_days(text.unique(maintain_order=True).drop_nulls().to_list(), column)
         null = text.is_null().to_numpy()
         if null.any():
-            self._note(batch, column, "without a text", null)
+            self._note(batch, column, "null, NaN or empty", null)
             valid &= ~null
         for level in text.unique(maintain_order=True).drop_nulls().to_list():
             levels.setdefault(level, len(levels))
