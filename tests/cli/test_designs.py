@@ -163,6 +163,16 @@ def test_a_file_without_a_usable_row_adds_nothing(evaluate, uqcli, customers, tm
         assert found in outcome.err
 
 
+def test_flagged_rows_by_weight_differ_by_a_share(uqcli, rules):
+    """A number of rows that others stand for would not be the difference of the numbers beside it."""
+    command = ("evaluate", "rule.json", "other.json", "rows.parquet", *WEIGHTS)
+    first, second = (
+        result["metrics"]["selected_share"] for result in uqcli(*command, "--json").json["results"]
+    )
+    (line,) = (line for line in uqcli(*command).out.decode().splitlines() if line.startswith("flagged"))
+    assert f"{100 * (second - first):+.2f} % (p" in line
+
+
 def test_few_clusters_have_one_reason_for_no_interval(uqcli, rules, customers):
     """That they are also of unequal size is none, since equal ones would not suffice."""
     outcome = uqcli("evaluate", "rule.json", "rows.parquet", "--cluster", "country", "--verbose")

@@ -45,6 +45,7 @@ from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
 from uqcli.reports.evaluate.groups import GroupEvaluation
 from uqcli.reports.evaluate.value import VALUE_ROWS, MeasuredValue, worth_more
+from uqcli.sampling_weights import UNITS
 
 
 class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,6 +160,11 @@ class MeasuredBoundary:
     def totals(self) -> Confusion[int]:
         """Whole numbers whose ratios are the rates, to be compared with bounds exactly."""
         return self.weighted or self.confusion
+
+    @property
+    def stands_for(self) -> float | None:
+        """Rows that those of the file stand for, by weight; None if each stands for itself."""
+        return None if self.weighted is None else self.weighted.rows / UNITS
 
     @property
     def selected_share(self) -> float:
@@ -450,7 +456,8 @@ class EvaluateReport(Evaluated):
             f"{percent(measured.precision.value)}"
             for name, (_, _, measured) in zip(names_of(self.results), self.results, strict=True)
         )
-        precision, recall, selected = self.difference.column(brief=False)
+        rows = self.results[0][2].stands_for
+        precision, recall, selected = self.difference.column(brief=False, rows=rows)
         names = ("precision", "recall", "flagged rows")
         return HeadCard(
             title=title,
@@ -589,7 +596,7 @@ class EvaluateReport(Evaluated):
     def _difference_cells(self, difference: BoundaryDifference, *, brief: bool) -> tuple[str, ...]:
         """Format the second less the first, in the order of _ROWS."""
         (_, _, first), (_, _, second) = self.results
-        precision, recall, selected = difference.column(brief=brief)
+        precision, recall, selected = difference.column(brief=brief, rows=first.stands_for)
         rates = second.fpr.value, first.fpr.value
         fpr = "" if rates[0] is None or rates[1] is None else f"{rates[0] - rates[1]:+.3f}"
         hits = f"{second.confusion.true_positives - first.confusion.true_positives:+,}"

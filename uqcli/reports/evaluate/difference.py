@@ -71,12 +71,23 @@ class BoundaryDifference:
         """Format the difference of the net benefits, with its interval."""
         return "" if self.net_benefit is None else _format(self.net_benefit, "+.3f", brief=False)
 
-    def column(self, *, brief: bool) -> tuple[str, str, str]:
-        """Format the differences of precision, recall and flagged rows."""
+    def column(self, *, brief: bool, rows: float | None = None) -> tuple[str, str, str]:
+        """Format the differences of precision, recall and flagged rows.
+
+        Parameters
+        ----------
+        rows
+            Rows that those of the file stand for, of which the difference of the flagged ones is given in
+            percent; None if each stands for itself.
+        """
+        selected = _format(self.selected, "+,.0f", self.selected.p_value, brief=brief)
+        if rows is not None:
+            percent = self.selected.times(100 / rows)
+            selected = _format(percent, "+.2f", self.selected.p_value, brief=brief, unit=" %")
         return (
             _format(self.precision, "+.3f", brief=brief),
             _format(self.recall, "+.3f", self.recall.p_value, brief=brief),
-            _format(self.selected, "+,.0f", self.selected.p_value, brief=brief),
+            selected,
         )
 
 
@@ -172,12 +183,14 @@ LOSSES_COMPARED: Final[Mapping[str, str]] = MappingProxyType({"log_loss": "log l
 """Names of the metrics whose difference has an interval."""
 
 
-def _format(estimate: Estimate, form: str, p_value: float | None = None, *, brief: bool) -> str:
+def _format(
+    estimate: Estimate, form: str, p_value: float | None = None, *, brief: bool, unit: str = ""
+) -> str:
     """Format a difference, with its interval unless brief, and its significance."""
     if estimate.value is None:
         return "-"
     ends = "" if brief else ends_of(estimate, form)
     if estimate.low is None:
-        return f"{estimate.value:{form}}"
+        return f"{estimate.value:{form}}{unit}"
     significance = "n.s." if not direction(estimate) else "sig." if p_value is None else p_text(p_value)
-    return f"{estimate.value:{form}}{ends} ({significance.replace(' ', '')})"
+    return f"{estimate.value:{form}}{unit}{ends} ({significance.replace(' ', '')})"
