@@ -54,3 +54,12 @@ def test_python_warns(frame):
         library.find_boundary(
             frame["score"], frame["label"], uncertainty=frame["uncertainty"], weight=weight, precision="0.6"
         )
+
+
+def test_python_warns_in_its_own_words(frame):
+    """Of an option that the fit had, and the evaluation has not, by the name of its keyword."""
+    columns = {"uncertainty": frame["uncertainty"]}
+    customer = frame.with_row_index("w")["w"] // 4
+    rule = library.find_boundary(frame["score"], frame["label"], **columns, cluster=customer, precision="0.6")
+    with pytest.warns(UserWarning, match="the rule was fitted with cluster cluster, a column"):
+        rule.evaluate(frame["score"], frame["label"], **columns)

@@ -31,6 +31,8 @@ from uqcli.engines.predictions import levels_of, predictions
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.repeated_rows import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
+from uqcli.errors import as_keywords
+from uqcli.repeats import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
 from uqcli.rows import Rows
 from uqcli.running.cautions import caution, suspect
 from uqcli.running.concurrency import ahead
@@ -164,7 +166,7 @@ class LocalBatches:
     def _warn(self, sentence: str, add: Callable[[str], None] = caution) -> None:
         """Add a caution to the report, or a Python warning if the rows are a data frame."""
         if sentence and self._request.frame is not None:
-            warnings.warn(sentence, stacklevel=2)
+            warnings.warn(as_keywords(sentence), stacklevel=2)
         elif sentence:
             add(sentence)
 
