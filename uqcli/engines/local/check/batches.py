@@ -30,9 +30,8 @@ from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
 from uqcli.engines.predictions import levels_of, predictions
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
-from uqcli.repeated_rows import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
 from uqcli.errors import as_keywords
-from uqcli.repeats import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
+from uqcli.repeated_rows import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
 from uqcli.rows import Rows
 from uqcli.running.cautions import caution, suspect
 from uqcli.running.concurrency import ahead
