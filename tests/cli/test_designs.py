@@ -82,6 +82,13 @@ def test_a_group_is_measured_as_if_it_were_the_file(evaluate, customers, tmp_pat
         assert metrics == {**alone, "promise_broken": None}
 
 
+def test_the_value_of_a_group_is_in_its_row(uqcli, rules):
+    outcome = uqcli("evaluate", "rule.json", "rows.parquet", *CLUSTERS, *GAIN, "--by", "country").out.decode()
+    header = next(line.split() for line in outcome.splitlines() if line.startswith("country"))
+    assert header == ["country", "rows", "flagged", "precision", "recall", "value", "p"]
+    assert all("±" in line for line in outcome.splitlines() if line.startswith(("at ", "ch ", "de ")))
+
+
 @DESIGNS
 def test_no_order_format_or_engine_changes_a_byte(evaluate, design):
     command = (*design, *GAIN, "--by", "country")

@@ -234,9 +234,9 @@ def _by_group(
     is_named = bool(parts) or any(result.rate for result in results.values())
     bound = constraint.text() if is_named and not constraint.is_utility else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
-    return group_evaluation(
-        by, results, GROUP_HEADER, bound, 1 - request.resampling.confidence, labels_missing=bool(parts)
-    )
+    has_value = any(worth is not None for _, worth in counted.values())
+    header, level = (*GROUP_HEADER, *VALUE_ROWS[: int(has_value)]), 1 - request.resampling.confidence
+    return group_evaluation(by, results, header, bound, level, labels_missing=bool(parts))
 
 
 def _untested_groups(

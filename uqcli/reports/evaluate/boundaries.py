@@ -770,9 +770,10 @@ GROUP_HEADER = ("flagged", "precision", "recall")
 
 
 def group_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
-    """Format the results of a group, in the order of GROUP_HEADER."""
+    """Format the results of a group, in the order of GROUP_HEADER, and its value if there are amounts."""
     rate = f"{100 * measured.selected_share:.2f} %"
-    return rate, interval(measured.precision), interval(measured.recall)
+    value = () if measured.value is None else measured.value.cells()[:1]
+    return rate, interval(measured.precision), interval(measured.recall), *value
 
 
 _ROWS = ("precision", "recall", "FPR", "flagged", "true positives")
