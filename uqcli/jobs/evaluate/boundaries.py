@@ -59,7 +59,7 @@ from uqcli.reports.evaluate.boundaries import (
 )
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.reports.evaluate.groups import GroupEvaluation
-from uqcli.reports.evaluate.value import MeasuredValue
+from uqcli.reports.evaluate.value import VALUE_ROWS, MeasuredValue
 
 
 def evaluate(
