@@ -117,7 +117,7 @@ def test_the_value_by_weight_is_that_of_the_rows_written_out(evaluate, customers
         weighted = evaluate(*design, *WEIGHTS, *GAIN)["metrics"]
         for name in (*RATES, "value", "value_caught"):
             assert weighted[name]["value"] == pytest.approx(many[name]["value"]), name
-        if design:  # a cluster's sum is one amount, whoever adds it up
+        if design:  # the interval needs only the sum of each cluster, which is the same
             assert weighted["value"] == near(many["value"])
 
 

@@ -273,11 +273,8 @@ def _bounded_rate(
     """
     if constraint.rate is None:
         return None
-    (bound, *_), upper, estimate = (
-        constraint.numbers,
-        constraint.rule.is_upper,
-        measured.rate(constraint.rate),
-    )
+    bound, upper = constraint.numbers[0], constraint.rule.is_upper
+    estimate = measured.rate(constraint.rate)
     if design is not None:
         return design.bounded(constraint.rate, 0, bound, upper=upper), estimate
     successes, trials = measured.totals.trials(constraint.rate)

@@ -34,7 +34,13 @@ class LabelledPart:
 
     def __init__(self, data: DataRequest, rules: Sequence[BoundaryArtifact], units: Units) -> None:
         self._rules, self._units = len(rules), units
-        self._cells, self._uneven = _cells(data, rules)
+        self._cells, uneven = _cells(data, rules)
+        self._uneven = self._decisions_of(uneven)
+        every = [(number, cell) for number, of_code in self._cells.items() for cell in of_code]
+        adjusted = holm({place: cell.change_p for place, (_, cell) in enumerate(every)})
+        varying = [every[place] for place, p_value in adjusted.items() if p_value < CHANGE_LEVEL]
+        self._varying = self._decisions_of(number for number, _ in varying)
+        self._halving = self._decisions_of(number for number, cell in varying if cell.halves_differ)
         self._tallies = {number: Table() for number in self._cells}
         for rows in open_engine(data.engine).batches(data):
             code, unit = code_of([rule.zones(rows) for rule in rules]), units.of(rows)
@@ -74,9 +80,6 @@ class LabelledPart:
         return {group: self._design(index, confidence, unlabelled, name) for group, index in levels.items()}
 
     def _design(self, index: int | None, confidence: float, unlabelled: int, name: str) -> Design:
-        every = [(number, cell) for number, of_code in self._cells.items() for cell in of_code]
-        adjusted = holm({place: cell.change_p for place, (_, cell) in enumerate(every)})
-        varying = [every[place] for place, p_value in adjusted.items() if p_value < CHANGE_LEVEL]
         sums: dict[Key, WeightSums] = {}
         counts: dict[Key, Ints] = {}
         weights: dict[Key, Ints] = {}
@@ -88,17 +91,15 @@ class LabelledPart:
             table = np.zeros((len(inside), 2 * len(of_code)), dtype=np.int64)
             counted = self._tallies[number].sums[: len(inside), : 2 * len(of_code)]
             table[: len(counted), : counted.shape[1]] = counted
-            unit_weights = np.repeat([_unit(cell) for cell in of_code], 2)
+            unit_weights = [_unit(cell) for cell in of_code]
             for label in (False, True):
                 key = decisions_of(number, self._rules), label
                 mine = table[inside][:, int(label) :: 2]
-                sums[key] = sum(
-                    map(WeightSums.alike, mine.sum(axis=0).tolist(), unit_weights[::2].tolist()), WeightSums()
-                )
+                sums[key] = sum(map(WeightSums.alike, mine.sum(axis=0).tolist(), unit_weights), WeightSums())
                 if self._units.cluster is not None:
                     counts[key], weights[key] = (np.zeros(len(present), dtype=np.int64) for _ in range(2))
                     np.add.at(counts[key], place, mine.sum(axis=1))
-                    np.add.at(weights[key], place, mine @ unit_weights[::2])
+                    np.add.at(weights[key], place, mine @ np.array(unit_weights))
         design: Design = WeightedRows(confidence=confidence, sums=sums)
         if self._units.cluster is not None:
             design = ClusteredRows(
@@ -108,9 +109,9 @@ class LabelledPart:
             design,
             unlabelled=unlabelled,
             missing=self.missing,
-            uneven=self._decisions_of(self._uneven),
-            varying=self._decisions_of(number for number, _ in varying),
-            halving=self._decisions_of(number for number, cell in varying if cell.halves_differ),
+            uneven=self._uneven,
+            varying=self._varying,
+            halving=self._halving,
         )
 
     def _decisions_of(self, numbers: Iterable[int]) -> tuple[Decisions, ...]:

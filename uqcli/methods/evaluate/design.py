@@ -156,11 +156,6 @@ class Design(ABC):
     def is_weighted(self) -> bool:
         """Whether rows have sampling weights, or stand for rows without a label."""
 
-    @property
-    @abstractmethod
-    def keys(self) -> Iterable[Key]:
-        """Decisions and labels that occur."""
-
     @abstractmethod
     def rows(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
         """Count the chosen rows of one label or of both, by weight."""
@@ -170,9 +165,7 @@ class Design(ABC):
         return self.rows(chosen, positive=positive)
 
     @abstractmethod
-    def share(
-        self, chosen: Chooses, *, positive: bool | None = None, confidence: float | None = None
-    ) -> Estimate:
+    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
         """Return the share of the chosen rows among all rows of a label."""
 
     @abstractmethod
@@ -341,21 +334,14 @@ class IndependentRows(Design):
         """See Design."""
         return False
 
-    @property
-    def keys(self) -> Iterable[Key]:
-        """See Design."""
-        return self.counts
-
     def rows(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
         """See Design."""
         return sum(self.counts[key] for key in chosen_keys(self.counts, chosen, positive))
 
-    def share(
-        self, chosen: Chooses, *, positive: bool | None = None, confidence: float | None = None
-    ) -> Estimate:
+    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
         """See Design; the interval is that of Clopper and Pearson."""
         successes, trials = self.rows(chosen, positive=positive), self.rows(positive=positive)
-        return proportion_estimate(successes, trials, confidence or self.confidence)
+        return proportion_estimate(successes, trials, self.confidence)
 
     def precision(self, chosen: Chooses) -> Estimate:
         """See Design."""
@@ -422,11 +408,6 @@ class WeightedRows(Design):
         """See Design."""
         return True
 
-    @property
-    def keys(self) -> Iterable[Key]:
-        """See Design."""
-        return self.sums
-
     def rows(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
         """See Design."""
         return self.weights(chosen, positive=positive).rows
@@ -439,14 +420,12 @@ class WeightedRows(Design):
         """Add up the weights of chosen rows, of one label or of both."""
         return sum((self.sums[key] for key in chosen_keys(self.sums, chosen, positive)), WeightSums())
 
-    def share(
-        self, chosen: Chooses, *, positive: bool | None = None, confidence: float | None = None
-    ) -> Estimate:
+    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
         """See Design."""
         return row_interval(
             self.weights(chosen, positive=positive),
             self.weights(others(chosen), positive=positive),
-            confidence or self.confidence,
+            self.confidence,
             (self.weights(chosen), self.weights(others(chosen))),
         )
 
@@ -566,11 +545,6 @@ class ClusteredRows(Design):
         """See Design."""
         return self.weights is not None
 
-    @property
-    def keys(self) -> Iterable[Key]:
-        """See Design."""
-        return self.counts
-
     def by_cluster(self, chosen: Chooses = every, *, positive: bool | None = None) -> Ints:
         """Count the chosen rows of each cluster, by weight; int64, shape (C,)."""
         return self._added(self.counts, chosen, positive)
@@ -591,12 +565,10 @@ class ClusteredRows(Design):
         """Count the clusters with chosen rows."""
         return int(np.count_nonzero(self.by_cluster(chosen, positive=positive)))
 
-    def share(
-        self, chosen: Chooses, *, positive: bool | None = None, confidence: float | None = None
-    ) -> Estimate:
+    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
         """See Design."""
         inside, outside = (chosen, positive), (others(chosen), positive)
-        return self._proportion([inside], [outside], confidence or self.confidence)
+        return self._proportion([inside], [outside], self.confidence)
 
     def precision(self, chosen: Chooses) -> Estimate:
         """See Design."""

@@ -49,7 +49,7 @@ class Amounts(ABC):
         """Return the moments of the units' amounts in chosen rows, of one label or of both."""
 
     @abstractmethod
-    def _changed(self, first: Chooses, second: Chooses, positive: bool | None = None) -> Moments:
+    def _changed(self, first: Chooses, second: Chooses) -> Moments:
         """Return the moments of what the second chooses less what the first does."""
 
     @abstractmethod
@@ -128,9 +128,8 @@ class RowAmounts(Amounts):
         """See Amounts."""
         return sum((self.parts[key] for key in chosen_keys(self.parts, chosen, positive)), Moments())
 
-    def _changed(self, first: Chooses, second: Chooses, positive: bool | None = None) -> Moments:
-        lost = self.moments(only(first, second), positive=positive)
-        gained = self.moments(only(second, first), positive=positive)
+    def _changed(self, first: Chooses, second: Chooses) -> Moments:
+        lost, gained = self.moments(only(first, second)), self.moments(only(second, first))
         return replace(lost + gained, total=gained.total - lost.total)
 
     def _share_margin(self, chosen: Chooses) -> float | None:
@@ -163,9 +162,9 @@ class ClusterAmounts(Amounts):
         keys = chosen_keys(self.sums, chosen, positive)
         return self._moments([(key, 1) for key in keys])
 
-    def _changed(self, first: Chooses, second: Chooses, positive: bool | None = None) -> Moments:
-        lost = chosen_keys(self.sums, only(first, second), positive)
-        gained = chosen_keys(self.sums, only(second, first), positive)
+    def _changed(self, first: Chooses, second: Chooses) -> Moments:
+        lost = chosen_keys(self.sums, only(first, second), None)
+        gained = chosen_keys(self.sums, only(second, first), None)
         return self._moments([*((key, -1) for key in lost), *((key, 1) for key in gained)])
 
     def _suffices(self, contributing: Moments) -> bool:
