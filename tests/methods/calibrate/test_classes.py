@@ -13,7 +13,6 @@ from uqcli.counts import pool
 from uqcli.jobs.calibrate.fit import CalibrationOptions
 from uqcli.methods.calibrate.classes import (
     ClassFold,
-    Penalty,
     fit_class_temperature,
     fit_linear,
     fit_one_vs_rest,
@@ -23,6 +22,7 @@ from uqcli.methods.calibrate.histogram import fit_class_histogram
 from uqcli.methods.calibrate.isotonic import fit_isotonic
 from uqcli.methods.calibrate.parametric import fit_temperature
 from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.linear_scaling import Penalty
 
 
 def draw_rows(seed, rows, classes, power=1.0):

@@ -12,7 +12,7 @@ from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, Ints
 from uqcli.document import p_text, printable
 from uqcli.errors import InfeasibleError
-from uqcli.methods.calibrate.linear_scaling import LinearScaling
+from uqcli.methods.linear_scaling import LinearScaling, scaled
 from uqcli.methods.shift.dirichlet import (
     UNSEEN_IN_TARGET,
     Matrix,
@@ -169,7 +169,7 @@ class Likelihood:
             The priors are not identified, or the target's predicted classes contradict them.
         """
         rows, prior = self.target, self._labels / self._labels.sum()
-        probability = self._scaling.fitted.probabilities(rows.probability)
+        probability = scaled(self._scaling.fitted, rows.probability)
         weights = em(mean_responsibilities(probability, rows.count), prior, self.classes)
         require_identified(probability, rows.count, prior, weights.weights)
         self._require_agreement(weights.weights * prior)
@@ -179,7 +179,7 @@ class Likelihood:
         """See Evidence."""
         rows, classes = self.target, len(self.classes)
         weight = random.standard_gamma(self.source.count)
-        probability = self._scaling.refit(weight, random).probabilities(rows.probability)
+        probability = scaled(self._scaling.refit(weight, random), rows.probability)
         labels = _sums(self.source.label, weight, classes)
         share = labels / labels.sum()
         # EM weights cannot go below 0: half of the draws add no unseen rows, so that weight 0 is possible

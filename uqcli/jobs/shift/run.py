@@ -33,7 +33,7 @@ from uqcli.jobs.shift.evidence import (
 from uqcli.jobs.shift.mixture import UnitRows, mixture_of
 from uqcli.jobs.shift.request import ShiftRequest
 from uqcli.methods.bin.edges import even_edges
-from uqcli.methods.calibrate.linear_scaling import LinearScaling
+from uqcli.methods.linear_scaling import LinearScaling
 from uqcli.methods.proportion import proportion_estimate
 from uqcli.methods.resampling import MIN_CLASS_ROWS, min_replicates, percentile_interval, tail_of
 from uqcli.methods.shift.mixture import MixtureTest

@@ -13,23 +13,18 @@ import numpy as np
 
 from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.counts import Floats
-from uqcli.kernels.lbfgs import minimum
-from uqcli.kernels.linear import inverse
 from uqcli.methods.calibrate.isotonic import fit_isotonic
 from uqcli.methods.calibrate.maps import ClassMap
 from uqcli.methods.calibrate.maps.class_linear import ClassLinearMap
 from uqcli.methods.calibrate.maps.class_temperature import ClassTemperatureMap
 from uqcli.methods.calibrate.maps.one_vs_rest import OneVsRestMap
 from uqcli.methods.calibrate.parametric import at_bound, best_slope
-from uqcli.methods.calibrate.scale import class_logits, softmax
 from uqcli.methods.calibrate.venn_abers import fit_venn_abers
+from uqcli.methods.linear_scaling import MIDDLE, RIDGES, Penalty, fit_coefficients
+from uqcli.methods.logits import class_logits, softmax
 from uqcli.methods.losses import CLIP
 from uqcli.records import dataclass
 
-RIDGES: Final = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
-"""Penalties that are tried, from the smoothest, per squared coefficient and mean log loss."""
-
-_MIDDLE: Final = 2
 _TUNING_TOLERANCE: Final = 1e-4
 
 
@@ -69,30 +64,6 @@ def fit_class_temperature(counts: ClassCounts) -> tuple[ClassTemperatureMap, tup
     return ClassTemperatureMap(slope=slope), at_bound(slope)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Penalty:
-    """Ridge penalties of linear scaling.
-
-    Attributes
-    ----------
-    diagonal, intercept
-        Of the diagonal's distance from 1, and of the intercepts.
-    other
-        Of the weights of other classes; None if there are none.
-    rows
-        Rows with which the penalties were chosen; with more rows they are smaller in proportion.
-    """
-
-    diagonal: float = RIDGES[_MIDDLE]
-    intercept: float = RIDGES[_MIDDLE]
-    other: float | None = None
-    rows: int = 0
-
-    def scaled(self, rows: int) -> float:
-        """Return the factor of the penalties for a number of rows."""
-        return self.rows / rows if self.rows else 1.0
-
-
 _WITH_RIDGE: Final[Sequence[Callable[[Penalty, float], Penalty]]] = (
     lambda penalty, ridge: replace(penalty, other=ridge),
     lambda penalty, ridge: replace(penalty, intercept=ridge),
@@ -102,102 +73,11 @@ _WITH_RIDGE: Final[Sequence[Callable[[Penalty, float], Penalty]]] = (
 
 
 def fit_linear(
-    counts: ClassCounts,
-    penalty: Penalty,
-    start: Matrix | None = None,
-    tolerance: float = 1e-7,
-    *,
-    weight: Floats | None = None,
-    centre: Matrix | None = None,
-    precondition: Callable[[Floats], Floats] | None = None,
+    counts: ClassCounts, penalty: Penalty, start: Matrix | None = None, tolerance: float = 1e-7
 ) -> ClassLinearMap:
-    """Fit ``softmax(A z + b)`` with ridge penalties, where z are the centred logarithms of p.
-
-    Without ``penalty.other`` the matrix A is diagonal (vector scaling). Otherwise it is full, and the
-    diagonal, the other weights and the intercepts are penalised apart (structured matrix scaling).
-
-    Parameters
-    ----------
-    start : float64, shape (C, C + 1) or (C, 2), optional
-        Coefficients as ``ClassLinearMap.coefficients``; None for the identity.
-    weight : float64, shape (m,), optional
-        Weights in place of the counts of the distinct rows.
-    centre : float64, shape of ``start``, optional
-        Coefficients to which the penalty pulls; None for the identity.
-    precondition
-        As in ``minimum``; None for one that is made for the matrix.
-    """
-    logits = np.ascontiguousarray(class_logits(counts.probability).T)
-    classes, rows = logits.shape
-    count = counts.count if weight is None else weight
-    share = count / count.sum()
-    labels = counts.label, np.arange(rows)
-    is_full = penalty.other is not None
-    unchanged = identity(classes, is_full=is_full)
-    ridge = penalty.scaled(int(counts.count.sum())) * _ridges(unchanged, penalty)
-    middle = unchanged if centre is None else centre
-
-    def loss(flat: Floats) -> tuple[float, Floats]:
-        coefficients = flat.reshape(unchanged.shape)
-        if is_full:
-            scores = np.einsum("lr,kl->kr", logits, coefficients[:, :-1])
-        else:
-            scores = coefficients[:, :1] * logits
-        scores += coefficients[:, -1:]
-        scores -= scores.max(axis=0)
-        label_score = scores[labels]
-        np.exp(scores, out=scores)
-        total = scores.sum(axis=0)
-        distance = coefficients - middle
-        value = float((share * (np.log(total) - label_score)).sum() + (ridge * distance**2).sum() / 2)
-        scores *= share / total
-        scores[labels] -= share
-        gradient = ridge * distance
-        if is_full:
-            gradient[:, :-1] += np.einsum("kr,lr->kl", scores, logits)
-        else:
-            gradient[:, 0] += (scores * logits).sum(axis=1)
-        gradient[:, -1] += scores.sum(axis=1)
-        return value, gradient.ravel()
-
-    first = unchanged if start is None else start
-    if precondition is None:
-        precondition = _precondition(logits, share, ridge) if is_full else _as_it_is
-    flat = minimum(loss, first.ravel(), tolerance=tolerance, precondition=precondition)
-    fitted = flat.reshape(unchanged.shape)
-    return ClassLinearMap(coefficients=[row.tolist() for row in fitted])
-
-
-def _precondition(logits: Matrix, share: Floats, ridge: Matrix) -> Callable[[Floats], Floats]:
-    """Multiply each class's coefficients by the inverse of their mean curvature at the identity."""
-    regressors = np.vstack([logits, np.ones(logits.shape[1])])
-    probability = softmax(logits.T)
-    weight = share * (1 - (probability**2).sum(axis=1)) / len(logits)
-    curvature = np.einsum("kr,lr->kl", regressors * weight, regressors)
-    inverted = inverse(curvature + np.diag(ridge[-1, [0] * len(logits) + [-1]]))
-
-    def multiplied(gradient: Floats) -> Floats:
-        product: Floats = np.einsum("kl,lm->km", gradient.reshape(ridge.shape), inverted).ravel()
-        return product
-
-    return multiplied
-
-
-def _as_it_is(gradient: Floats) -> Floats:
-    return gradient
-
-
-def identity(classes: int, *, is_full: bool) -> Matrix:
-    """Return the coefficients of the map that changes nothing, with all slopes or one for each class."""
-    slopes = np.eye(classes) if is_full else np.ones((classes, 1))
-    return np.column_stack([slopes, np.zeros(classes)])
-
-
-def _ridges(unchanged: Matrix, penalty: Penalty) -> Matrix:
-    """Return the penalty of each coefficient."""
-    ridges = np.where(unchanged == 1, penalty.diagonal, penalty.other or 0.0)
-    ridges[:, -1] = penalty.intercept
-    return ridges
+    """Fit vector or structured matrix scaling (see ``fit_coefficients``)."""
+    coefficients = fit_coefficients(counts, penalty, start, tolerance)
+    return ClassLinearMap(coefficients=[row.tolist() for row in coefficients])
 
 
 def tuned_penalty(folds: Sequence[ClassFold], *, is_full: bool) -> Penalty:
@@ -206,9 +86,9 @@ def tuned_penalty(folds: Sequence[ClassFold], *, is_full: bool) -> Penalty:
     The search starts at .01 and goes on while the loss falls. Each fit starts from the last one of its fold.
     """
     if not folds:
-        return Penalty(other=RIDGES[_MIDDLE] if is_full else None)
+        return Penalty(other=RIDGES[MIDDLE] if is_full else None)
     rows = int(folds[0].training.count.sum())
-    penalty = Penalty(other=RIDGES[_MIDDLE] if is_full else None, rows=rows)
+    penalty = Penalty(other=RIDGES[MIDDLE] if is_full else None, rows=rows)
     starts: list[Matrix | None] = [None] * len(folds)
 
     def loss(candidate: Penalty) -> float:
@@ -222,7 +102,7 @@ def tuned_penalty(folds: Sequence[ClassFold], *, is_full: bool) -> Penalty:
 
     lowest = loss(penalty)
     for with_ridge in _WITH_RIDGE[0 if is_full else 1 :]:
-        for direction in (RIDGES[_MIDDLE + 1 :], RIDGES[_MIDDLE - 1 :: -1]):
+        for direction in (RIDGES[MIDDLE + 1 :], RIDGES[MIDDLE - 1 :: -1]):
             for ridge in direction:
                 candidate = with_ridge(penalty, ridge)
                 candidate_loss = loss(candidate)

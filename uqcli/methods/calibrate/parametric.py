@@ -23,7 +23,8 @@ from uqcli.kernels.logistic import (
 from uqcli.methods.calibrate.maps.beta import BetaMap
 from uqcli.methods.calibrate.maps.logistic import LogisticMap
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
-from uqcli.methods.calibrate.scale import CLIP, Scale
+from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.logits import CLIP
 from uqcli.records import dataclass
 
 PENALTY = 1.0

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from uqcli.blockwise import elementwise
-from uqcli.class_counts import Matrix
 from uqcli.counts import Floats
 from uqcli.expressions import (
     Arithmetic,
@@ -22,10 +19,8 @@ from uqcli.expressions import (
 )
 from uqcli.expressions import sigmoid as sigmoid_expression
 from uqcli.kernels.logistic import sigmoid
+from uqcli.methods.logits import CLIP, log_odds
 from uqcli.records import dataclass
-
-CLIP = 1e-12
-"""Probabilities are clipped to this distance from 0 and 1 before a logarithm."""
 
 _LARGEST_PRODUCT = 1e300
 """Log-odds that are still far from an overflow; their probability is 0 or 1."""
@@ -66,7 +61,7 @@ class Scale:
 
     def log_odds(self, corrected: Floats) -> Floats:
         """Compute the log-odds of corrected scores; probabilities are clipped."""
-        return corrected if self.real else elementwise(_log_odds, corrected)
+        return corrected if self.real else elementwise(log_odds, corrected)
 
     def exported_corrected(self, score: Expression) -> Expression:
         """Return the corrected score as an expression (see ``corrected``)."""
@@ -125,23 +120,3 @@ class Scale:
     def probability(self, corrected: Floats) -> Floats:
         """Convert corrected scores to probabilities."""
         return sigmoid(corrected) if self.real else corrected
-
-
-def class_logits(probability: Matrix) -> Matrix:
-    """Compute the logarithms of class probabilities clipped to [1e-12, 1], centred over the classes."""
-    logarithm = np.log(np.clip(probability, CLIP, 1))
-    centred: Matrix = logarithm - logarithm.mean(axis=1, keepdims=True)
-    return centred
-
-
-def softmax(logits: Matrix) -> Matrix:
-    """Return the class probabilities of shape (n, C) from logits."""
-    exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-    probabilities: Matrix = exponentials / exponentials.sum(axis=1, keepdims=True)
-    return probabilities
-
-
-def _log_odds(probability: Floats) -> Floats:
-    clipped = np.clip(probability, CLIP, 1 - CLIP)
-    log_odds: Floats = np.log(clipped) - np.log1p(-clipped)
-    return log_odds

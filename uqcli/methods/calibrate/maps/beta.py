@@ -34,7 +34,7 @@ class BetaMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="bet
         import numpy as np
 
         from uqcli.kernels.logistic import sigmoid
-        from uqcli.methods.calibrate.scale import CLIP
+        from uqcli.methods.logits import CLIP
 
         score = np.clip(scale.probability(corrected), CLIP, 1 - CLIP)
         return sigmoid(self.a * np.log(score) - self.b * np.log1p(-score) + self.c)
@@ -43,7 +43,7 @@ class BetaMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="bet
         self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
     ) -> Expression:
         """See BaseRowMap."""
-        from uqcli.methods.calibrate.scale import CLIP
+        from uqcli.methods.logits import CLIP
 
         del uncertainty
 

@@ -46,19 +46,14 @@ class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", t
         """See BaseClassMap."""
         import numpy as np
 
-        from uqcli.methods.calibrate.scale import class_logits, softmax
+        from uqcli.methods.linear_scaling import scaled
 
-        coefficients = np.array(self.coefficients)
-        slopes, intercepts = coefficients[:, :-1], coefficients[:, -1]
-        logits = class_logits(probability)
-        if slopes.shape[1] == 1:
-            return softmax(slopes[:, 0] * logits + intercepts)
-        return softmax(np.einsum("rl,kl->rk", logits, slopes) + intercepts)
+        return scaled(np.array(self.coefficients), probability)
 
     def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
         """See BaseClassMap."""
         from uqcli.methods.calibrate.maps.class_temperature import shares_of_logits
-        from uqcli.methods.calibrate.scale import CLIP
+        from uqcli.methods.logits import CLIP
 
         logarithms = [Function("ln", clipped(value, CLIP, 1.0)) for value in probability]
         mean = total([Arithmetic("*", Constant(1 / len(logarithms)), value) for value in logarithms])

@@ -36,13 +36,13 @@ class ClassTemperatureMap(BaseClassMap, frozen=True, kw_only=True, tag_field="ma
 
     def probabilities(self, probability: Matrix) -> Matrix:
         """See BaseClassMap."""
-        from uqcli.methods.calibrate.scale import class_logits, softmax
+        from uqcli.methods.logits import class_logits, softmax
 
         return softmax(self.slope * class_logits(probability))
 
     def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
         """See BaseClassMap."""
-        from uqcli.methods.calibrate.scale import CLIP
+        from uqcli.methods.logits import CLIP
 
         logarithms = [Function("ln", clipped(value, CLIP, 1.0)) for value in probability]
         return shares_of_logits(logarithms, weights, self.slope)

@@ -5,9 +5,9 @@ import pytest
 
 from uqcli.class_counts import ClassCounts
 from uqcli.counts import pool
-from uqcli.methods.calibrate.linear_scaling import LinearScaling
 from uqcli.methods.calibrate.parametric import fit_platt
 from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.linear_scaling import LinearScaling, scaled
 
 
 def class_counts(rows, classes, seed=0):
@@ -23,7 +23,7 @@ def test_two_classes_are_scaled_as_by_platt():
     platt = fit_platt(scores, Scale()).map
     fitted = LinearScaling(counts=counts, classes=2).fitted
     expected = platt.probability(counts.probability[:, 1], Scale())
-    np.testing.assert_allclose(fitted.probabilities(counts.probability)[:, 1], expected, atol=0.01)
+    np.testing.assert_allclose(scaled(fitted, counts.probability)[:, 1], expected, atol=0.01)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -34,7 +34,7 @@ def test_the_mean_probability_of_a_class_is_its_share(classes):
     weight = random.standard_gamma(counts.count)
     refitted = scaling.refit(weight, random)
     for weights, map_ in ((counts.count, scaling.fitted), (weight, refitted)):
-        mean = np.average(map_.probabilities(counts.probability), axis=0, weights=weights)
+        mean = np.average(scaled(map_, counts.probability), axis=0, weights=weights)
         share = np.bincount(counts.label, weights) / weights.sum()
         np.testing.assert_allclose(mean, share, atol=0.01)
 
@@ -44,10 +44,10 @@ def test_maps_of_separated_classes_stay_near_the_scores_and_vary(classes):
     probability = np.repeat(np.eye(classes) * 0.7 + 0.3 / classes, 5, axis=0)
     counts = ClassCounts.from_rows(probability, np.repeat(np.arange(classes), 5), None)
     scaling = LinearScaling(counts=counts, classes=classes)
-    fitted = np.array(scaling.fitted.coefficients)
+    fitted = scaling.fitted
     assert np.abs(fitted).max() < 3
     weight, random = np.ones(len(counts.count)), np.random.default_rng(1)
-    slopes = [scaling.refit(weight, random).coefficients[0][0] for _ in range(50)]
+    slopes = [scaling.refit(weight, random)[0, 0] for _ in range(50)]
     assert np.std(slopes) > 0.3
 
 
@@ -65,7 +65,7 @@ def test_cross_fitted_probabilities_come_from_the_other_folds(rows):
         training = ClassCounts(
             probability=counts.probability[kept], label=counts.label[kept], count=outside[kept]
         )
-        calibrated = LinearScaling(counts=training, classes=2).fitted.probabilities(counts.probability)
+        calibrated = scaled(LinearScaling(counts=training, classes=2).fitted, counts.probability)
         held_out = np.bincount(distinct[row_fold == fold], minlength=len(counts.count))
         expected += held_out[:, None] * calibrated / counts.count[:, None]
     np.testing.assert_allclose(result, expected, atol=1e-9)
