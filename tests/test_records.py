@@ -96,7 +96,7 @@ def test_they_are_replaced_copied_and_checked(classes):
 
 def test_they_travel_to_other_processes():
     from uqcli.counts import Feature
-    from uqcli.document import Estimate
+    from uqcli.estimate import Estimate
 
     estimate = Estimate(value=0.5, low=0.25, high=None)
     assert pickle.loads(pickle.dumps(estimate)) == estimate

@@ -72,3 +72,15 @@ def _escaped(character: str) -> str:
     if code_point <= 0xFF:
         return repr(character)[1:-1] if code_point < 0x80 else f"\\x{code_point:02x}"
     return f"\\u{code_point:04x}" if code_point <= 0xFFFF else f"\\U{code_point:08x}"
+
+
+def printable(text: str, max_length: int = 60) -> str:
+    r"""Escape and shorten a name from the data, so that it breaks no line or figure.
+
+    Examples
+    --------
+    >>> printable("two\nlines"), printable("x" * 9, max_length=6)
+    ('two\\nlines', 'xxx...')
+    """
+    escaped = visible(text)
+    return escaped if len(escaped) <= max_length else f"{escaped[: max_length - 3]}..."

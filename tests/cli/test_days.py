@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 
 from uqcli.artifacts.codec import load
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.jobs.watch.promises import promises_of
 from uqcli.methods.boundary.expected import moved
 from uqcli.methods.dependence import unit_sums

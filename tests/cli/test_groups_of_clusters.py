@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import fit
 from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.methods.boundary.expected import moved
 from uqcli.methods.dependence import unit_sums
 from uqcli.methods.survey import proportion_interval

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.methods.evaluate.groups import BoundedRate
 

@@ -33,27 +33,20 @@ from uqcli.counts import Bools, Floats, Ints, bin_of, texts_by_level
 from uqcli.defaults import LOWEST
 from uqcli.document import (
     Document,
-    Estimate,
     HeadCard,
     KeyNumber,
     Metrics,
     Table,
     Verdict,
-    count,
     in_order,
     key_rate,
-    number,
-    percent,
-    printable,
-    ranges,
-    rows_of,
-    share,
-    share_in_range,
 )
 from uqcli.engines.predictions import predictions
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PREDICTED, PROBA, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
+from uqcli.escaping import printable
+from uqcli.estimate import Estimate
 from uqcli.expressions import (
     Arithmetic,
     Case,
@@ -88,6 +81,7 @@ from uqcli.methods.boundary.zones import ReviewLimit, review_limit
 from uqcli.methods.dependence import UnitSums
 from uqcli.records import dataclass
 from uqcli.rows import Rows
+from uqcli.wording import count, number, percent, ranges, rows_of, share, share_in_range
 
 LABELLED_ROWS: Final = "labelled calibration rows"
 EXPECTED: Final = "expected on new data"
@@ -484,6 +478,11 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def by(self) -> str | None:
         """Column of the groups; None without groups, and if they are the predicted classes."""
         return None if isinstance(self.parameters.by, msgspec.UnsetType) else self.parameters.by
+
+    @property
+    def positive_label(self) -> str | None:
+        """See Saved."""
+        return self.parameters.positive
 
     @property
     def class_names(self) -> Sequence[str]:

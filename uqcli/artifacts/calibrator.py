@@ -24,7 +24,7 @@ from uqcli.choices import (
 )
 from uqcli.class_counts import Matrix
 from uqcli.counts import Floats, Ints, ValueCounts
-from uqcli.document import Document, Metrics, Table, count
+from uqcli.document import Document, Metrics, Table
 from uqcli.engines.probabilities import probabilities, require_probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
@@ -34,6 +34,7 @@ from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.methods.calibrate.maps.base import BaseClassMap, BaseScoreMap, Calibrated, Interval
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.rows import Rows
+from uqcli.wording import count
 
 
 class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +105,11 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     weights: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=2)] | None
     classes: Annotated[list[str], Meta(min_length=2)] | msgspec.UnsetType = msgspec.UNSET
     calibration_counts: CalibrationCounts | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def positive_label(self) -> str | None:
+        """See Saved."""
+        return self.parameters.positive
 
     @property
     def class_names(self) -> Sequence[str]:

@@ -11,9 +11,10 @@ from msgspec import Meta
 from uqcli.artifacts.saved import Count
 from uqcli.choices import ReviewKind
 from uqcli.confusion import Confusion, Rate
-from uqcli.document import Verdict, count, p_text, share
+from uqcli.document import Verdict
 from uqcli.methods.boundary.constraint import PROMISED, Constraint
 from uqcli.methods.boundary.zones import ReviewLimit
+from uqcli.wording import count, p_text, share
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 

@@ -15,13 +15,14 @@ from uqcli.artifacts.saved import Count, Saved
 from uqcli.choices import ConformalMethod, ConformalMode, OnInvalid
 from uqcli.counts import Bools, Floats, Ints, texts_by_level
 from uqcli.defaults import FORMAT_VERSION
-from uqcli.document import Document, Metrics, Table, count, printable
+from uqcli.document import Document, Metrics, Table
 from uqcli.draws import Purpose, uniforms
 from uqcli.engines.classes import SUM_TOLERANCE
 from uqcli.engines.probabilities import positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
+from uqcli.escaping import printable
 from uqcli.exact_numbers import decimal
 from uqcli.expressions import (
     Arithmetic,
@@ -38,6 +39,7 @@ from uqcli.expressions import (
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.rows import Rows
+from uqcli.wording import count
 
 _MAX_ROWS = 60
 _ON_AVERAGE = "on average over calibration sets"
@@ -106,6 +108,11 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     def every_label(self) -> float:
         """Threshold at which a class is in every set."""
         return SCORES[self.method].every_label if self.format_version == NEW_FORMAT else 1.0
+
+    @property
+    def positive_label(self) -> str | None:
+        """See Saved."""
+        return self.parameters.positive
 
     @property
     def class_names(self) -> Sequence[str]:

@@ -16,11 +16,12 @@ from uqcli.artifacts.saved import Bins, Count, Saved, Source
 from uqcli.choices import ArtifactKind, Binning, OnInvalid
 from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Ints, bin_of
 from uqcli.defaults import MAX_ROWS
-from uqcli.document import Document, Metrics, Table, count, head_of, number, share
+from uqcli.document import Document, Metrics, Table, head_of
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.expressions import Column, Constant, Expression, Formula, Output, Steps
 from uqcli.rows import Rows
+from uqcli.wording import count, number, share
 
 _SHOWN_BINS = 20
 

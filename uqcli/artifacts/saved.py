@@ -118,6 +118,11 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         return False
 
     @property
+    def positive_label(self) -> str | None:
+        """Text of the positive label; None for 0/1, and for labels that name classes."""
+        return None
+
+    @property
     def class_names(self) -> Sequence[str]:
         """Classes whose probabilities it reads, in order; empty if it reads a score."""
         return ()

@@ -14,12 +14,15 @@ from uqcli.artifacts.classes import are_weights, columns_of_classes
 from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Count, Saved
 from uqcli.choices import ConfusionForm, OnInvalid, ShiftEstimator
-from uqcli.document import Document, Estimate, Metrics, MetricValue, Table, interval, p_text, printable
+from uqcli.document import Document, Metrics, MetricValue, Table
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import ArtifactError, UsageError
+from uqcli.escaping import printable
+from uqcli.estimate import Estimate, interval
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.shift.mixture import MIXTURE_LEVEL
+from uqcli.wording import p_text
 
 _MAX_ROWS = 60
 

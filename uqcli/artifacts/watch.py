@@ -11,11 +11,13 @@ from msgspec import Meta
 
 from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Count, Saved
-from uqcli.document import Document, Metrics, Table, count, printable
+from uqcli.document import Document, Metrics, Table
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import ArtifactError, UsageError
+from uqcli.escaping import printable
 from uqcli.exact_numbers import decimal
+from uqcli.wording import count
 
 UNNAMED: Final = "0" * 64
 """Name of the only batch of a watch without a state file."""

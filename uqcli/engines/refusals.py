@@ -9,9 +9,9 @@ from datetime import date
 from typing import Final
 
 from uqcli.defaults import MAX_ROWS
-from uqcli.document import printable
 from uqcli.engines.request import LabelsFile
 from uqcli.errors import DataError
+from uqcli.escaping import printable
 
 TRUNCATED_REMEDY: Final = "check that the file was written to its end"
 

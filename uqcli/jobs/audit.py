@@ -12,7 +12,6 @@ import numpy as np
 
 from uqcli.choices import EngineName
 from uqcli.counts import Bools, Feature, Floats, Ints
-from uqcli.document import ranges
 from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.memory import Need, require_memory
@@ -25,6 +24,7 @@ from uqcli.methods.survey import MIN_CLUSTERS, proportion_interval, tail_of_clus
 from uqcli.records import dataclass
 from uqcli.reports.audit import Audit, Segment
 from uqcli.rows import Rows
+from uqcli.wording import ranges
 
 AUDITED = Need(
     description="the audited columns of every row",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from uqcli import defaults
 from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, Ints, ValueCounts, merge
 from uqcli.methods.bin.edges import even_edges
-from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.tce.calibration_error import in_bins
 from uqcli.methods.tce.diagram import Reliability, reliability
@@ -19,18 +20,18 @@ _MAX_PANELS = 9
 
 
 def panels(
-    rows: Rows, before: Floats, after: Floats, map_: CalibrationMap, leaf: Ints | None
+    rows: Rows, before: Floats, after: Floats, parts: Sequence[tuple[str, Ints]]
 ) -> tuple[ReliabilityPanel, ...]:
-    """Build one panel for all rows, and one for each of the first non-empty parts of the map.
+    """Build one panel for all rows, and one for each of the first non-empty parts.
 
     Parameters
     ----------
     before, after : float64, shape (n,)
         Probabilities.
-    leaf : int64, shape (n,), or None
-        Leaf of each row, if the map has one partition.
+    parts
+        Name and row indices of each part.
     """
-    parts = [("All rows", np.arange(len(rows))), *_parts(map_, rows.uncertainty, leaf)]
+    parts = [("All rows", np.arange(len(rows))), *parts]
     nonempty = [
         (name, indices)
         for name, indices in parts
@@ -55,14 +56,6 @@ def panel_of_classes(paired_counts: PairedClassCounts) -> ReliabilityPanel:
 def _of_all_classes(counts: ClassCounts) -> ValueCounts:
     labels = counts.observed_labels()
     return merge([counts.one_vs_rest(class_index, labels) for class_index in range(labels.shape[1])])
-
-
-def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:
-    """Return the parts of the map with their row indices."""
-    parts = map_.parts(uncertainty, leaf)
-    if parts is None:
-        return []
-    return [(name, np.flatnonzero(parts.index == index)) for index, name in enumerate(parts.names)]
 
 
 def _reliability(counts: ValueCounts) -> Reliability:

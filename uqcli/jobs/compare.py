@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from uqcli import defaults
 from uqcli.choices import Binning, CalibrationTest
 from uqcli.counts import ValueCounts
-from uqcli.document import Estimate, MetricValue
+from uqcli.document import MetricValue
 from uqcli.draws import Purpose, generator
-from uqcli.jobs.tce.measure import mean_metrics
+from uqcli.estimate import Estimate
 from uqcli.methods.bin.registry import BinSizes, rule_of
 from uqcli.methods.evaluate.clustered import ClusteredPairs
 from uqcli.methods.evaluate.paired import SIDES, PairedCounts
@@ -23,6 +23,7 @@ from uqcli.methods.tce.calibration_error import (
     expected_error,
     in_bins,
     log_loss,
+    mean_metrics,
     reject,
 )
 from uqcli.options import ResamplingOptions

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from uqcli.artifacts.saved import Source
+from uqcli.artifacts.columns import ColumnOverrides
+from uqcli.artifacts.saved import Saved, Source, roles_of
 from uqcli.choices import OnInvalid
 from uqcli.counts import Ints
+from uqcli.defaults import LABEL
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import ReadRows, SourceSummary, Table
@@ -100,3 +103,30 @@ def refuse_weightless(weight: Ints | None) -> None:
     """
     if weight is not None and not weight.any():
         raise refusals.no_weight()
+
+
+def labelled_request(data: DataRequest, columns: ColumnOverrides, rules: Sequence[Saved]) -> DataRequest:
+    """Return the data request with the columns of all given rules.
+
+    Raises
+    ------
+    UsageError
+        The rules name different columns, or different positive labels.
+    """
+    roles = roles_of(rules, columns, labelled=True)
+    return replace(
+        data,
+        roles=replace(roles, label=roles.label or LABEL),
+        positive_value=_positive_value(data, rules),
+    )
+
+
+def _positive_value(data: DataRequest, rules: Sequence[Saved]) -> str | None:
+    if rules[0].class_names and data.positive_value is not None:
+        raise UsageError("--positive with labels that name classes", expected="none")
+    if data.positive_value is not None:
+        return data.positive_value
+    values = {rule.positive_label for rule in rules}
+    if len(values) > 1:
+        raise UsageError("the rules name different positive labels", remedy="give --positive VALUE")
+    return next(iter(values))

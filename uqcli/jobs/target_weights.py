@@ -8,7 +8,7 @@ from uqcli.engines.probabilities import BINARY
 from uqcli.errors import UsageError
 from uqcli.jobs.result import inherit_doubts
 from uqcli.kernels.nonconformity import Matrix
-from uqcli.methods.boundary.target import BinaryWeights
+from uqcli.methods.shift.target import BinaryWeights
 from uqcli.records import dataclass
 
 

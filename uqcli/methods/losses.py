@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.counts import Floats, ValueCounts
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.methods.resampling import mean_with_error
 
 CLIP = 1e-15

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 
 POWER: Final = 0.8
 """Probability with which a detectable rate or deviation is detected."""

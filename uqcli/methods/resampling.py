@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 
 MIN_CLASS_ROWS = 10
 """Rows of each class below which intervals of ranking and loss metrics are invalid."""

@@ -18,9 +18,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.document import Estimate, count
+from uqcli.estimate import Estimate
 from uqcli.methods.proportion import proportion_estimate
 from uqcli.sampling_weights import WeightSums
+from uqcli.wording import count
 
 Sums: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
 """A sum for each cluster, shape (C,): rows by weight, or sums of sampling weights."""

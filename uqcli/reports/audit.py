@@ -7,21 +7,11 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.document import (
-    Claim,
-    Document,
-    Figure,
-    HoverText,
-    Metrics,
-    Table,
-    Verdict,
-    count,
-    p_text,
-    printable,
-    rows_of,
-)
+from uqcli.document import Claim, Document, Figure, HoverText, Metrics, Table, Verdict
+from uqcli.escaping import printable
 from uqcli.records import dataclass
 from uqcli.reports.figures import GREY, INK, RED, is_narrow, label_lines
+from uqcli.wording import count, p_text, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from uqcli.document import Figure, HoverText, percent, printable, rows_of
+from uqcli.document import Figure, HoverText
+from uqcli.escaping import printable
 from uqcli.methods.tce.diagram import Reliability
 from uqcli.records import dataclass
 from uqcli.reports.figures import BLUE, GREY, INK, is_narrow, wrap_title
+from uqcli.wording import percent, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

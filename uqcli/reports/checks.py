@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from uqcli.document import Estimate, Metrics, Table
+from uqcli.document import Metrics, Table
 from uqcli.errors import UsageError
+from uqcli.estimate import Estimate
 from uqcli.records import dataclass
 
 _OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType(

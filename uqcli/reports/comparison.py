@@ -7,22 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
-from uqcli.document import (
-    Estimate,
-    HeadCard,
-    KeyNumber,
-    Metrics,
-    MetricValue,
-    Table,
-    Verdict,
-    count,
-    ends_of,
-    printable,
-    share,
-)
+from uqcli.document import HeadCard, KeyNumber, Metrics, MetricValue, Table, Verdict
+from uqcli.escaping import printable
+from uqcli.estimate import Estimate, ends_of
 from uqcli.methods.survey import FEW_CLUSTERS
+from uqcli.methods.tce.calibration_error import MANY_REJECTED
 from uqcli.records import dataclass
-from uqcli.reports.tce.words import MANY_REJECTED
+from uqcli.wording import count, share
 
 
 class _Shown(NamedTuple):

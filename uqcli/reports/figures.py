@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from uqcli.document import Figure, HoverText, Report, printable
+from uqcli.document import Figure, HoverText, Report
 from uqcli.errors import MissingExtraError, UsageError
-from uqcli.escaping import visible
+from uqcli.escaping import printable, visible
 from uqcli.records import dataclass
 
 if TYPE_CHECKING:

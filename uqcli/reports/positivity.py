@@ -10,10 +10,11 @@ import numpy as np
 
 from uqcli.counts import CellRow, Cells, Floats, Ints
 from uqcli.defaults import CONFIDENCE, LOWEST
-from uqcli.document import Figure, HoverText, percent, rows_of
+from uqcli.document import Figure, HoverText
 from uqcli.methods.proportion import clopper_pearson
 from uqcli.records import dataclass
 from uqcli.reports.figures import INK, RED, is_narrow, level_colours, panels
+from uqcli.wording import percent, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from uqcli.defaults import VERSION
-from uqcli.document import Table, count, rows_of
+from uqcli.document import Table
 from uqcli.files import is_stdin, is_stdout
 from uqcli.records import dataclass
 from uqcli.running.rows_read import rows_by_input
+from uqcli.wording import count, rows_of
 
 _MAX_NAMED: Final = 4
 """Most input files that a page lists one by one."""

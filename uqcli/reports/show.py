@@ -7,8 +7,9 @@ from typing import Any
 
 from uqcli.artifacts.codec import content_of
 from uqcli.artifacts.saved import Saved
-from uqcli.document import Document, HeadCard, Metrics, OneResult, rows_of
+from uqcli.document import Document, HeadCard, Metrics, OneResult
 from uqcli.records import dataclass
+from uqcli.wording import rows_of
 
 
 @dataclass(frozen=True, kw_only=True)

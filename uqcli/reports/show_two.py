@@ -14,19 +14,10 @@ from uqcli.artifacts.boundary import BoundaryArtifact, rule, rule_in_short
 from uqcli.artifacts.codec import content_of
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import VERSION
-from uqcli.document import (
-    Document,
-    Metrics,
-    OneResult,
-    Table,
-    count,
-    in_order,
-    printable,
-    ranges,
-    rows_of,
-    short_names,
-)
+from uqcli.document import Document, Metrics, OneResult, Table, in_order
+from uqcli.escaping import printable
 from uqcli.records import dataclass
+from uqcli.wording import count, ranges, rows_of, short_names
 
 _IN_THRESHOLDS: Final = frozenset({"thresholds", "uncertainty_edges", "review_thresholds"})
 """Fields that the table of thresholds shows."""

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import uqcli
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.jobs.boundary.comparison import rank_comparisons
 from uqcli.methods.boundary.ranking.permutation import Gain
 

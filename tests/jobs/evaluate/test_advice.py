@@ -2,7 +2,7 @@
 
 import pytest
 
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.reports.comparison import Comparison
 from uqcli.reports.evaluate.difference import CalibratorDifference
 

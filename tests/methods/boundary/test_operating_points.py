@@ -14,7 +14,7 @@ from uqcli.methods.boundary.expected import expected
 from uqcli.methods.boundary.operating_points import operating_points
 from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.boundary.result import boundary_at
-from uqcli.methods.boundary.target import BinaryWeights
+from uqcli.methods.shift.target import BinaryWeights
 
 
 def assert_same_rule(point, cells, algorithm, constraint, seed):

@@ -16,8 +16,8 @@ from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConfusionForm, ShiftEstimator
 from uqcli.counts import Floats
-from uqcli.document import Estimate
 from uqcli.errors import UsageError
+from uqcli.estimate import Estimate
 from uqcli.jobs.shift.request import ShiftRequest
 from uqcli.jobs.shift.run import run
 from uqcli.options import OptionalResampling

@@ -23,14 +23,14 @@ def uncertainty(
     running: RunOptions,
 ) -> None:
     """Add scores and uncertainties from a model's raw outputs."""
-    from uqcli.reports.apply.report import metrics_of
+    from uqcli.reports.uncertainty.report import metrics_of
 
     provenance = check_outputs(
         reporting,
         rows.target,
         reads=Reads.from_options(inputs, reading=reading),
         running=running,
-        metrics=metrics_of(rows=0, selected=None, undecided=0),
+        metrics=metrics_of(rows=0, undecided=0),
     )
     from uqcli.jobs.uncertainty.run import run
 

@@ -22,8 +22,9 @@ from uqcli.jobs.result import Result
 from uqcli.jobs.rows_output import stream
 from uqcli.methods.drift.prediction import flagged_interval
 from uqcli.reports.apply.likeness import LEVEL, Likeness
-from uqcli.reports.apply.report import ApplyReport, ApplySource, metrics_of
+from uqcli.reports.apply.report import ApplyReport, metrics_of
 from uqcli.reports.checks import apply_checks
+from uqcli.reports.written_rows import WrittenRows
 from uqcli.rows import Rows
 
 
@@ -63,7 +64,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
         ranges = rule.ranges if isinstance(rule, BoundaryArtifact) else {}
         summary = stream(data, added, output, only, ranges)
     report = ApplyReport(
-        source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=roles.column_by_role()),
+        source=WrittenRows(rows=summary.rows, dropped=summary.dropped, columns=roles.column_by_role()),
         columns=list(added.types),
         on_invalid=request.data.on_invalid,
         only_selected=request.only_selected,

@@ -11,7 +11,7 @@ from uqcli.artifacts.boundary import EXPECTED_RANGE, SavedDependence, promise_na
 from uqcli.choices import ReviewKind
 from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Bools, Ints
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.methods.boundary.clustered_rows import ClusteredRows
 from uqcli.methods.boundary.constraint import PROMISED

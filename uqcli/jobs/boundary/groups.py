@@ -35,7 +35,7 @@ from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.records import dataclass
 from uqcli.reports.boundary.groups import GroupRules
 from uqcli.reports.boundary.report import Candidate
-from uqcli.reports.evaluate.boundaries import ClusterNumbers
+from uqcli.reports.dependent_rows import ClusterNumbers
 
 
 @dataclass(frozen=True, kw_only=True)

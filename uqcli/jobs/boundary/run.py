@@ -35,11 +35,11 @@ from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind
 from uqcli.confusion import Confusion, Rate
 from uqcli.counts import Cells, Ints
 from uqcli.defaults import FORMAT_VERSION
-from uqcli.document import Estimate
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.request import PROBA
 from uqcli.errors import DataError, InfeasibleError, UsageError
+from uqcli.estimate import Estimate
 from uqcli.jobs.boundary.all_rows import with_all_rows
 from uqcli.jobs.boundary.between import with_between
 from uqcli.jobs.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
@@ -75,15 +75,16 @@ from uqcli.methods.boundary.precision import Margin
 from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
-from uqcli.methods.boundary.target import BinaryWeights
+from uqcli.methods.boundary.target import in_source
 from uqcli.methods.boundary.zones import with_review
 from uqcli.methods.proportion import proportion_estimate
+from uqcli.methods.shift.target import BinaryWeights
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.comparison import UncertaintyComparison
 from uqcli.reports.boundary.expected import expected_metrics
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
-from uqcli.reports.evaluate.boundaries import ClusterNumbers
+from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.running.cautions import doubt
 
 
@@ -162,7 +163,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
         class_weights = target_weights_of(
             load_shift(request.shift), request.data.positive_value
         ).class_weights
-    constraint = request.constraint if class_weights is None else class_weights.in_source(request.constraint)
+    constraint = request.constraint if class_weights is None else in_source(class_weights, request.constraint)
     if request.by is not None:
         return _by_group(request)
     if not request.compared:

@@ -193,7 +193,12 @@ def _try(
         uncalibrated = uncorrected_probabilities(predicted.rows, options.scale)
         compared = _compared(predicted, uncalibrated, plan, options.cluster)
         panel = replace(
-            panels(predicted.rows, uncalibrated, predicted.probability, fitted.map, None)[0],
+            panels(
+                predicted.rows,
+                uncalibrated,
+                predicted.probability,
+                fitted.map.rows_by_part(predicted.rows.uncertainty, None),
+            )[0],
             title=str(method),
         )
     columns = {role: name for role, name in read.source.columns.items() if _is_read(role, method)}

@@ -111,7 +111,12 @@ def _panels(
 ) -> tuple[ReliabilityPanel, ...]:
     rows = measured.rows
     leaf = fitted.predict(rows).leaf
-    return panels(rows, uncorrected_probabilities(rows, options.scale), measured.after, fitted.map, leaf)
+    return panels(
+        rows,
+        uncorrected_probabilities(rows, options.scale),
+        measured.after,
+        fitted.map.rows_by_part(rows.uncertainty, leaf),
+    )
 
 
 def _isotonic_errors(

@@ -19,10 +19,8 @@ from uqcli.errors import UsageError
 from uqcli.exact_numbers import decimal
 from uqcli.jobs.audit import audit_rate, audit_scores, pooled_outcomes, with_audited
 from uqcli.jobs.class_rows import ClassReader
-from uqcli.jobs.evaluate.columns import labelled_request
-from uqcli.jobs.evaluate.conformal_sets import labelled_sets_request
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.labelled import read_labelled
+from uqcli.jobs.labelled import labelled_request, read_labelled
 from uqcli.jobs.rule_groups import as_decided
 from uqcli.methods.boundary.constraint import PROMISED, listed
 from uqcli.reports.audit import Audit
@@ -58,7 +56,9 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
             expected="one of them",
             remedy="a test of errors over few clusters does not hold its level at many segments",
         )
-    read, _ = read_labelled(with_audited(labelled_request(request, [rule]), request.audit))
+    read, _ = read_labelled(
+        with_audited(labelled_request(request.data, request.columns, [rule]), request.audit)
+    )
     calibrated = read.rows.scored(rule.calibrated(read.rows).probability)
     outcomes, score = pooled_outcomes(calibrated, request.audit, read.rows.labels)
     return audit_scores(outcomes, score, 1 - request.resampling.confidence, "positive")
@@ -66,7 +66,7 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
 
 def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
     """Test the coverage of each segment."""
-    data = labelled_sets_request(rule, request)
+    data = labelled_request(request.data, request.columns, [rule])
     audited = with_audited(data, request.audit).clustered_by(request.cluster, days=request.days)
     sets = rule.sets(data.roles)
     covered = [
@@ -82,7 +82,9 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
     if rule.unsealed:
         raise UsageError(f"--audit: target not tested: {rule.unsealed}")
     constraint = rule.constraint.parsed()
-    data = with_audited(as_decided(labelled_request(request, [rule]), rule), request.audit)
+    data = with_audited(
+        as_decided(labelled_request(request.data, request.columns, [rule]), rule), request.audit
+    )
     data = data.clustered_by(request.cluster, days=request.days)
     read, source = read_labelled(replace(data, roles=replace(data.roles, adopts=True)))
     request = replace(request, cluster=source.columns.get("cluster", source.columns.get("day")))

@@ -13,20 +13,20 @@ from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ReviewKind
 from uqcli.confusion import Confusion, Rate
 from uqcli.defaults import CONFIDENCE, LOWEST
-from uqcli.document import Claim, Estimate, money, p_text
+from uqcli.document import Claim
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import CheckedBatches
 from uqcli.engines.request import PREDICTED, DataRequest
 from uqcli.errors import UsageError
+from uqcli.estimate import Estimate
 from uqcli.jobs.dependent_columns import dependence_caution
-from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.decisions import DecisionTally, Units
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.labelled_part import LabelledPart, labelled_parts
 from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.labelled import source_of
+from uqcli.jobs.labelled import labelled_request, source_of
 from uqcli.jobs.rule_groups import as_decided, own_key, own_levels
 from uqcli.jobs.sampling_weights import with_sampling_weights
 from uqcli.jobs.target_weights import TargetWeights, target_weights_of
@@ -48,9 +48,9 @@ from uqcli.methods.evaluate.design import (
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.evaluate.worth import Amounts, Worth
 from uqcli.methods.shift.target import precision_interval
+from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.reports.evaluate.boundaries import (
     GROUP_HEADER,
-    ClusterNumbers,
     EvaluateParameters,
     EvaluateReport,
     MeasuredBoundary,
@@ -60,6 +60,7 @@ from uqcli.reports.evaluate.boundaries import (
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.reports.evaluate.groups import GroupEvaluation
 from uqcli.reports.evaluate.value import VALUE_ROWS, MeasuredValue
+from uqcli.wording import money, p_text
 
 
 def evaluate(
@@ -163,7 +164,9 @@ def _rows_to_read(
     """Return the key of groups that are measured, and the request for rows."""
     by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
-    data = labelled_request(request, rules).grouped_by(None if by == PREDICTED else request.by)
+    data = labelled_request(request.data, request.columns, rules).grouped_by(
+        None if by == PREDICTED else request.by
+    )
     data = data.clustered_by(request.cluster, days=request.days)
     if request.takes_option:
         data = replace(data, roles=replace(data.roles, adopts=True))

@@ -13,19 +13,19 @@ from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.class_counts import Matrix
 from uqcli.counts import Floats, bin_of
-from uqcli.document import Claim, Estimate, Metrics, in_order, p_text
+from uqcli.document import Claim, Metrics, in_order
 from uqcli.engines.probabilities import label_indices, probabilities, require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
+from uqcli.estimate import Estimate
 from uqcli.jobs.before_after import panel_of_classes, panels
 from uqcli.jobs.clusters import clustered_pairs, keyed_by_cluster
 from uqcli.jobs.compare import AnyPairedCounts, compare, minus
-from uqcli.jobs.evaluate.columns import labelled_request
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import check_bootstrap
-from uqcli.jobs.labelled import group_indices, read_labelled
+from uqcli.jobs.labelled import group_indices, labelled_request, read_labelled
 from uqcli.jobs.sampling_weights import counted_by_weight, with_sampling_weights
 from uqcli.methods.calibrate.histogram import error_p_values
 from uqcli.methods.calibrate.maps.histogram import HistogramMap
@@ -42,6 +42,7 @@ from uqcli.reports.evaluate.calibrators import EvaluateCalibratorReport, Measure
 from uqcli.reports.evaluate.difference import LOSSES_COMPARED, CalibratorDifference
 from uqcli.reports.evaluate.groups import GroupEvaluation
 from uqcli.rows import Rows
+from uqcli.wording import p_text
 
 Probability = Floats | Matrix
 """Probability of the positive label, shape (n,), or of each class, shape (n, C)."""
@@ -90,7 +91,12 @@ def evaluate(
                 require_probabilities(rows.score, source.columns["score"])
             before, found = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
             calibrated = found.probability
-            rule_panels = panels(rows, before, calibrated, artifact.calibration_of_rows, found.leaf)
+            rule_panels = panels(
+                rows,
+                before,
+                calibrated,
+                artifact.calibration_of_rows.rows_by_part(rows.uncertainty, found.leaf),
+            )
         paired_counts = _paired(before, calibrated, rows)
         if isinstance(paired_counts, PairedClassCounts):
             rule_panels = (panel_of_classes(paired_counts),)
@@ -234,11 +240,11 @@ def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> 
             raise UsageError(
                 "a calibrator of classes beside one of a score", remedy="evaluate them one at a time"
             )
-        return [labelled_request(request, [rule]) for rule in rules]
+        return [labelled_request(request.data, request.columns, [rule]) for rule in rules]
     try:
-        return [labelled_request(request, rules)] * len(rules)
+        return [labelled_request(request.data, request.columns, rules)] * len(rules)
     except UsageError:
-        return [labelled_request(request, [rule]) for rule in rules]
+        return [labelled_request(request.data, request.columns, [rule]) for rule in rules]
 
 
 def _difference(

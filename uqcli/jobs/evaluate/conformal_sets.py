@@ -8,16 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from uqcli.artifacts.conformal import ConformalArtifact
-from uqcli.artifacts.saved import Source, roles_of
+from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.confusion import Rate
 from uqcli.counts import Bools, Floats, Ints
-from uqcli.defaults import LABEL
-from uqcli.document import Estimate, interval
 from uqcli.draws import Purpose, generator
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
+from uqcli.estimate import Estimate, interval
 from uqcli.exact_numbers import decimal
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.evaluate.coverage_test import CoverageCounts, judge
@@ -25,6 +24,7 @@ from uqcli.jobs.evaluate.covered_clusters import CoveredClusters
 from uqcli.jobs.evaluate.decisions import DecisionTally, Table, Units
 from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
 from uqcli.jobs.evaluate.request import EvaluateRequest
+from uqcli.jobs.labelled import labelled_request
 from uqcli.methods.evaluate.design import CLEARED, FLAGGED, Design, differ, flags
 from uqcli.methods.proportion import proportion_estimate
 from uqcli.methods.shift.target import coverage_draws, percentiles
@@ -90,7 +90,7 @@ def evaluate(
     """
     _check_listed_columns(request, rules)
     requests = [
-        labelled_sets_request(artifact, request)
+        labelled_request(request.data, request.columns, [artifact])
         .grouped_by(request.by)
         .clustered_by(request.cluster, days=request.days)
         for artifact in rules
@@ -176,26 +176,6 @@ def _difference(measured: Sequence[SetMetrics], joint: Design | None) -> SetDiff
         coverage=joint.difference(flags(0), flags(1)),
         disagreements=joint.rows(differ(flags(0), flags(1))),
         mean_set_size=size,
-    )
-
-
-def labelled_sets_request(artifact: ConformalArtifact, request: EvaluateRequest) -> DataRequest:
-    """Return the data request with the columns of a rule and the label.
-
-    Raises
-    ------
-    UsageError
-        A positive label is given for labels that name classes.
-    """
-    roles = roles_of([artifact], request.columns, labelled=True)
-    roles = replace(roles, label=roles.label or LABEL)
-    binary, positive = not roles.classes, request.data.positive_value
-    if not binary and positive is not None:
-        raise UsageError("--positive with labels that name classes", expected="none")
-    return replace(
-        request.data,
-        roles=roles,
-        positive_value=(positive or artifact.parameters.positive) if binary else None,
     )
 
 

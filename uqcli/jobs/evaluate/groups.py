@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from uqcli import defaults
-from uqcli.document import Estimate, Metrics
+from uqcli.document import Metrics
+from uqcli.estimate import Estimate
 from uqcli.methods.evaluate.groups import BoundedRate
 from uqcli.methods.multiple import holm
 from uqcli.records import dataclass

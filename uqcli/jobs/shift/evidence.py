@@ -10,8 +10,8 @@ import numpy as np
 
 from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, Ints
-from uqcli.document import p_text, printable
 from uqcli.errors import InfeasibleError
+from uqcli.escaping import printable
 from uqcli.methods.linear_scaling import LinearScaling, scaled
 from uqcli.methods.shift.dirichlet import (
     UNSEEN_IN_TARGET,
@@ -32,6 +32,7 @@ from uqcli.methods.shift.weights import (
     solve_weights,
 )
 from uqcli.records import dataclass
+from uqcli.wording import p_text
 
 _MIN_START = 1e-3
 """Lower bound of EM's starting weights in a draw, since EM never leaves 0."""

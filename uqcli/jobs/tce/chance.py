@@ -9,8 +9,9 @@ import numpy as np
 
 from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, ValueCounts
-from uqcli.document import Estimate, MetricValue
+from uqcli.document import MetricValue
 from uqcli.draws import Purpose, generator
+from uqcli.estimate import Estimate
 from uqcli.jobs.tce.measure import errors_of_draws
 from uqcli.jobs.tce.request import MeasureOptions
 from uqcli.methods.losses import LOSSES, Loss, is_bounded, mean_loss

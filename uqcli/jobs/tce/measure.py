@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from uqcli.choices import Binning
@@ -137,12 +137,3 @@ def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, f
         "mcb": brier_parts(brier(counts), rows, positives).miscalibration,
         "ecce": cumulative_error(counts),
     }
-
-
-def mean_metrics(by_class: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    """Return the class means of the metrics; undefined if any class is."""
-    means: dict[str, float | None] = {}
-    for name in by_class[0]:
-        values = [value for metrics in by_class if (value := metrics[name]) is not None]
-        means[name] = sum(values) / len(by_class) if len(values) == len(by_class) else None
-    return means

@@ -27,11 +27,12 @@ from uqcli.jobs.result import Result
 from uqcli.jobs.sampling_weights import counted_by_weight, with_sampling_weights
 from uqcli.jobs.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
 from uqcli.jobs.tce.clusters import ClusteredScores, errors_of_clusters
-from uqcli.jobs.tce.measure import Measured, mean_metrics, measure, test_based_error
+from uqcli.jobs.tce.measure import Measured, measure, test_based_error
 from uqcli.jobs.tce.request import MeasureOptions, TceRequest
 from uqcli.jobs.tce.weighted import by_weight, counting, without_tests
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.tce.band import BAND_METRICS, Band, calibration_band
+from uqcli.methods.tce.calibration_error import mean_metrics
 from uqcli.methods.tce.diagram import diagram
 from uqcli.records import dataclass
 from uqcli.reports.audit import Audit

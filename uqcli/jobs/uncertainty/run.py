@@ -13,7 +13,8 @@ from uqcli.jobs.rows_output import stream
 from uqcli.jobs.uncertainty.request import UncertaintyRequest
 from uqcli.methods.uncertainty.beta import Uncertainties, from_beta
 from uqcli.methods.uncertainty.members import from_members
-from uqcli.reports.apply.report import ApplyReport, ApplySource
+from uqcli.reports.uncertainty.report import UncertaintyReport
+from uqcli.reports.written_rows import WrittenRows
 from uqcli.rows import Rows
 
 _MIN_ALPHA = 1e-100
@@ -26,7 +27,7 @@ _NAMES = {
 }
 
 
-def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
+def run(request: UncertaintyRequest) -> Result[UncertaintyReport, None]:
     """Add score and uncertainties to every row of the inputs.
 
     Raises
@@ -44,13 +45,11 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
     summary = stream(replace(request.data, roles=roles), added, request.output)
     columns = roles.column_by_role() if roles.pattern is None else {"members": roles.pattern}
-    report = ApplyReport(
-        command="uncertainty",
+    report = UncertaintyReport(
         added_from=_column_source(request),
-        source=ApplySource(rows=summary.rows, dropped=summary.dropped, columns=columns),
+        source=WrittenRows(rows=summary.rows, dropped=summary.dropped, columns=columns),
         columns=list(names),
         on_invalid=request.data.on_invalid,
-        selected=None,
         undecided=summary.undecided,
     )
     return Result(report=report, artifact=None)

@@ -13,7 +13,7 @@ import numpy as np
 
 from uqcli.artifacts.watch import SavedPromise, WatchArtifact
 from uqcli.counts import Floats, Ints
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.jobs.watch.promises import Promise
 from uqcli.methods.dependence import Dependence, dependence_path, divisors_since
 from uqcli.methods.watch.change import is_change_alarm, log_change_evidence

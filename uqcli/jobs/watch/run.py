@@ -31,11 +31,8 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import ArtifactError, DataError, GateError, UsageError
 from uqcli.exact_numbers import decimal
 from uqcli.jobs.dependent_columns import dependent_columns
-from uqcli.jobs.evaluate.columns import labelled_request
-from uqcli.jobs.evaluate.conformal_sets import labelled_sets_request
-from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import caution_confidence, check_confidence
-from uqcli.jobs.labelled import refuse_keep
+from uqcli.jobs.labelled import labelled_request, refuse_keep
 from uqcli.jobs.result import Result
 from uqcli.jobs.rule_groups import as_decided
 from uqcli.jobs.watch.counts import ClusterTrials, CountedRows, Counts, count_promises, new_trials
@@ -474,9 +471,9 @@ def _source(state: WatchArtifact, batches: Sequence[SavedBatch], dropped: int) -
 
 def _labelled(rule: Saved, request: WatchRequest) -> DataRequest:
     """Return the request for the columns of the rule and the label."""
-    evaluated = EvaluateRequest(data=request.data, artifacts=(request.artifact,), columns=request.columns)
+    data = labelled_request(request.data, request.columns, [rule])
     if isinstance(rule, ConformalArtifact):
-        return labelled_sets_request(rule, evaluated)
+        return data
     assert isinstance(rule, BoundaryArtifact)  # no other kind promises anything
-    data = as_decided(labelled_request(evaluated, [rule]), rule)
+    data = as_decided(data, rule)
     return replace(data, roles=replace(data.roles, keys=()))

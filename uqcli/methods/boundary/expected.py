@@ -17,7 +17,7 @@ import numpy as np
 
 from uqcli.choices import Algorithm
 from uqcli.counts import Cells, Floats, Ints
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.methods.boundary.algorithms.smooth import best_prefix
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.draws_of_cells import resampled

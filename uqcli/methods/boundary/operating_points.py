@@ -26,7 +26,8 @@ from uqcli.methods.boundary.ranking.smoothing import (
     nested_of_draws,
 )
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
-from uqcli.methods.boundary.target import BinaryWeights
+from uqcli.methods.boundary.target import in_source
+from uqcli.methods.shift.target import BinaryWeights
 from uqcli.records import dataclass
 
 _MAX_CELLS: Final = 20_000
@@ -184,13 +185,13 @@ def _at(
     class_weights: BinaryWeights | None,
 ) -> tuple[PointOnGrid, PointOnGrid | None] | None:
     """Find the rule and the single threshold for a constraint on the target data."""
-    in_source = constraint if class_weights is None else class_weights.in_source(constraint)
+    asked = constraint if class_weights is None else in_source(class_weights, constraint)
     if constraint.rate is Rate.PRECISION:
-        in_source = replace(in_source, margin=margin)
-    rule = rules.at(in_source)
+        asked = replace(asked, margin=margin)
+    rule = rules.at(asked)
     if rule is None:
         return None
-    single = None if singles is None else singles.at(in_source)
+    single = None if singles is None else singles.at(asked)
     return replace(rule, constraint=constraint), single
 
 

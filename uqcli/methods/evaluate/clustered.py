@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from uqcli.class_counts import Matrix
 from uqcli.counts import Bools, Floats, Ints
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.methods.evaluate.paired import SIDES, Ranking, by_side, log_odds_of
 from uqcli.methods.evaluate.paired_classes import losses_of_labels
 from uqcli.methods.losses import CLIP, LOSSES, is_bounded

@@ -20,7 +20,7 @@ import numpy as np
 from uqcli.class_counts import Matrix
 from uqcli.confusion import Confusion, Number, Rate
 from uqcli.counts import Floats, Ints
-from uqcli.document import Estimate, count, rows_of
+from uqcli.estimate import Estimate
 from uqcli.methods.evaluate.difference import (
     Chosen,
     PairedSelections,
@@ -42,6 +42,7 @@ from uqcli.methods.survey import (
 )
 from uqcli.records import dataclass
 from uqcli.sampling_weights import UNITS, WeightSums
+from uqcli.wording import count, rows_of
 
 Decisions = tuple[int, ...]
 """Decision on a row by each rule, as an index of its zone."""

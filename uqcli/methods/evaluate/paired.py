@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, ValueCounts, run_starts
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.methods.losses import LOSSES, is_bounded
 from uqcli.methods.resampling import mean_with_error, resample
 from uqcli.records import dataclass

@@ -9,7 +9,7 @@ import numpy as np
 
 from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.counts import Floats, Ints
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.methods.evaluate.paired import SIDES, by_side, difference_weights, means_with_errors
 from uqcli.methods.losses import CLIP
 from uqcli.methods.resampling import resample

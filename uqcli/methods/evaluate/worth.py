@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from uqcli.counts import Ints
-from uqcli.document import Estimate
+from uqcli.estimate import Estimate
 from uqcli.methods.evaluate.design import Chooses, Key, chosen_keys, differ, every, only
 from uqcli.methods.survey import FEW_CLUSTERS
 from uqcli.methods.value import (

@@ -1,4 +1,4 @@
-"""Intervals of metrics in target data that include the error of estimated class weights."""
+"""Metrics in target data, and their intervals with the error of estimated class weights."""
 
 from __future__ import annotations
 
@@ -6,11 +6,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.counts import Floats, Ints
+from uqcli.records import dataclass
 
 Matrix = NDArray[np.float64]
 
 DRAWS = 2000
 """Minimum number of pairs of drawn weights and drawn rates for an interval."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryWeights:
+    """Class weights of target data for two classes: w = q/p.
+
+    Attributes
+    ----------
+    refuted
+        Why nothing about the target data can be stated with them; empty if nothing is against it.
+    """
+
+    positive: float
+    negative: float
+    refuted: str = ""
+
+    def precision(self, source_precision: float | None) -> float | None:
+        """Convert the precision of a selection in the source data to that in the target data.
+
+        None if there is none, or if the weights are refuted.
+        """
+        if source_precision is None or self.refuted:
+            return None
+        hits, misses = self.positive * source_precision, self.negative * (1 - source_precision)
+        return hits / (hits + misses) if hits + misses else None
 
 
 def precision_interval(

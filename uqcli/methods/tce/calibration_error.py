@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, TypeVar
@@ -25,6 +25,9 @@ T = TypeVar("T")
 TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float], Verdicts]]] = (
     MappingProxyType({CalibrationTest.BINOMIAL: binomial_rejected, CalibrationTest.T: t_rejected})
 )
+
+MANY_REJECTED = 0.2
+"""Share of rejected predictions above which the report gives advice; true probabilities reach 0.15."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,3 +187,12 @@ def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
         [work(slice(part, min(part + VALUES_PER_PART, stop))) for part in range(first, stop, VALUES_PER_PART)]
         for first, stop in itertools.pairwise(start.tolist())
     ]
+
+
+def mean_metrics(by_class: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Return the class means of the metrics; undefined if any class is."""
+    means: dict[str, float | None] = {}
+    for name in by_class[0]:
+        values = [value for metrics in by_class if (value := metrics[name]) is not None]
+        means[name] = sum(values) / len(by_class) if len(values) == len(by_class) else None
+    return means

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.counts import Floats, Ints, ValueCounts
-from uqcli.document import Estimate
 from uqcli.draws import Purpose, digest, generator
+from uqcli.estimate import Estimate
 from uqcli.kernels.interpolation import interpolate
 from uqcli.kernels.pava import isotonic_sums
 from uqcli.records import dataclass

@@ -1,52 +1,23 @@
-"""Report of ``uqcli apply`` and ``uqcli uncertainty``."""
+"""Report of ``uqcli apply``."""
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-import msgspec
+from typing import Any, ClassVar, Final
 
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.saved import Saved
-from uqcli.document import (
-    Document,
-    HeadCard,
-    KeyNumber,
-    Metrics,
-    OneResult,
-    Table,
-    Verdict,
-    count,
-    head_of,
-    percent,
-    rows_of,
-)
+from uqcli.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Verdict, head_of
 from uqcli.records import dataclass
 from uqcli.reports.apply.likeness import Likeness
-
-_MEANINGS: Final = (
-    "the predicted probability of a positive",
-    "entropy of the probability's Beta distribution, nats",
-    "standard deviation of the probability",
-    "entropy of the label, nats: high near 0.5",
-    "how much knowing the probability would reduce that entropy, nats",
-)
-"""Meanings of the columns of ``uqcli uncertainty``, in order; except the score, higher is less certain."""
+from uqcli.reports.written_rows import WrittenRows
+from uqcli.wording import count, percent, rows_of
 
 _TITLES: Final = {
     "boundary": "Decisions for",
     "calibrator": "Calibrated probabilities for",
     "conformal": "Prediction sets for",
 }
-
-
-class ApplySource(msgspec.Struct, frozen=True, kw_only=True):
-    """Inputs: rows written, rows dropped, column names by role."""
-
-    rows: int
-    dropped: int
-    columns: dict[str, str]
 
 
 def metrics_of(
@@ -87,14 +58,12 @@ def metrics_of(
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyReport(OneResult):
-    """Rows written by ``apply`` or another command that adds columns.
+    """Rows written with what a rule adds to them.
 
     Attributes
     ----------
     rule
-        The applied rule; None if the command has none.
-    added_from
-        Source of the added columns if there is no rule.
+        The applied rule.
     taken
         Rows flagged in each group within a capacity; None without one.
     likeness
@@ -103,11 +72,10 @@ class ApplyReport(OneResult):
         Rows with a category that the rule does not know; None if it reads no categories.
     """
 
-    command: str = "apply"
-    rule: Saved | None = None
-    added_from: str = ""
+    command: ClassVar = "apply"
 
-    source: ApplySource
+    rule: Saved
+    source: WrittenRows
     columns: list[str]
     on_invalid: str
     only_selected: bool = False
@@ -146,16 +114,14 @@ class ApplyReport(OneResult):
         }
 
     def _parameters(self) -> dict[str, Any]:
-        kind = None if self.rule is None else self.rule.kind
         given = {"only_selected": self.only_selected, "top": self.top, "per": self.per}
-        always = {"kind": kind, "columns": self.columns, "on_invalid": self.on_invalid}
+        always = {"kind": self.rule.kind, "columns": self.columns, "on_invalid": self.on_invalid}
         return always | {name: value for name, value in given.items() if value}
 
     def document(self) -> Document:
         """Return the readable form."""
         rows = self.source.rows
-        action = "Columns added to" if self.rule is None else _TITLES.get(self.rule.kind, "Columns added to")
-        title = f"{action} {rows_of(rows)}"
+        title = f"{_TITLES.get(self.rule.kind, 'Columns added to')} {rows_of(rows)}"
         if self.selected is not None:
             rate = f" ({100 * self.selected / rows:.2f} %)" if rows else ""
             title = f"{count(self.selected)} of {rows_of(rows)} flagged{rate}"
@@ -165,7 +131,7 @@ class ApplyReport(OneResult):
         cautions = self.warnings
         if self.undecided:
             cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
-        if self.unknown and self.rule is not None and not isinstance(self.rule, CalibratorArtifact):
+        if self.unknown and not isinstance(self.rule, CalibratorArtifact):
             belong = "belongs" if self.unknown == 1 else "belong"
             cautions.append(
                 f"{rows_of(self.unknown)} {belong} to groups that the rule does not know; "
@@ -180,14 +146,6 @@ class ApplyReport(OneResult):
         if self.only_selected:
             added += " Only flagged rows are written."
         added += self._capacity()
-        if self.rule is None:
-            return Document(
-                title=title,
-                tables=[self._meanings()],
-                cautions=cautions,
-                notes=[added, f"Made from {self.added_from}."],
-                next="boundary {rule} --precision 0.9 --compare",
-            )
         return Document(
             title=title,
             tables=[],
@@ -223,7 +181,7 @@ class ApplyReport(OneResult):
         written = self.selected if self.only_selected else rows
         numbers = [KeyNumber(label="rows written", value=count(written or 0))]
         if self.selected is not None and rows:
-            usual = None if self.rule is None or self.taken is not None else self.rule.alert_rate
+            usual = None if self.taken is not None else self.rule.alert_rate
             beside = "" if usual is None else f"{percent(usual)} on the calibration set"
             numbers.append(KeyNumber(label="flagged", value=percent(self.selected / rows), interval=beside))
         if self.reviewed is not None and rows:
@@ -245,8 +203,3 @@ class ApplyReport(OneResult):
             verdict = Verdict(text="unusual rows", tone="bad")
         subject = "{rules} applied to {inputs}; rows written to {output}."
         return HeadCard(title=title, subject=subject, verdict=verdict, numbers=numbers, action=action)
-
-    def _meanings(self) -> Table:
-        """Build the table of the added columns and their meanings."""
-        rows = list(zip(self.columns, _MEANINGS, strict=True))
-        return Table(title="", header=("column", "meaning"), rows=rows, left=2)

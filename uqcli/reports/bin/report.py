@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
-from uqcli.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, count, percent
+from uqcli.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table
 from uqcli.methods.bin.isotonic_error import BinError, errors_by_chance
 from uqcli.records import dataclass
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.positivity import positive_rate_figure
+from uqcli.wording import count, percent
 
 _ERROR_NOTES: Final = (
     "IST is one isotonic fit on the score, MIST one in each uncertainty bin; both are measured on the rows "

@@ -10,10 +10,11 @@ from uqcli.artifacts.certificate import (
     certified_verdict,
     group_certificates_in_words,
 )
-from uqcli.document import Verdict, count, share
+from uqcli.document import Verdict
 from uqcli.methods.boundary.ranking.certificate import NotCertified
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.records import dataclass
+from uqcli.wording import count, share
 
 
 @dataclass(frozen=True, kw_only=True)

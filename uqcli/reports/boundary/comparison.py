@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
-from uqcli.document import Estimate, Metrics, Table, money_change, p_cell, p_text, plain
+from uqcli.document import Metrics, Table, plain
+from uqcli.estimate import Estimate, money_change
 from uqcli.methods.boundary.ranking.permutation import Gain
 from uqcli.records import dataclass
+from uqcli.wording import p_cell, p_text
 
 Verdict = Literal["helps", "no evidence", "hurts"]
 

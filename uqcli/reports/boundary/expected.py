@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from uqcli.document import Estimate, share
+from uqcli.estimate import Estimate
 from uqcli.methods.boundary.expected import Expected
-from uqcli.methods.boundary.target import BinaryWeights
+from uqcli.methods.shift.target import BinaryWeights
+from uqcli.wording import share
 
 
 def expected_metrics(

@@ -18,10 +18,12 @@ from uqcli.artifacts.boundary import (
 from uqcli.artifacts.certificate import SavedCertificate
 from uqcli.choices import GroupBound
 from uqcli.confusion import Confusion
-from uqcli.document import Metrics, Table, count, first_of, in_order, printable, rows_of
+from uqcli.document import Metrics, Table, in_order
 from uqcli.engines.request import PREDICTED
+from uqcli.escaping import printable
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.records import dataclass
+from uqcli.wording import count, first_of, rows_of
 
 _MAX_NAMED: Final = 12
 

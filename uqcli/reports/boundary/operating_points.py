@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.choices import Algorithm
 from uqcli.counts import Cells
-from uqcli.document import (
-    Figure,
-    HoverText,
-    OperatingPoint,
-    OperatingPoints,
-    PointPair,
-    count,
-    percent,
-)
+from uqcli.document import Figure, HoverText, OperatingPoint, OperatingPoints, PointPair
 from uqcli.methods.boundary.constraint import RULES, Constraint, ConstraintKind
 from uqcli.methods.boundary.operating_points import PointOnGrid, operating_points
-from uqcli.methods.boundary.target import BinaryWeights
+from uqcli.methods.shift.target import BinaryWeights
 from uqcli.reports.boundary.expected import expected_metrics
 from uqcli.reports.figures import BLUE, INK, RED, draw_grid_lines
+from uqcli.wording import count, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

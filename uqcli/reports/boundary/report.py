@@ -36,7 +36,6 @@ from uqcli.counts import Cells
 from uqcli.document import (
     Claim,
     Document,
-    Estimate,
     Figure,
     HeadCard,
     Metric,
@@ -46,32 +45,28 @@ from uqcli.document import (
     Table,
     Verdict,
     by_key,
-    count,
     head_of,
-    money,
-    percent,
     plain,
-    printable,
-    rows_of,
-    share,
-    share_in_range,
 )
 from uqcli.engines.request import PREDICTED
+from uqcli.escaping import printable
+from uqcli.estimate import Estimate
 from uqcli.methods.boundary.bins import BinsTried, fewest_of
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.expected import MIN_ALERTS, OPTIMISM_CORRECTED, Expected
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FittedBoundary
-from uqcli.methods.boundary.target import BinaryWeights
 from uqcli.methods.boundary.zones import ReviewLimit
+from uqcli.methods.shift.target import BinaryWeights
 from uqcli.records import dataclass
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.comparison import VERDICTS, OtherDirection, UncertaintyComparison, gains_table
 from uqcli.reports.boundary.expected import expected_cells, expected_metrics
 from uqcli.reports.boundary.groups import GroupRules
 from uqcli.reports.boundary.operating_points import frontier_figure, points_for_page, settings_of
-from uqcli.reports.evaluate.boundaries import ClusterNumbers, few_clusters, unreliable
+from uqcli.reports.dependent_rows import ClusterNumbers, few_clusters, unreliable
 from uqcli.reports.positivity import REVIEW, Drawn, positive_rate_figure
+from uqcli.wording import count, money, percent, rows_of, share, share_in_range
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
 JOINT_TARGET = "The thresholds meet the target together, not in each uncertainty bin."

@@ -7,23 +7,12 @@ from typing import Any
 
 from uqcli.artifacts.boundary import rule, rule_in_short
 from uqcli.defaults import VERSION
-from uqcli.document import (
-    Document,
-    Figure,
-    HeadCard,
-    KeyNumber,
-    Metrics,
-    Table,
-    Verdict,
-    count,
-    in_order,
-    printable,
-    ranges,
-    share,
-)
+from uqcli.document import Document, Figure, HeadCard, KeyNumber, Metrics, Table, Verdict, in_order
+from uqcli.escaping import printable
 from uqcli.records import dataclass
 from uqcli.reports.boundary.expected import expected_cells
 from uqcli.reports.boundary.report import JOINT_TARGET, UNTESTED, BoundaryReport, fit_cells
+from uqcli.wording import count, ranges, share
 
 _KEY_NUMBERS = 3
 """Most numbers at the head of a page."""

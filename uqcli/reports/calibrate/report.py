@@ -12,19 +12,7 @@ import numpy as np
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationMethod
 from uqcli.counts import Floats
-from uqcli.document import (
-    Document,
-    HeadCard,
-    Metrics,
-    OneResult,
-    Table,
-    Verdict,
-    count,
-    head_of,
-    plain,
-    rows_of,
-    share,
-)
+from uqcli.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, head_of, plain
 from uqcli.methods.bin.isotonic_error import BinError
 from uqcli.methods.calibrate.choice import Choice
 from uqcli.records import dataclass
@@ -43,6 +31,7 @@ from uqcli.reports.comparison import (
     value_of,
     verdict,
 )
+from uqcli.wording import count, rows_of, share
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from uqcli.artifacts.conformal import ConformalArtifact
-from uqcli.document import Figure, HoverText, count, printable
+from uqcli.document import Figure, HoverText
+from uqcli.escaping import printable
 from uqcli.reports.figures import BLUE, label_lines, level_colours
+from uqcli.wording import count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -9,10 +9,11 @@ import msgspec
 
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.choices import ConformalMode
-from uqcli.document import Document, HeadCard, KeyNumber, Metric, OneResult, Verdict, count, head_of
+from uqcli.document import Document, HeadCard, KeyNumber, Metric, OneResult, Verdict, head_of
 from uqcli.records import dataclass
 from uqcli.reports.conformal.figure import thresholds_figure
 from uqcli.reports.in_words import CONFORMAL, describe
+from uqcli.wording import count
 
 
 @dataclass(frozen=True, kw_only=True)

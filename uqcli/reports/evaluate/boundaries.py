@@ -9,43 +9,37 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 import msgspec
-import numpy as np
 
 from uqcli.artifacts.boundary import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ReviewKind
 from uqcli.confusion import Confusion, Rate
-from uqcli.counts import Ints
 from uqcli.document import (
     Claim,
     Document,
-    Estimate,
     Figure,
     HeadCard,
     KeyNumber,
     Metrics,
     Table,
     Verdict,
-    count,
-    direction,
     head_of,
-    interval,
     key_cell,
     key_rate,
-    percent,
     plain,
-    rows_of,
-    short_names,
 )
+from uqcli.estimate import Estimate, direction, interval
 from uqcli.methods.evaluate.design import UNKNOWN
-from uqcli.methods.survey import FEW_CLUSTERS, MIN_CLUSTERS
+from uqcli.methods.survey import MIN_CLUSTERS
 from uqcli.records import dataclass
 from uqcli.reports.audit import Audit, with_audit
+from uqcli.reports.dependent_rows import ClusterNumbers, few_clusters, unreliable
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
 from uqcli.reports.evaluate.groups import GroupEvaluation
 from uqcli.reports.evaluate.value import VALUE_ROWS, MeasuredValue, worth_more
 from uqcli.sampling_weights import UNITS
+from uqcli.wording import count, percent, rows_of, short_names
 
 
 class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,24 +57,6 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     def units(self) -> str:
         """What dependent rows are within."""
         return "clusters" if isinstance(self.day, msgspec.UnsetType) else "days"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClusterNumbers:
-    """Clusters of dependent rows: all, and those with flagged and with positive rows."""
-
-    clusters: int
-    clusters_flagged: int
-    clusters_positive: int
-
-    @classmethod
-    def of(cls, counts: Confusion[Ints]) -> ClusterNumbers:
-        """Count the clusters, by the rows of each."""
-        return cls(
-            clusters=len(counts.rows),
-            clusters_flagged=int(np.count_nonzero(counts.selected)),
-            clusters_positive=int(np.count_nonzero(counts.positives)),
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,24 +224,6 @@ def uncorrected_tests(results: Results) -> list[str]:
     if len(results) < 3:
         return []
     return [f"each of {len(results)} rules is tested at its own level; the best looks better than it is."]
-
-
-def few_clusters(subject: str, clusters: int, whose: str, unit: str = "clusters") -> list[str]:
-    """Caution that an interval rests on few clusters, or that too few give none; ``unit`` is their name."""
-    if clusters >= FEW_CLUSTERS:
-        return []
-    having = f"{count(clusters)} {unit} have {whose}"
-    if clusters < MIN_CLUSTERS:
-        return [f"{subject} has no interval: {having}, {MIN_CLUSTERS} needed."]
-    return [f"{subject} has an unreliable interval: {having}, {FEW_CLUSTERS} or more are reliable."]
-
-
-def unreliable(subject: str, rate: Estimate) -> list[str]:
-    """Caution why an interval is unreliable, or why there is none; empty if it is reliable."""
-    if not rate.reason or rate == UNKNOWN:
-        return []
-    state = "no interval" if rate.low is None else "an unreliable interval"
-    return [f"{subject} has {state}: {rate.reason}."]
 
 
 def verdicts(results: Results, sentences: Sequence[str]) -> str:

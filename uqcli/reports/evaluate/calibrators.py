@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
-from uqcli.document import Claim, Document, HeadCard, Metrics, Verdict, count, rows_of
+from uqcli.document import Claim, Document, HeadCard, Metrics, Verdict
 from uqcli.records import dataclass
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
@@ -32,6 +32,7 @@ from uqcli.reports.evaluate.boundaries import (
     uncorrected_tests,
 )
 from uqcli.reports.evaluate.difference import CalibratorDifference
+from uqcli.wording import count, rows_of
 
 WEIGHTED: Final = "Rows count by their sampling weights; there are no tests and no intervals."
 """Note on metrics of rows with sampling weights."""

@@ -12,7 +12,6 @@ from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.document import (
     Claim,
     Document,
-    Estimate,
     Figure,
     HeadCard,
     HoverText,
@@ -23,30 +22,25 @@ from uqcli.document import (
     Table,
     Verdict,
     by_key,
-    count,
-    first_of,
-    interval,
     key_rate,
     metric_rows,
-    p_text,
-    percent,
-    printable,
-    rows_of,
 )
+from uqcli.escaping import printable
+from uqcli.estimate import Estimate, interval
 from uqcli.records import dataclass
+from uqcli.reports.dependent_rows import few_clusters, unreliable
 from uqcli.reports.evaluate.boundaries import (
     OWN_DATA_CAUTION,
     Evaluated,
     apply_command,
-    few_clusters,
     intervals_in_words,
     names_of,
     uncorrected_tests,
-    unreliable,
     verdicts,
 )
 from uqcli.reports.evaluate.difference import HEADER, SetDifference
 from uqcli.reports.figures import BLUE, GREY, INK, RED, panels
+from uqcli.wording import count, first_of, p_text, percent, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.document import Estimate, Metrics, Table, direction, ends_of, p_text
+from uqcli.document import Metrics, Table
+from uqcli.estimate import Estimate, direction, ends_of
 from uqcli.records import dataclass
 from uqcli.reports.comparison import Comparison, comparison_table
 from uqcli.reports.evaluate.value import MeasuredValue
+from uqcli.wording import p_text
 
 HEADER = "difference"
 UNPAIRED: Final = "The two read different columns: their difference is not tested."

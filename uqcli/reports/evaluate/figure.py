@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from uqcli.document import Estimate, Figure, HoverText, interval, printable
+from uqcli.document import Figure, HoverText
+from uqcli.escaping import printable
+from uqcli.estimate import Estimate, interval
 from uqcli.records import dataclass
 from uqcli.reports.figures import BLUE, GREY, RED, label_lines, panels
 

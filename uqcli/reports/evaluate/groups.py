@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from uqcli.document import (
-    Claim,
-    Estimate,
-    Figure,
-    Metrics,
-    Report,
-    Table,
-    count,
-    first_of,
-    p_text,
-    plain,
-    printable,
-)
+from uqcli.document import Claim, Figure, Metrics, Report, Table, plain
+from uqcli.escaping import printable
+from uqcli.estimate import Estimate
 from uqcli.records import dataclass
 from uqcli.reports.audit import Audit
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
+from uqcli.wording import count, first_of, p_text
 
 _MAX_DRAWN: Final = 50
 _MAX_NAMED: Final = 12

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from uqcli.document import Estimate, Metrics, direction, ends_of, money, money_change
+from uqcli.document import Metrics
+from uqcli.estimate import Estimate, direction, ends_of, money_change
 from uqcli.records import dataclass
+from uqcli.wording import money
 
 VALUE_ROWS: Final = ("value", "gain caught")
 """Names of the rows of the table."""

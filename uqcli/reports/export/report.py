@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import VERSION
-from uqcli.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, count, plain, rows_of
+from uqcli.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, plain
 from uqcli.records import dataclass
+from uqcli.wording import count, rows_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,7 +46,7 @@ def to_csv(command: str, by_artifact: Mapping[str, Metrics], *, is_up: bool) -> 
 
 def _metrics(metrics: Mapping[str, Any]) -> Iterator[tuple[str, tuple[float | None, ...]]]:
     """Return each metric by its dotted path: its value, and the ends of its interval."""
-    from uqcli.document import Estimate
+    from uqcli.estimate import Estimate
 
     for name, metric in metrics.items():
         if isinstance(metric, Estimate):

@@ -17,7 +17,8 @@ from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format, RunContext
 
 if TYPE_CHECKING:
-    from uqcli.document import Estimate, Metrics, Report
+    from uqcli.document import Metrics, Report
+    from uqcli.estimate import Estimate
 
 _LABELS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -97,7 +98,7 @@ def _metric_samples(
 def _numbers(
     metric: Estimate | float | None, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
 ) -> Iterator[_Sample]:
-    from uqcli.document import Estimate
+    from uqcli.estimate import Estimate
 
     name, key = re.sub(r"\W", "_", "_".join(path), flags=re.ASCII), ".".join(path)
     if not isinstance(metric, Estimate):

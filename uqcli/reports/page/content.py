@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from uqcli.document import Document, HeadCard, Report, Table, Verdict, short_names
+from uqcli.document import Document, HeadCard, Report, Table, Verdict
 from uqcli.files import is_stdin
 from uqcli.reports.checks import checks_table
 from uqcli.reports.failure import Failure
@@ -14,6 +14,7 @@ from uqcli.reports.figures import can_draw
 from uqcli.reports.format import RunContext
 from uqcli.reports.provenance import Provenance
 from uqcli.running.cautions import cautions, remarks, repeated_doubts, suspicions
+from uqcli.wording import short_names
 
 
 def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:

@@ -6,7 +6,8 @@ import json
 import shlex
 from typing import Any
 
-from uqcli.document import Document, Estimate, OperatingPoint, OperatingPoints
+from uqcli.document import Document, OperatingPoint, OperatingPoints
+from uqcli.estimate import Estimate
 from uqcli.reports.failure import escaped
 
 

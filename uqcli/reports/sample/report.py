@@ -6,20 +6,9 @@ from typing import Any, Final
 
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.saved import Source
-from uqcli.document import (
-    Document,
-    HeadCard,
-    KeyNumber,
-    Metrics,
-    OneResult,
-    Table,
-    count,
-    head_of,
-    percent,
-    rows_of,
-    share,
-)
+from uqcli.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, head_of
 from uqcli.records import dataclass
+from uqcli.wording import count, percent, rows_of, share
 
 KEYS: Final = ("rows", "selected", "labels", "expected", "width", "labels_uniform", "labelled")
 """Names of the metrics."""

@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.document import Estimate, Figure, HoverText, count, percent
+from uqcli.document import Figure, HoverText
+from uqcli.estimate import Estimate
 from uqcli.records import dataclass
 from uqcli.reports.figures import BLUE, INK, label_lines
+from uqcli.wording import count, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -13,26 +13,24 @@ from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
 from uqcli.choices import ShiftEstimator
 from uqcli.document import (
     Document,
-    Estimate,
     HeadCard,
     KeyNumber,
     Metrics,
     MetricValue,
     OneResult,
     Verdict,
-    count,
-    ends_of,
     head_of,
-    p_text,
     plain,
-    printable,
 )
+from uqcli.escaping import printable
+from uqcli.estimate import Estimate, ends_of
 from uqcli.methods.resampling import MIN_CLASS_ROWS
 from uqcli.methods.shift.mixture import MixtureTest
 from uqcli.methods.shift.weights import ClassWeights
 from uqcli.records import dataclass
 from uqcli.reports.in_words import ESTIMATORS, describe
 from uqcli.reports.shift.figure import ClassShare, shares_figure
+from uqcli.wording import count, p_text
 
 _LEVEL = 0.05
 _MAX_CALIBRATION_ERROR = 0.05

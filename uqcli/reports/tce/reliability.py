@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from uqcli.counts import Floats, Ints
-from uqcli.document import Figure, HoverText, p_text, percent, rows_of
+from uqcli.document import Figure, HoverText
 from uqcli.methods.tce.band import Band
 from uqcli.methods.tce.binomial_test import p_values
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
 from uqcli.methods.tce.diagram import Diagram, Histogram
 from uqcli.records import dataclass
 from uqcli.reports.figures import BLUE, GREY, INK, RED, is_narrow, wrap_title
+from uqcli.wording import p_text, percent, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,6 @@ import msgspec
 from uqcli.artifacts.saved import Source
 from uqcli.document import (
     Document,
-    Estimate,
     Figure,
     HeadCard,
     KeyNumber,
@@ -22,26 +21,22 @@ from uqcli.document import (
     OneResult,
     Table,
     Verdict,
-    count,
-    ends_of,
-    first_of,
     head_of,
     key_cell,
     meaning_rows,
-    p_cell,
-    p_text,
     plain,
-    printable,
-    rows_of,
-    share,
 )
+from uqcli.escaping import printable
+from uqcli.estimate import Estimate, ends_of
 from uqcli.methods.tce.calibrated_labels import NullDistribution
+from uqcli.methods.tce.calibration_error import MANY_REJECTED
 from uqcli.records import dataclass
 from uqcli.reports.audit import Audit, with_audit
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.tce.reliability import Panel, reliability_figure
 from uqcli.reports.tce.results import ClassResult, GroupResult
-from uqcli.reports.tce.words import MANY_REJECTED, advice, calibrated_within, detection_limit, in_words
+from uqcli.reports.tce.words import advice, calibrated_within, detection_limit, in_words
+from uqcli.wording import count, first_of, p_cell, p_text, rows_of, share
 
 _MEANINGS: Final = {
     "calibration": {

@@ -8,11 +8,8 @@ import numpy as np
 
 from uqcli.counts import Ints
 from uqcli.document import Metrics
-from uqcli.methods.tce.calibration_error import ScoreBins
+from uqcli.methods.tce.calibration_error import MANY_REJECTED, ScoreBins
 from uqcli.reports.tce.results import ClassResult
-
-MANY_REJECTED = 0.2
-"""Share of rejected predictions above which the report gives advice; true probabilities reach 0.15."""
 
 _NEARLY_ALL = 0.75
 """Share of all rows above which a range of scores is too wide to be useful."""

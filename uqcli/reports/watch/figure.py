@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from uqcli.artifacts.watch import short_name
-from uqcli.document import Figure, HoverText, interval, printable
+from uqcli.document import Figure, HoverText
+from uqcli.escaping import printable
+from uqcli.estimate import interval
 from uqcli.reports.figures import BLUE, GREY, RED, draw_grid_lines
 
 if TYPE_CHECKING:

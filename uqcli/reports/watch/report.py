@@ -12,7 +12,6 @@ from uqcli.artifacts.watch import WatchArtifact, short_name
 from uqcli.document import (
     Claim,
     Document,
-    Estimate,
     Figure,
     HeadCard,
     KeyNumber,
@@ -20,15 +19,14 @@ from uqcli.document import (
     OneResult,
     Table,
     Verdict,
-    count,
     head_of,
-    interval,
     plain,
-    printable,
-    rows_of,
 )
+from uqcli.escaping import printable
+from uqcli.estimate import Estimate, interval
 from uqcli.records import dataclass
 from uqcli.reports.watch.figure import LONGEST_NAME, rates_over_time
+from uqcli.wording import count, rows_of
 
 _MAX_LOG10 = 300.0
 

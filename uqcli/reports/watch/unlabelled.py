@@ -9,7 +9,6 @@ from typing import Any, Final
 from uqcli.artifacts.saved import Source
 from uqcli.document import (
     Document,
-    Estimate,
     HeadCard,
     KeyNumber,
     Metric,
@@ -17,14 +16,12 @@ from uqcli.document import (
     Table,
     Verdict,
     head_of,
-    interval,
-    p_text,
-    percent,
     plain,
-    rows_of,
 )
+from uqcli.estimate import Estimate, interval
 from uqcli.methods.watch.before_labels import BeforeLabels
 from uqcli.records import dataclass
+from uqcli.wording import p_text, percent, rows_of
 
 UNSEEN: Final = "This says what changed, not whether the rule is still right: only labels show the precision."
 

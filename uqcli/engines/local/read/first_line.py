@@ -7,9 +7,9 @@ import io
 from collections.abc import Sequence
 from typing import Final
 
-from uqcli.document import printable
 from uqcli.engines.local.read.delimiter import columns_found, delimiter_name, recognised
 from uqcli.errors import DataError
+from uqcli.escaping import printable
 from uqcli.exact_numbers import is_number
 
 _MAX_LINES: Final = 50

@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.defaults import DECIMAL, ROWS_PER_BATCH
-from uqcli.document import printable
 from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock, csv_record
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.errors import DataError
+from uqcli.escaping import printable
 from uqcli.files import OutputQueue
 from uqcli.records import dataclass
 from uqcli.running.cautions import caution

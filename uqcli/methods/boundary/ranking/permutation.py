@@ -19,8 +19,8 @@ from uqcli.amounts import UNITS
 from uqcli.confusion import Confusion
 from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, Ints, run_starts
 from uqcli.defaults import FOLDS
-from uqcli.document import Estimate
 from uqcli.draws import Purpose, generator
+from uqcli.estimate import Estimate
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.draws_of_cells import digest_of, folds_of
 from uqcli.methods.boundary.ranking.smoothing import Layout, nested_of_draws

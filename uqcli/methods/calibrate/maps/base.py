@@ -168,6 +168,15 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         del uncertainty, leaf
         return None
 
+    def rows_by_part(self, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:
+        """Return the name and the row indices of each part; empty if the map treats all rows alike."""
+        import numpy as np
+
+        parts = self.parts(uncertainty, leaf)
+        if parts is None:
+            return []
+        return [(name, np.flatnonzero(parts.index == index)) for index, name in enumerate(parts.names)]
+
 
 class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
     """Map of the score only."""

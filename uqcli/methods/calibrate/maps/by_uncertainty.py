@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
-from uqcli.document import Table, count, number
+from uqcli.document import Table
 from uqcli.expressions import Expression, Steps
 from uqcli.methods.calibrate.maps.base import BaseRowMap, Calibrated, Count, Parts
 from uqcli.methods.calibrate.maps.contradictions import first, not_ascending
 from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
+from uqcli.wording import count, number
 
 if TYPE_CHECKING:
     from uqcli.counts import Floats, Ints

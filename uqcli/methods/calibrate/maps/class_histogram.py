@@ -9,10 +9,12 @@ import msgspec
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
-from uqcli.document import Table, count, number, printable, share
+from uqcli.document import Table
+from uqcli.escaping import printable
 from uqcli.expressions import Case, Comparison, Constant, Expression, Maximum, Steps, let
 from uqcli.methods.calibrate.maps.base import BaseClassMap, Count
 from uqcli.methods.calibrate.maps.contradictions import first, not_ascending, not_probabilities
+from uqcli.wording import count, number, share
 
 if TYPE_CHECKING:
     from uqcli.class_counts import Matrix

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
-from uqcli.document import Table, number, printable
+from uqcli.document import Table
+from uqcli.escaping import printable
 from uqcli.expressions import Arithmetic, Constant, Expression, Function, clipped, minus, total
 from uqcli.methods.calibrate.maps.base import BaseClassMap
 from uqcli.methods.calibrate.maps.contradictions import finite
+from uqcli.wording import number
 
 if TYPE_CHECKING:
     from uqcli.class_counts import Matrix

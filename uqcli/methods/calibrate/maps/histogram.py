@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
-from uqcli.document import Table, count, number, share
+from uqcli.document import Table
 from uqcli.expressions import Constant, Expression, Steps
 from uqcli.methods.calibrate.maps.base import BaseScoreMap, Count
 from uqcli.methods.calibrate.maps.contradictions import not_ascending, not_probabilities
+from uqcli.wording import count, number, share
 
 if TYPE_CHECKING:
     from uqcli.counts import Floats

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from uqcli.document import Table, count, printable, share
+from uqcli.document import Table
+from uqcli.escaping import printable
 from uqcli.expressions import Column
 from uqcli.methods.calibrate.maps.base import Count
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.score_map import ScoreMap
 from uqcli.methods.calibrate.questions import FeatureColumn
+from uqcli.wording import count, share
 
 if TYPE_CHECKING:
     from uqcli.counts import Floats, Ints

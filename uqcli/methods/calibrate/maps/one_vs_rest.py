@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
-from uqcli.document import Table, printable
+from uqcli.document import Table
+from uqcli.escaping import printable
 from uqcli.expressions import Arithmetic, Case, Comparison, Constant, Expression, let, minus, total
 from uqcli.methods.calibrate.maps.base import BaseClassMap, Interval
 from uqcli.methods.calibrate.maps.contradictions import first

@@ -1,0 +1,156 @@
+"""Format counts, shares, amounts and p-values for readers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import PurePath
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return file names without their folders, unless two would be equal.
+
+    Examples
+    --------
+    >>> short_names(["new/b.json", "c.json"]), short_names(["new/b.json", "old/b.json"])
+    (['b.json', 'c.json'], ['new/b.json', 'old/b.json'])
+    """
+    short = [PurePath(name).name or name for name in names]
+    return short if len(set(short)) == len(names) else list(names)
+
+
+def share_in_range(value: float | None, low: float | None, high: float | None) -> str:
+    """Format a proportion with its range in three decimals, more near 0; without a range if it has none.
+
+    Examples
+    --------
+    >>> share_in_range(0.5, 0.4, 0.6), share_in_range(0.5, None, None), share_in_range(0.0004, 0.0001, 0.001)
+    ('0.500 [0.400, 0.600]', '0.5000', '0.000400 [0.000100, 0.001000]')
+    """
+    if value is None or low is None or high is None:
+        return share(value)
+    digits = 3 if value == 0 or value >= 0.001 else 6
+    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def share(value: float | None) -> str:
+    """Format a proportion with four decimals, "-" if undefined.
+
+    Examples
+    --------
+    >>> share(0.5), share(None)
+    ('0.5000', '-')
+    """
+    return "-" if value is None else f"{value:.4f}"
+
+
+def percent(value: float | None, digits: int | None = None) -> str:
+    """Format a proportion as a percentage for a headline, "-" if undefined.
+
+    Parameters
+    ----------
+    digits
+        Decimals; by default as many as the value needs, more near 0 and 1.
+
+    Examples
+    --------
+    >>> percent(0.1725), percent(0.0456), percent(0.99943), percent(0.000123), percent(None)
+    ('17 %', '4.6 %', '99.94 %', '0.012 %', '-')
+    """
+    if value is None:
+        return "-"
+    return f"{100 * value:.{decimals_of_percent(value) if digits is None else digits}f} %"
+
+
+def decimals_of_percent(value: float) -> int:
+    """Return the decimals of a percentage: two significant digits near 0, one of the rest near 1."""
+    if min(abs(value), abs(1 - value)) < 1e-9 or 0.1 <= value <= 0.985:
+        return 0
+    return (
+        -math.floor(math.log10(100 * (1 - value)))
+        if value > 0.985
+        else 1 - math.floor(math.log10(100 * value))
+    )
+
+
+def first_of(texts: Sequence[str], most: int) -> str:
+    """List the first texts, and the number of the others.
+
+    Examples
+    --------
+    >>> first_of(["a", "b", "c"], 2), first_of(["a"], 2)
+    ('a, b and 1 more', 'a')
+    """
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return f"{', '.join(texts[:most])}{more}"
+
+
+def count(value: int | None) -> str:
+    """Format a count with thousands separators, "-" if there is none."""
+    return "-" if value is None else f"{value:,}"
+
+
+def rows_of(value: int) -> str:
+    """Format a count followed by "row" or "rows".
+
+    Examples
+    --------
+    >>> rows_of(1), rows_of(14653)
+    ('1 row', '14,653 rows')
+    """
+    return f"{count(value)} row{'' if value == 1 else 's'}"
+
+
+def money(value: float | None) -> str:
+    """Format an amount with two decimals.
+
+    Examples
+    --------
+    >>> money(1234.5), money(None)
+    ('1,234.50', '-')
+    """
+    return "-" if value is None else f"{value:,.2f}"
+
+
+def number(value: float) -> str:
+    """Format a score or an edge with 6 significant digits."""
+    return f"{value:.6g}"
+
+
+def ranges(edges: Sequence[float]) -> list[str]:
+    """Describe the ranges between sorted edges.
+
+    Examples
+    --------
+    >>> ranges([0.5, 2]), ranges([])
+    (['below 0.5', '0.5 to below 2', '2 and above'], ['all'])
+    """
+    if not edges:
+        return ["all"]
+    texts = [number(edge) for edge in edges]
+    between = [f"{low} to below {high}" for low, high in pairwise(texts)]
+    return [f"below {texts[0]}", *between, f"{texts[-1]} and above"]
+
+
+def p_text(value: float | None, *, is_least: bool = False) -> str:
+    """Format a p-value with its "p"; digits below 0.0001 carry no information.
+
+    Parameters
+    ----------
+    is_least
+        Whether it is the least one that the number of random draws allows.
+
+    Examples
+    --------
+    >>> p_text(0.0123), p_text(8.76e-43), p_text(None), p_text(0.01, is_least=True)
+    ('p = 0.0123', 'p < 0.0001', 'p undefined', 'p <= 0.01')
+    """
+    if value is None:
+        return "p undefined"
+    return "p < 0.0001" if value < 0.0001 else f"p {'<=' if is_least else '='} {value:.3g}"
+
+
+def p_cell(value: float | None, *, is_least: bool) -> str:
+    """Format a p-value for a table (see ``p_text``)."""
+    return "-" if value is None else f"{'<= ' if is_least else ''}{value:.3g}"
