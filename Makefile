@@ -126,7 +126,7 @@ reference: $(STAMP) ## write the reference pages of the docs from the program
 	$(BIN)/python -m tests.documentation.reference
 
 schemas: $(STAMP) ## write the JSON Schemas of the artifacts
-	$(BIN)/python -c "from uqcli.artifacts.schemas import write_schemas; write_schemas()"
+	$(BIN)/python -c "from uqcli.rules.schemas import write_schemas; write_schemas()"
 
 docs: $(STAMP) ## build the pages of docs/ into build/site; broken links are errors
 	rm -rf build/docs build/site && mkdir -p build

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 import uqcli
-from uqcli.methods.tce.binomial_test import rejected
+from uqcli.estimates.binomial_test import rejected
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

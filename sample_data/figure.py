@@ -13,8 +13,8 @@ import polars as pl
 from matplotlib.figure import Figure as Canvas
 
 import uqcli
-from uqcli.counts import CellRow, Cells, Floats, Ints
-from uqcli.document import Figure, HoverText
+from uqcli.base.counts import CellRow, Cells, Floats, Ints
+from uqcli.reports.document import Figure, HoverText
 from uqcli.reports.figures import to_svg
 from uqcli.reports.positivity import Drawn, draw_map
 

@@ -123,15 +123,15 @@ def _clean_surroundings(monkeypatch, tmp_path):
 
 
 FEW_DRAWS = {
-    "uqcli.methods.boundary.constraint._BOUND_OFFSETS": (Fraction(-1, 20), Fraction(0)),
-    "uqcli.methods.boundary.constraint._BOUND_FACTORS": (Fraction(1),),
-    "uqcli.methods.boundary.expected.DRAWS": 14,
-    "uqcli.methods.boundary.operating_points.DRAWS": 14,
-    "uqcli.methods.boundary.expected._MAX_INFEASIBLE": 3,
-    "uqcli.jobs.boundary.comparison.PERMUTATIONS": 40,
-    "uqcli.methods.boundary.ranking.permutation.RESAMPLES": 20,
-    "uqcli.methods.watch.before_labels.REFITS": 40,
-    "uqcli.defaults.BOOTSTRAP": 20,
+    "uqcli.boundary.search.constraint._BOUND_OFFSETS": (Fraction(-1, 20), Fraction(0)),
+    "uqcli.boundary.search.constraint._BOUND_FACTORS": (Fraction(1),),
+    "uqcli.boundary.expected.DRAWS": 14,
+    "uqcli.boundary.operating_points.DRAWS": 14,
+    "uqcli.boundary.expected._MAX_INFEASIBLE": 3,
+    "uqcli.boundary.compare.PERMUTATIONS": 40,
+    "uqcli.boundary.permutation.RESAMPLES": 20,
+    "uqcli.watch.before_labels.REFITS": 40,
+    "uqcli.base.defaults.BOOTSTRAP": 20,
 }
 """Numbers of resamplings and permutations, and bounds tried, so that command lines of tests are quick."""
 

@@ -1,7 +1,7 @@
 """Designs of rows as tests make them: counts of what two rules flag, and rows with weights."""
 
-from uqcli.methods.evaluate.design import CLEARED, FLAGGED, IndependentRows, WeightedRows
-from uqcli.sampling_weights import UNITS, WeightSums
+from uqcli.base.sampling_weights import UNITS, WeightSums
+from uqcli.estimates.design import CLEARED, FLAGGED, IndependentRows, WeightedRows
 
 
 def independent(lost, kept, gained, neither, confidence):

@@ -7,24 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uqcli.defaults import VERSION
+from uqcli.base.defaults import VERSION
 
 if TYPE_CHECKING:
-    from uqcli.api.bin.counts import Grid, bin_counts
-    from uqcli.api.boundary.boundary import Boundary, find_boundary
-    from uqcli.api.calibrate.calibrator import Calibrator
-    from uqcli.api.conformal.sets import ConformalSets, conformal_sets
+    from uqcli.api.bin import Grid, bin_counts
+    from uqcli.api.boundary import Boundary, find_boundary
+    from uqcli.api.calibrate import Calibrator
+    from uqcli.api.conformal import ConformalSets, conformal_sets
     from uqcli.api.fitted import Evaluation, Fitted
     from uqcli.api.load import load
-    from uqcli.api.shift.weights import ShiftWeights, shift_weights
-    from uqcli.api.tce.calibration_errors import (
-        CalibrationErrors,
-        calibration_error,
-        classwise_calibration_error,
-    )
-    from uqcli.api.uncertainty.uncertainties import uncertainty_of
-    from uqcli.artifacts.schemas import schema_text
-    from uqcli.choices import (
+    from uqcli.api.shift import ShiftWeights, shift_weights
+    from uqcli.api.tce import CalibrationErrors, calibration_error, classwise_calibration_error
+    from uqcli.api.uncertainty import uncertainty_of
+    from uqcli.base.choices import (
         Algorithm,
         Binning,
         BinSizing,
@@ -38,7 +33,7 @@ if TYPE_CHECKING:
         ShiftEstimator,
         SplitCriterion,
     )
-    from uqcli.errors import (
+    from uqcli.base.errors import (
         ArtifactError,
         DataError,
         InfeasibleError,
@@ -46,10 +41,11 @@ if TYPE_CHECKING:
         UqcliError,
         UsageError,
     )
-    from uqcli.jobs.calibrate.fit import CalibrationOptions
-    from uqcli.jobs.tce.request import MeasureOptions
-    from uqcli.methods.calibrate.scale import Scale
-    from uqcli.methods.uncertainty.beta import Uncertainties
+    from uqcli.calibrate.fit import CalibrationOptions
+    from uqcli.calibrate.scale import Scale
+    from uqcli.rules.schemas import schema_text
+    from uqcli.tce.options import MeasureOptions
+    from uqcli.uncertainty.beta import Uncertainties
 
 __version__ = VERSION
 
@@ -97,17 +93,17 @@ __all__ = [
 ]
 
 _NAMES_BY_MODULE = {
-    "api.bin.counts": ("Grid", "bin_counts"),
-    "api.boundary.boundary": ("Boundary", "find_boundary"),
-    "api.calibrate.calibrator": ("Calibrator",),
-    "api.conformal.sets": ("ConformalSets", "conformal_sets"),
+    "api.bin": ("Grid", "bin_counts"),
+    "api.boundary": ("Boundary", "find_boundary"),
+    "api.calibrate": ("Calibrator",),
+    "api.conformal": ("ConformalSets", "conformal_sets"),
     "api.fitted": ("Evaluation", "Fitted"),
     "api.load": ("load",),
-    "api.shift.weights": ("ShiftWeights", "shift_weights"),
-    "api.tce.calibration_errors": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),
-    "api.uncertainty.uncertainties": ("uncertainty_of",),
-    "artifacts.schemas": ("schema_text",),
-    "choices": (
+    "api.shift": ("ShiftWeights", "shift_weights"),
+    "api.tce": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),
+    "api.uncertainty": ("uncertainty_of",),
+    "rules.schemas": ("schema_text",),
+    "base.choices": (
         "Algorithm",
         "Binning",
         "BinSizing",
@@ -121,7 +117,7 @@ _NAMES_BY_MODULE = {
         "ShiftEstimator",
         "SplitCriterion",
     ),
-    "errors": (
+    "base.errors": (
         "ArtifactError",
         "DataError",
         "InfeasibleError",
@@ -129,10 +125,10 @@ _NAMES_BY_MODULE = {
         "UqcliError",
         "UsageError",
     ),
-    "jobs.calibrate.fit": ("CalibrationOptions",),
-    "jobs.tce.request": ("MeasureOptions",),
-    "methods.calibrate.scale": ("Scale",),
-    "methods.uncertainty.beta": ("Uncertainties",),
+    "calibrate.fit": ("CalibrationOptions",),
+    "tce.options": ("MeasureOptions",),
+    "calibrate.scale": ("Scale",),
+    "uncertainty.beta": ("Uncertainties",),
 }
 """Names by defining module; each is imported on first use, so that ``import uqcli`` stays fast."""
 

@@ -8,8 +8,8 @@ import sys
 import warnings
 from typing import NoReturn
 
+from uqcli.base.errors import TERMINATION_SIGNALS
 from uqcli.cli.failed_run import find_reports, write_signal_failure  # here: the signal may arrive mid-import
-from uqcli.errors import TERMINATION_SIGNALS
 
 
 def _end_at_once(signal_number: int, _frame: object) -> NoReturn:
@@ -30,7 +30,7 @@ for _number in TERMINATION_SIGNALS:  # installed before the slow imports
 
 def main() -> NoReturn:
     """Run the program: handle signals, end silently on a closed pipe."""
-    from uqcli.files import open_missing_streams
+    from uqcli.base.files import open_missing_streams
 
     open_missing_streams()
     from uqcli.cli.process.environment import set_environment

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from uqcli.api.boundary.boundary import Boundary, find_boundary
-from uqcli.api.calibrate.calibrator import Calibrator
-from uqcli.errors import DataError, MissingExtraError, UsageError
+from uqcli.api.boundary import Boundary, find_boundary
+from uqcli.api.calibrate import Calibrator
+from uqcli.base.errors import DataError, MissingExtraError, UsageError
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from uqcli.api.decimals import Decimal
-    from uqcli.counts import Bools, Floats, Ints
+    from uqcli.base.counts import Bools, Floats, Ints
 
 ColumnKey = int | str
 """Position of a column of ``X``, or its name if ``X`` is a data frame."""

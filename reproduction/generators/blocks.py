@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from uqcli.draws import ROWS_PER_BLOCK, Purpose, generator
+from uqcli.base.draws import ROWS_PER_BLOCK, Purpose, generator
 
 Columns = dict[str, npt.NDArray[Any]]
 """Columns by name, each of shape (n,)."""

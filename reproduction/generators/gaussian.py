@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from reproduction.generators.blocks import Columns, draw_blocks
-from uqcli.counts import Bools, Floats
-from uqcli.draws import Purpose
+from uqcli.base.counts import Bools, Floats
+from uqcli.base.draws import Purpose
 from uqcli.kernels.logistic import logistic_fit, sigmoid
 
 CENTRE, SCALE = 0.5, 2.0

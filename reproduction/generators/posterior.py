@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from reproduction.generators.blocks import Columns, draw_blocks
-from uqcli.counts import Floats, Ints
-from uqcli.draws import Purpose
-from uqcli.methods.uncertainty.beta import beta_entropy
+from uqcli.base.counts import Floats, Ints
+from uqcli.base.draws import Purpose
+from uqcli.uncertainty.beta import beta_entropy
 
 _QUADRATURE_NODES = 601
 

@@ -11,22 +11,22 @@ from importlib import import_module
 import pytest
 
 import uqcli
-from uqcli.api.uncertainty.uncertainties import uncertainty_of
+from uqcli.api.uncertainty import uncertainty_of
+from uqcli.base.options import Intervals, OptionalResampling, ResamplingOptions
+from uqcli.bin.options import BinRequest
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.calibrate.options import CalibrateRequest, PartOptions
 from uqcli.cli import options as shared
 from uqcli.cli.commands.boundary import ConstraintOptions
 from uqcli.cli.config import COMMANDS
-from uqcli.jobs.bin.request import BinRequest
-from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.jobs.calibrate.request import CalibrateRequest, PartOptions
-from uqcli.jobs.conformal.request import ConformalRequest
-from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.export.request import ExportRequest
-from uqcli.jobs.sample.request import SampleRequest
-from uqcli.jobs.shift.request import ShiftRequest
-from uqcli.jobs.tce.request import TceRequest
-from uqcli.jobs.uncertainty.request import UncertaintyRequest
-from uqcli.jobs.watch.request import WatchRequest
-from uqcli.options import Intervals, OptionalResampling, ResamplingOptions
+from uqcli.conformal.options import ConformalRequest
+from uqcli.evaluate.options import EvaluateRequest
+from uqcli.export.options import ExportRequest
+from uqcli.sample.options import SampleRequest
+from uqcli.shift.options import ShiftRequest
+from uqcli.tce.options import TceRequest
+from uqcli.uncertainty.options import UncertaintyRequest
+from uqcli.watch.options import WatchRequest
 
 COLUMNS = {"self", "score", "label", "uncertainty", "weight", "group", "probability", "proba", "by"}
 """Columns, which are arrays in Python; groups are ``by`` in a fit, and ``group`` in Python."""

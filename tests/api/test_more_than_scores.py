@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import uqcli
-from tests.methods.calibrate.test_classes import draw_rows
+from tests.calibrate.test_classes import draw_rows
 from uqcli.cli.app import run
 
 

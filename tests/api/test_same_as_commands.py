@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import uqcli
-from uqcli.choices import Algorithm, ArtifactKind, Binning, CalibrationMethod
+from uqcli.base.choices import Algorithm, ArtifactKind, Binning, CalibrationMethod
+from uqcli.calibrate.fit import SCORE_FITS
 from uqcli.cli.app import run
 from uqcli.cli.config import COMMANDS
-from uqcli.jobs.calibrate.fit import SCORE_FITS
 from uqcli.reports.formats.json import to_json
 
 ABCD = list("abcd")
@@ -389,7 +389,7 @@ def test_calibration_errors_by_sampling_weight_are_those_of_the_command(given, c
     found = uqcli.calibration_error(*given.labelled, sampling_weight=given.rows["score"])
     payload = json.loads(json.dumps(found.report.payload()))
     assert {**payload, "source": expected["source"], "cautions": expected["cautions"]} == expected
-    with pytest.raises(uqcli.errors.UsageError, match="rows that count alike"):
+    with pytest.raises(uqcli.base.errors.UsageError, match="rows that count alike"):
         _ = found.rejected
 
 

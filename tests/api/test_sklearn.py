@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 import uqcli
-from tests.methods.calibrate.test_classes import draw_rows
+from tests.calibrate.test_classes import draw_rows
 from uqcli.sklearn import BoundaryClassifier, CalibratedScores
 
 NOT_FOR_SCORES = {"check_classifiers_train": "it expects accuracy from features; X holds scores of the class"}

@@ -14,42 +14,28 @@ import pytest
 
 import uqcli
 from tests.cli.conftest import in_one_process
-from uqcli import choices, errors
-from uqcli.artifacts.registry import model_of
-from uqcli.artifacts.saved import Saved
-from uqcli.choices import Algorithm, ArtifactKind, Binning
+from uqcli.base import choices, errors
+from uqcli.base.choices import Algorithm, ArtifactKind, Binning
+from uqcli.boundary.search.constraint import RULES, ConstraintKind
+from uqcli.boundary.search.registry import AlgorithmEntry, entry_of
+from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS
+from uqcli.calibrate.heterogeneous import LEAF_FITS
+from uqcli.calibrate.maps import CalibrationMap, ClassMap
+from uqcli.calibrate.run_classes import CLASS_FITS
+from uqcli.calibrate.tree import LEARNERS
 from uqcli.cli.config import COMMANDS
+from uqcli.conformal.scores import SCORES
+from uqcli.conformal.thresholds import THRESHOLDS
 from uqcli.engines.open import ENGINES
-from uqcli.jobs.calibrate.classes import CLASS_FITS
-from uqcli.jobs.calibrate.fit import ROW_FITS, SCORE_FITS
-from uqcli.methods.bin.registry import BinningRule, rule_of
-from uqcli.methods.boundary.constraint import RULES, ConstraintKind
-from uqcli.methods.boundary.registry import AlgorithmEntry, entry_of
-from uqcli.methods.calibrate.heterogeneous import LEAF_FITS
-from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
-from uqcli.methods.calibrate.tree import LEARNERS
-from uqcli.methods.conformal.scores import SCORES
-from uqcli.methods.conformal.thresholds import THRESHOLDS
-from uqcli.methods.tce.calibration_error import TESTS
+from uqcli.estimates.binning.registry import BinningRule, rule_of
+from uqcli.estimates.calibration_error import TESTS
 from uqcli.reports import in_words
+from uqcli.rules.registry import model_of
+from uqcli.rules.saved import Saved
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-SUBJECTS = {
-    "boundary",
-    "bin",
-    "tce",
-    "calibrate",
-    "conformal",
-    "shift",
-    "evaluate",
-    "apply",
-    "sample",
-    "uncertainty",
-    "watch",
-    "export",
-}
 
 
 def test_every_error_has_its_own_exit_code():
@@ -71,8 +57,8 @@ def modules_of(folder):
 @pytest.mark.parametrize(
     ("choices", "folder", "find", "kind"),
     [
-        (Binning, "methods/bin/rules", rule_of, BinningRule),
-        (Algorithm, "methods/boundary/algorithms", entry_of, AlgorithmEntry),
+        (Binning, "estimates/binning/rules", rule_of, BinningRule),
+        (Algorithm, "boundary/search/algorithms", entry_of, AlgorithmEntry),
     ],
 )
 def test_every_choice_has_a_module_of_its_name(choices, folder, find, kind):
@@ -82,7 +68,6 @@ def test_every_choice_has_a_module_of_its_name(choices, folder, find, kind):
 
 def test_every_kind_of_rule_has_a_module_of_its_name():
     for kind in ArtifactKind:
-        assert kind.name in modules_of("artifacts")
         model = model_of(kind)
         assert issubclass(model, Saved)
         for method in ("contradiction", "adds", "document", "metrics"):
@@ -195,18 +180,9 @@ def test_no_module_imports_click():
             assert not any(name.split(".")[0] == "click" for name in names), path
 
 
-def test_subjects_have_one_name_in_every_layer():
-    for layer in ("jobs", "reports", "methods", "api"):
-        folders = {path.name for path in (PACKAGE / layer).iterdir() if (path / "__init__.py").exists()}
-        missing = {
-            "api": {"evaluate", "watch", "export", "apply", "sample"},  # methods of each rule
-            "reports": {"uncertainty"},  # which reports as apply does
-            "methods": {"apply"},  # each rule does it
-        }.get(layer, set())
-        formats = {"formats", "page"} if layer == "reports" else set()  # for the reports of all subjects
-        # comparisons with a fit, and tests of segments, for several subjects
-        shared = {"audit", "drift"} if layer == "methods" else set()
-        assert folders == SUBJECTS - missing | formats | shared, layer
+def test_every_command_is_a_subject():
+    subjects = {path.parent.name for path in PACKAGE.glob("*/options.py")} - {"base"}
+    assert subjects == set(COMMANDS) - {"schema", "show"}  # which read a single rule, without options
 
 
 def test_no_module_is_a_collection_of_helpers():
@@ -216,7 +192,7 @@ def test_no_module_is_a_collection_of_helpers():
 def test_schemas_in_the_package_are_those_of_the_structs():
     import json
 
-    from uqcli.artifacts.schemas import derived_schema, schema_text
+    from uqcli.rules.schemas import derived_schema, schema_text
 
     for kind in ArtifactKind:
         assert json.loads(schema_text(kind)) == derived_schema(kind), "run make schemas"

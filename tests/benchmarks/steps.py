@@ -11,19 +11,19 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import precision_recall_curve
 
 from uqcli import calibration_error
-from uqcli.choices import Algorithm, ConformalMethod, LeafMethod
-from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Feature, distinct_cells, pool
-from uqcli.defaults import UNCOMPILED_WORK
+from uqcli.base.choices import Algorithm, ConformalMethod, LeafMethod
+from uqcli.base.counts import LOWEST_EDGE, CellRow, Cells, Feature, distinct_cells, pool
+from uqcli.base.defaults import UNCOMPILED_WORK
+from uqcli.base.rows import Rows
+from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.optimum import optimise
+from uqcli.calibrate.heterogeneous import LeafOptions, fit_trees
+from uqcli.calibrate.isotonic import fit_isotonic
+from uqcli.calibrate.scale import Scale
+from uqcli.calibrate.tree import TreeOptions, learn_trees
+from uqcli.conformal.scores import SCORES
+from uqcli.conformal.thresholds import marginal_threshold
 from uqcli.kernels.nonconformity import true_label_scores
-from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
-from uqcli.methods.boundary.optimum import optimise
-from uqcli.methods.calibrate.heterogeneous import LeafOptions, fit_trees
-from uqcli.methods.calibrate.isotonic import fit_isotonic
-from uqcli.methods.calibrate.scale import Scale
-from uqcli.methods.calibrate.tree import TreeOptions, learn_trees
-from uqcli.methods.conformal.scores import SCORES
-from uqcli.methods.conformal.thresholds import marginal_threshold
-from uqcli.rows import Rows
 
 SINGLE_TESTS = 400
 """Rows that scipy tests one by one; the rest is extrapolated."""

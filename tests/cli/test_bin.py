@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tests.oracles import binning as oracle
-from uqcli.choices import Binning
+from uqcli.base.choices import Binning
 
 
 def grid_of(uqcli, *arguments):

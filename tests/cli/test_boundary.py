@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.conftest import sample_frame
 from uqcli import find_boundary
-from uqcli.choices import Algorithm, GridBinning
-from uqcli.errors import InfeasibleError
+from uqcli.base.choices import Algorithm, GridBinning
+from uqcli.base.errors import InfeasibleError
 
 
 def fit(uqcli, path, *options):
@@ -314,8 +314,8 @@ def compared_rows(tmp_path, monkeypatch):
     score, informative, noise = random.random((3, 2000))
     label = random.random(2000) < np.clip(score * (1.3 - informative), 0, 1)
     label[np.argmax(score)] = False  # no single threshold has a precision of 1
-    monkeypatch.setattr("uqcli.jobs.boundary.comparison.PERMUTATIONS", 20)  # the fewest for a level of 5 %
-    monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLES", 50)
+    monkeypatch.setattr("uqcli.boundary.compare.PERMUTATIONS", 20)  # the fewest for a level of 5 %
+    monkeypatch.setattr("uqcli.boundary.permutation.RESAMPLES", 50)
     path = tmp_path / "compared.parquet"
     pl.DataFrame({"score": score, "useful": informative, "noise": noise, "label": label}).write_parquet(path)
     return path

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from tests.oracles import reference as oracle
-from uqcli.artifacts.codec import decode, encode
-from uqcli.errors import DataError
+from uqcli.base.errors import DataError
+from uqcli.rules.codec import decode, encode
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from uqcli.methods.calibrate.scale import Scale
+from uqcli.calibrate.scale import Scale
 
 METHODS = ("platt", "temperature", "beta", "isotonic", "histogram", "mist")
 HETEROGENEOUS = {

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cli.test_calibrate import frame
-from uqcli.jobs.calibrate.fit import ROW_FITS, SCORE_FITS
+from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS
 
 ALL = ("calibrate", "rows.parquet", "--method", "all", "--bootstrap", "0")
 BY_SCORE = set(SCORE_FITS) - {"prior"}

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.methods.calibrate.test_classes import draw_rows
+from tests.calibrate.test_classes import draw_rows
 
 NAMES = ("cat", "dog", "emu")
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import fit
 from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
-from uqcli.methods.survey import proportion_interval, ratio_difference
+from uqcli.estimates.survey import proportion_interval, ratio_difference
 
 
 def draw_customers():

@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import fit, sample_frame
-from uqcli.api.boundary.boundary import find_boundary
-from uqcli.api.calibrate.calibrator import Calibrator
-from uqcli.choices import CalibrationMethod, Partitioner
-from uqcli.defaults import MAX_SEED
-from uqcli.draws import Purpose, uniforms
-from uqcli.errors import DataError, UsageError
-from uqcli.jobs.calibrate.fit import CalibrationOptions
+from uqcli.api.boundary import find_boundary
+from uqcli.api.calibrate import Calibrator
+from uqcli.base.choices import CalibrationMethod, Partitioner
+from uqcli.base.defaults import MAX_SEED
+from uqcli.base.draws import Purpose, uniforms
+from uqcli.base.errors import DataError, UsageError
+from uqcli.calibrate.fit import CalibrationOptions
 
 
 def error_line(outcome, code):
@@ -142,7 +142,7 @@ def seeded(prepared):
 @pytest.mark.usefixtures("seeded")
 @pytest.mark.parametrize("command", SEEDED)
 def test_seeds_range_from_0_to_the_largest(uqcli, command, tmp_path, monkeypatch):
-    monkeypatch.setattr("uqcli.methods.calibrate.tree.FOREST_TREES", 5)
+    monkeypatch.setattr("uqcli.calibrate.tree.FOREST_TREES", 5)
     writes = command not in ("tce", "evaluate")
     output = ("-o", tmp_path / "made.json") if writes else ()
     for seed in (0, 2**32 - 1, 2**32, MAX_SEED):  # scikit-learn's largest, and larger than numpy's integers
@@ -241,8 +241,8 @@ def test_an_arithmetic_error_is_not_reported_as_a_broken_file(
     def faulty(*_, **__):
         raise ValueError("shapes do not agree")
 
-    monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
-    monkeypatch.setattr("uqcli.methods.calibrate.maps.LogisticMap.predict", faulty)
+    monkeypatch.setattr("uqcli.boundary.rule.decide", faulty)
+    monkeypatch.setattr("uqcli.calibrate.maps.LogisticMap.predict", faulty)
     outcome = uqcli("apply", rule_file, data)
     assert "internal error: ValueError: shapes do not agree" in error_line(outcome, 1)
 
@@ -254,7 +254,7 @@ def test_lack_of_memory_exits_three(uqcli, data, artifact, monkeypatch, error):
     def faulty(*_, **__):
         raise error
 
-    monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
+    monkeypatch.setattr("uqcli.boundary.rule.decide", faulty)
     assert "memory" in error_line(uqcli("apply", artifact, data, "-o", "-"), 3)
 
 
@@ -277,7 +277,7 @@ def test_an_unexpected_panic_is_an_internal_error(uqcli, data, artifact, monkeyp
     def faulty(*_, **__):
         raise pl.exceptions.PanicException("index out of bounds")
 
-    monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
+    monkeypatch.setattr("uqcli.boundary.rule.decide", faulty)
     assert "internal error: PanicException" in error_line(uqcli("apply", artifact, data), 1)
 
 

@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 from scipy.special import expit
 
-from uqcli.artifacts.codec import load
-from uqcli.estimate import Estimate
-from uqcli.jobs.watch.promises import promises_of
-from uqcli.methods.boundary.expected import moved
-from uqcli.methods.dependence import unit_sums
-from uqcli.methods.survey import proportion_interval
+from uqcli.boundary.expected import moved
+from uqcli.estimates.dependence import unit_sums
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.survey import proportion_interval
+from uqcli.rules.codec import load
+from uqcli.watch.promises import promises_of
 
 DAYS = 40
 BOUNDARY = ("boundary", "rows.parquet", "--precision", "0.6", "--uncertainty-bins", "1")
@@ -234,7 +234,7 @@ def test_only_customers_that_are_alike_need_a_caution(uqcli, tmp_path):
 
 
 def test_advice_is_about_the_first_rows_of_all_inputs(uqcli, rows, tmp_path, monkeypatch):
-    monkeypatch.setattr("uqcli.jobs.dependent_columns._FIRST_ROWS", len(rows))
+    monkeypatch.setattr("uqcli.boundary.dependent_columns._FIRST_ROWS", len(rows))
     first = advice_of(uqcli, *BOUNDARY)
     noise = rows.with_columns(label=(pl.col("score") > 0.5).cast(pl.Int64))
     pl.concat([rows, noise]).write_csv(tmp_path / "both.csv")

@@ -8,8 +8,8 @@ import pytest
 
 from tests.cli.conftest import fit
 from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
-from uqcli.jobs import allowed
-from uqcli.methods.survey import tail_of_clusters
+from uqcli.estimates import allowed
+from uqcli.estimates.survey import tail_of_clusters
 
 RATES = ("precision", "recall", "fpr", "net_benefit")
 CLUSTERS = ("--cluster", "customer")

@@ -13,13 +13,13 @@ import pytest
 import sqlglot
 
 import uqcli as library
-from uqcli.artifacts.codec import load
-from uqcli.choices import ExportTarget, SqlDialect
+from uqcli.base.choices import ExportTarget, SqlDialect
 from uqcli.engines.request import DataRequest
-from uqcli.jobs.export import check
-from uqcli.jobs.export import run as job
-from uqcli.jobs.export.check import compare
-from uqcli.jobs.export.request import ExportRequest
+from uqcli.export import check
+from uqcli.export import run as job
+from uqcli.export.check import compare
+from uqcli.export.options import ExportRequest
+from uqcli.rules.codec import load
 
 RULES = {
     "smooth": ("boundary", "rows.csv", "--precision", "0.6"),

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import pytest
 
+from uqcli.base.errors import UsageError
+from uqcli.base.exact_numbers import size
+from uqcli.base.options import REQUIRED, filled, flag, names, option
+from uqcli.base.records import dataclass
 from uqcli.cli.option_groups import with_groups
-from uqcli.errors import UsageError
-from uqcli.exact_numbers import size
-from uqcli.options import REQUIRED, filled, flag, names, option
-from uqcli.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ import pytest
 
 from tests.cli.conftest import fit
 from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
-from uqcli.estimate import Estimate
-from uqcli.methods.boundary.expected import moved
-from uqcli.methods.dependence import unit_sums
-from uqcli.methods.survey import proportion_interval
+from uqcli.boundary.expected import moved
+from uqcli.estimates.dependence import unit_sums
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.survey import proportion_interval
 
 FITTED = ["north", "south"]
 

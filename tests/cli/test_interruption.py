@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import PROGRAM
-from uqcli.files import OutputQueue, open_output, write_bytes
-from uqcli.running.interruption import changing, remove_temporaries
+from uqcli.base.files import OutputQueue, open_output, write_bytes
+from uqcli.base.running.interruption import changing, remove_temporaries
 
 EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGXCPU: 152}
 
@@ -167,7 +167,7 @@ def test_signals_around_the_rename_report_the_written_files(signal_number, momen
     code = textwrap.dedent(
         f"""
         import os, signal, sys, time
-        from uqcli import files
+        from uqcli.base import files
         from uqcli.__main__ import main
 
         place = files.Temporary.move_into_place

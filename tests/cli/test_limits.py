@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from uqcli import defaults
-from uqcli.api.boundary.boundary import find_boundary
-from uqcli.errors import UsageError
-from uqcli.exact_numbers import check_size, decimal, size
-from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.jobs.tce.request import MeasureOptions
+from uqcli.api.boundary import find_boundary
+from uqcli.base import defaults
+from uqcli.base.errors import UsageError
+from uqcli.base.exact_numbers import check_size, decimal, size
+from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.tce.options import MeasureOptions
 
 TINY = "1e-99999999"
 CLASSES = ("conformal", "data.parquet", "--mode", "label-conditional")

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from uqcli.base.running import memory as machine
+from uqcli.engines import memory
 from uqcli.engines.local import engine as local
 from uqcli.engines.protocol import Expected
-from uqcli.jobs import memory
-from uqcli.running import memory as machine
 
 ROWS = 3000
 JOBS_THAT_KEEP_ROWS = {

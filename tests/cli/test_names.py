@@ -13,10 +13,10 @@ from junitparser import JUnitXml
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cli.conftest import sample_frame
-from uqcli.document import Claim, Document, Table
-from uqcli.errors import DataError, GateError
-from uqcli.escaping import visible
+from uqcli.base.errors import DataError, GateError
+from uqcli.base.escaping import visible
 from uqcli.reports.checks import Check, CheckResult
+from uqcli.reports.document import Claim, Document, Table
 from uqcli.reports.failure import Failure
 from uqcli.reports.formats import FORMATS
 from uqcli.reports.formats.csv import to_csv

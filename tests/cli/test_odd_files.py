@@ -123,10 +123,10 @@ def test_the_decimal_mark_is_a_point_or_a_comma(uqcli, folder):
     form=st.sampled_from(["{!r}", "{:.3f}", " {:.2e} ", "+{!r}"]),
 )
 def test_a_number_has_one_decimal_mark(value, mark, form):
+    from uqcli.base.errors import DataError
     from uqcli.engines.inputs import InputFrame
     from uqcli.engines.local.check.values import numbers_of
     from uqcli.engines.local.read.source import Batch
-    from uqcli.errors import DataError
 
     text = form.format(abs(value) if form.startswith("+") else value)
     for decimal, other in ((".", ","), (",", ".")):

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cli.cases import CASES
 from tests.documentation.reference import DOCS
-from uqcli.choices import ReportFormat
+from uqcli.base.choices import ReportFormat
 
 JSON_CASES = [case for case in CASES if case.json]
 FORMATS = [ending.removeprefix(".") for ending in ReportFormat]

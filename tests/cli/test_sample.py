@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import fit
 from tests.oracles.sampling import first_by_draw, probabilities
-from uqcli.draws import Purpose, uniforms
+from uqcli.base.draws import Purpose, uniforms
 
 ROWS = 3000
 

@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from uqcli.choices import Binning
+from uqcli.base.choices import Binning
+from uqcli.base.errors import GateError
+from uqcli.bin.grid import GridSpec
+from uqcli.bin.run import bin_rows
 from uqcli.cli.deliver import deliver
 from uqcli.cli.options import ReportOptions
-from uqcli.document import Document
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.errors import GateError
-from uqcli.jobs.bin.run import bin_rows
-from uqcli.jobs.result import Result
-from uqcli.methods.bin.grid import GridSpec
+from uqcli.reports.document import Document
 from uqcli.reports.provenance import Provenance
+from uqcli.rules.result import Result
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
 

@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from uqcli.counts import pool
-from uqcli.jobs.tce.measure import measure
-from uqcli.jobs.tce.request import MeasureOptions
-from uqcli.methods.bin.block_sizes import BlockSizes
-from uqcli.methods.tce.band import calibration_band
+from uqcli.base.counts import pool
+from uqcli.estimates.binning.block_sizes import BlockSizes
+from uqcli.tce.band import calibration_band
+from uqcli.tce.measure import measure
+from uqcli.tce.options import MeasureOptions
 
 
 def test_the_command_equals_the_computation(uqcli, data, frame):

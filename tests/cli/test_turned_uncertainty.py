@@ -10,11 +10,11 @@ import pytest
 
 import uqcli as api
 from tests.cli.conftest import fit
-from uqcli.choices import EngineName
+from uqcli.base.choices import EngineName
+from uqcli.boundary.calibration_set import CalibrationRows
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.jobs.boundary.calibration_set import CalibrationRows
-from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
 
 BOUNDARY = "boundary {} --precision 0.7 --algorithm vw-dpmt --uncertainty-bins 3"
 RULES = {

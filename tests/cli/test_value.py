@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
-from uqcli.methods.value import Moments, total_margin
+from uqcli.estimates.value import Moments, total_margin
 
 
 def rows(seed, size=3000):

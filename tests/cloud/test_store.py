@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.cloud.conftest import file_bytes, frame_of, uncertainty_line
-from uqcli.errors import DataError
+from uqcli.base.errors import DataError
 from uqcli.stores import filesystem, limits, upload
 from uqcli.stores.address import Address
 from uqcli.stores.bucket import StoreTree

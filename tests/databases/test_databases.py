@@ -14,12 +14,22 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.methods.export.reserved_words import WORDS
-from uqcli.artifacts.codec import load
-from uqcli.choices import SqlDialect
-from uqcli.expressions import WHITE_SPACE, AllOf, Case, Column, Comparison, Constant, Formula, Output, TextIn
-from uqcli.jobs.export.check import error_bound, made_rows
-from uqcli.methods.export.sql import to_sql
+from tests.export.reserved_words import WORDS
+from uqcli.base.choices import SqlDialect
+from uqcli.export.check import error_bound, made_rows
+from uqcli.export.sql import to_sql
+from uqcli.rules.codec import load
+from uqcli.rules.expressions import (
+    WHITE_SPACE,
+    AllOf,
+    Case,
+    Column,
+    Comparison,
+    Constant,
+    Formula,
+    Output,
+    TextIn,
+)
 
 ROWS = int(os.environ.get("DATABASE_ROWS", "1000000"))
 INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"))

@@ -5,7 +5,7 @@ import inspect
 import re
 
 import uqcli
-from uqcli.artifacts.saved import Saved
+from uqcli.rules.saved import Saved
 
 HEAD = """# Python API
 

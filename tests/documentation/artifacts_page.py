@@ -2,9 +2,9 @@
 
 import json
 
-from uqcli.artifacts.registry import model_of
-from uqcli.artifacts.schemas import schema_text
-from uqcli.choices import ArtifactKind
+from uqcli.base.choices import ArtifactKind
+from uqcli.rules.registry import model_of
+from uqcli.rules.schemas import schema_text
 
 HEAD = """# Rule files
 

@@ -1,6 +1,6 @@
 """Makes the page on how rows were drawn: what is measured of dependent and of weighted rows."""
 
-from uqcli.jobs.allowed import DESIGNS, NOTES, SUBJECTS, reason
+from uqcli.estimates.allowed import DESIGNS, NOTES, SUBJECTS, reason
 
 HEAD = """# How rows were drawn
 

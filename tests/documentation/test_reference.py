@@ -7,7 +7,7 @@ import pytest
 from tests.documentation.commands_page import commands_page
 from tests.documentation.reference import DOCS, PAGES, path_of
 from tests.documentation.reports_page import keys_of, sample_reports
-from uqcli import errors
+from uqcli.base import errors
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.options import GATES
 

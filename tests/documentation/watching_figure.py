@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 
 from tests.documentation.pages import ROOT
-from uqcli.document import Figure
-from uqcli.methods.dependence import divisors_since
-from uqcli.methods.watch.change import log_change_evidence
+from uqcli.estimates.dependence import divisors_since
+from uqcli.reports.document import Figure
 from uqcli.reports.figures import BLUE, GREY, RED, to_svg
+from uqcli.watch.change import log_change_evidence
 
 BOUND = Fraction(1, 2)
 FALLS_ON, FALL = 270, 0.15

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 
 from tests.conftest import PROFILE
-from uqcli.choices import EngineName
+from uqcli.base.choices import EngineName
 from uqcli.engines.local.count import cached, group, isotonic, pooling, ranges
 from uqcli.engines.open import open_engine
 from uqcli.engines.spark import ranges as spark_ranges

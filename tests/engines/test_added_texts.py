@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.engines.test_tables import write_inputs
-from uqcli.choices import EngineName, OnInvalid
+from uqcli.base.choices import EngineName, OnInvalid
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest
 from uqcli.engines.request import DataRequest, Roles

@@ -11,11 +11,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from tests.engines.conftest import REREAD_PARTS
-from uqcli.choices import EngineName, OnInvalid
+from uqcli.base.choices import EngineName, OnInvalid
+from uqcli.base.errors import DataError
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns, Destination, Partition, StreamRequest
 from uqcli.engines.request import ClassColumns, DataRequest, FeatureRequest, Roles
-from uqcli.errors import DataError
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
 INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)

@@ -25,13 +25,13 @@ from tests.engines.test_partitions import (
     frame,
 )
 from tests.engines.test_tables import EXAMPLES, count_triples, write_inputs
-from uqcli.choices import EngineName, OnInvalid
+from uqcli.base.choices import EngineName, OnInvalid
+from uqcli.base.errors import DataError
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.count import cached
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import ALL_ROWS, Partition
 from uqcli.engines.request import INPUT, PROBA, DataRequest
-from uqcli.errors import DataError
 
 
 def table_of(engine, records, folder, cuts=()):

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engines.test_tables import EXAMPLES, write_inputs
+from uqcli.base.errors import DataError
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.protocol import ALL_ROWS, Partition
 from uqcli.engines.request import INPUT, PROBA, ClassColumns, DataRequest, Roles
-from uqcli.errors import DataError
 
 GROUPS = ("north", "south", "ünter", "a,b", "10", "9")
 DAYS = ("2026-11-02", "2026-10-30", "2025-01-01")

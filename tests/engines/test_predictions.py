@@ -14,12 +14,12 @@ from tests.engines.test_tables import EXAMPLES, count_triples, write_inputs
 from tests.oracles import counting
 from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.oracles.predictions import by_predicted_class, predicted_class, predictions
-from uqcli.choices import OnInvalid
-from uqcli.counts import merge
+from uqcli.base.choices import OnInvalid
+from uqcli.base.counts import merge
+from uqcli.base.errors import DataError
+from uqcli.base.rows import Rows
 from uqcli.engines.protocol import ALL_ROWS, Partition
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, ClassColumns, DataRequest, Roles
-from uqcli.errors import DataError
-from uqcli.rows import Rows
 
 NAMES = (("9", "10", "a,b"), ("no", "yes"), ("ünter", "z", "B", "b", "1.0"))
 """Class orders, of which the first and the last are not the order of texts."""

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from tests.engines.test_tables import write_inputs
-from uqcli.choices import EngineName, OnInvalid
+from uqcli.base.choices import EngineName, OnInvalid
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest
 from uqcli.engines.request import PROBA, DataRequest, Roles

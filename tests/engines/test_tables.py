@@ -19,20 +19,20 @@ from tests.oracles import reference as oracle
 from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.properties.array_table import ArrayTable
 from tests.properties.strategies import as_rows, build_cells, data_sets
-from uqcli.choices import Algorithm, Binning, EngineName, OnInvalid
-from uqcli.counts import merge
+from uqcli.base.choices import Algorithm, Binning, EngineName, OnInvalid
+from uqcli.base.counts import merge
+from uqcli.base.errors import DataError
+from uqcli.bin.grid import GridSpec, cells_from, joined_bins, pool_by
+from uqcli.bin.isotonic_error import isotonic_errors
+from uqcli.bin.run import bin_rows
+from uqcli.bin.table import grid_parts, uncertainty_edges
+from uqcli.boundary.calibration_set import CalibrationRows
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.optimum import optimise
 from uqcli.engines.local.count import cached
 from uqcli.engines.protocol import ALL_ROWS, Partition
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.errors import DataError
-from uqcli.jobs.bin.run import bin_rows
-from uqcli.jobs.boundary.calibration_set import CalibrationRows
-from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.jobs.grids import grid_parts, uncertainty_edges
-from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins, pool_by
-from uqcli.methods.bin.isotonic_error import isotonic_errors
-from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
-from uqcli.methods.boundary.optimum import optimise
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label", weight="weight")
 EXAMPLES = settings(

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from uqcli.errors import TERMINATION_SIGNALS
+from uqcli.base.errors import TERMINATION_SIGNALS
 
 PROGRAM = (sys.executable, "-m", "uqcli")
 _LIBC = ctypes.CDLL(None, use_errno=True)

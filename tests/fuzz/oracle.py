@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from uqcli.artifacts.codec import decode, encode
+from uqcli.rules.codec import decode, encode
 
 
 def rows_of(path: Path) -> int | None:

@@ -30,8 +30,8 @@ from tests.fuzz import mutate
 from tests.fuzz.cases import Seeds, lines_reading, lines_with_artifact, make_seeds
 from tests.fuzz.oracle import rows_of, survives_round_trip
 from tests.fuzz.scenarios import SCENARIOS, Outcome, clean_up, judge_scenario
+from uqcli.base.errors import ArtifactError
 from uqcli.cli.app import run
-from uqcli.errors import ArtifactError
 
 TIMEOUT_SECONDS = 20
 EXIT_CODES = {0, 2, 3, 4, 5, 6, 7}

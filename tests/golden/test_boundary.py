@@ -7,11 +7,11 @@ import pytest
 
 from tests.oracles.boundary import dense_table
 from tests.properties.strategies import build_cells
-from uqcli.choices import Algorithm, Binning
-from uqcli.methods.bin.grid import GridSpec
-from uqcli.methods.boundary.constraint import ConstraintKind, parse_constraint
-from uqcli.methods.boundary.optimum import optimise
-from uqcli.rows import Rows
+from uqcli.base.choices import Algorithm, Binning
+from uqcli.base.rows import Rows
+from uqcli.bin.grid import GridSpec
+from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.optimum import optimise
 
 
 def generated_rows(rows):

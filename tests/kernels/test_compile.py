@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from uqcli.defaults import SMALL_WORK, UNCOMPILED_WORK
+from uqcli.base.defaults import SMALL_WORK, UNCOMPILED_WORK
 from uqcli.kernels import compile as compile_module
 from uqcli.kernels import machine_code
 from uqcli.kernels.cache import cache_directory, kept_code

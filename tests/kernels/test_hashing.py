@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.draws import hashes
+from uqcli.base.draws import hashes
 from uqcli.kernels.hashing import low_hashes, select_low
 
 PAIRS = st.lists(st.tuples(st.floats(), st.floats()), max_size=20)

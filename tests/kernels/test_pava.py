@@ -14,7 +14,7 @@ from scipy.optimize import isotonic_regression
 
 from tests.oracles.boundary import isotonic_values
 from tests.oracles.pava_bc import blocks as bounded
-from uqcli.defaults import SMALL_WORK
+from uqcli.base.defaults import SMALL_WORK
 from uqcli.kernels import pava
 from uqcli.kernels.compile import Kernel
 

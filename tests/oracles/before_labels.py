@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import t
 from sklearn.isotonic import IsotonicRegression
 
-from uqcli.draws import Purpose, digest, generator
+from uqcli.base.draws import Purpose, digest, generator
 
 
 def rates(counts, positives, score, weights):

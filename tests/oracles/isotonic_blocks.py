@@ -1,6 +1,6 @@
 """Oracle of the blocks of isotonic fits of labels to scores, made from all rows at once."""
 
-from uqcli.counts import ValueCounts
+from uqcli.base.counts import ValueCounts
 from uqcli.kernels.pava import isotonic_sums
 
 

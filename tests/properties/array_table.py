@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from tests.oracles.isotonic_blocks import isotonic_counts
-from uqcli.counts import RangeCounts, merge
+from uqcli.base.counts import RangeCounts, merge
+from uqcli.base.rows import Rows
+from uqcli.bin.grid import pool_by
 from uqcli.engines.protocol import ALL_ROWS
-from uqcli.methods.bin.grid import pool_by
-from uqcli.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from uqcli.counts import Feature
-from uqcli.jobs.calibrate.fit import SCORE_FITS
-from uqcli.methods.calibrate.scale import Scale
-from uqcli.rows import Rows
+from uqcli.base.counts import Feature
+from uqcli.base.rows import Rows
+from uqcli.calibrate.fit import SCORE_FITS
+from uqcli.calibrate.scale import Scale
 
 PROBABILITY = Scale()
 

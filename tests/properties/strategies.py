@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from uqcli.choices import Algorithm, Binning
-from uqcli.counts import LOWEST, CellRow, Cells
-from uqcli.methods.bin.grid import cells_from, pool_by, uncertainty_edges_of
-from uqcli.methods.boundary.constraint import Constraint, ConstraintKind
-from uqcli.rows import Rows
+from uqcli.base.choices import Algorithm, Binning
+from uqcli.base.counts import LOWEST, CellRow, Cells
+from uqcli.base.rows import Rows
+from uqcli.bin.grid import cells_from, pool_by, uncertainty_edges_of
+from uqcli.boundary.search.constraint import Constraint, ConstraintKind
 
 PRECISIONS = st.one_of(
     st.sampled_from(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli import blockwise
-from uqcli.blockwise import elementwise, sums_by_part
+from uqcli.base import blockwise
+from uqcli.base.blockwise import elementwise, sums_by_part
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
+from uqcli.base.errors import DataError
 from uqcli.engines.local.read import csv_text
 from uqcli.engines.local.read.csv_text import CsvDialect, read_blocks, read_header
-from uqcli.errors import DataError
 
 ALPHABET = ["a", "7", ".5", "-1e3", " ", "é", "漢", "🎲", ";", "x y", "null", "\u00a0", "\ufeff"]
 IN_QUOTES = [*ALPHABET, ",", "\t", "\n", "\r\n", "\r", '""', "\n\n"]

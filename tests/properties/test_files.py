@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.properties.strategies import data_sets
-from uqcli.choices import Algorithm, GridBinning
+from uqcli.base.choices import Algorithm, GridBinning
 from uqcli.cli.app import run
 
 OPTIONS = st.tuples(

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from tests.properties.test_csv_text import Trickle
+from uqcli.base.errors import DataError
 from uqcli.engines.local.read import json_lines
 from uqcli.engines.local.read.json_lines import read_json_blocks
-from uqcli.errors import DataError
 
 VALUES = [
     0.1,

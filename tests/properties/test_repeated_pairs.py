@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.repeated_rows import RepeatedPairs
+from uqcli.engines.repeated_rows import RepeatedPairs
 
 
 @given(

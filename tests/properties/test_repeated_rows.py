@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from uqcli.jobs.boundary.keyed import copies
-from uqcli.jobs.calibrate.sampled_rows import deal_rows
-from uqcli.repeated_rows import WeightSummary, are_copies
-from uqcli.rows import Rows
+from uqcli.base.rows import Rows
+from uqcli.boundary.keyed_rows import copies
+from uqcli.calibrate.sampled_rows import deal_rows
+from uqcli.engines.repeated_rows import WeightSummary, are_copies
 
 
 def pooled_rows(score, uncertainty, positive, weight=None):
@@ -111,7 +111,7 @@ def test_grouped_counts_give_no_caution(seed, digits, levels, rate):
 
 
 def test_a_sample_is_the_same_in_any_order_of_rows(monkeypatch):
-    monkeypatch.setattr("uqcli.repeated_rows.MAX_SAMPLED", 100)
+    monkeypatch.setattr("uqcli.engines.repeated_rows.MAX_SAMPLED", 100)
     score, uncertainty, label = draw_rows(3, 2000)
     summaries = []
     for seed in range(4):

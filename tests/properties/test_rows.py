@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.counts import Feature
-from uqcli.rows import Rows
+from uqcli.base.counts import Feature
+from uqcli.base.rows import Rows
 
 FIELDS = ("score", "uncertainty", "positive", "class", "weight", "group", "text", "age", "position")
 LEVELS = ("a", "b")

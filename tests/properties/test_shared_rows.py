@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.repeated_rows import SharedRows
-from uqcli.rows import Rows
+from uqcli.base.rows import Rows
+from uqcli.engines.repeated_rows import SharedRows
 
 
 def summary_of(parts):

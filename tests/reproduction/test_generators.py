@@ -5,8 +5,8 @@ import pytest
 
 from reproduction.generators.gaussian import GaussianModel
 from reproduction.generators.posterior import PosteriorModel, expected_curves
-from uqcli.draws import ROWS_PER_BLOCK
-from uqcli.methods.uncertainty.beta import from_beta
+from uqcli.base.draws import ROWS_PER_BLOCK
+from uqcli.uncertainty.beta import from_beta
 
 
 @pytest.mark.parametrize("model", [PosteriorModel(gammas=(0.1, 0.5)), GaussianModel(noise=0.2)])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqcli.counts import Feature
-from uqcli.jobs.audit import Outcomes, audit_rate, audit_scores
+from uqcli.audit.run import Outcomes, audit_rate, audit_scores
+from uqcli.base.counts import Feature
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 

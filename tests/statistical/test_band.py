@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqcli.counts import pool
-from uqcli.methods.proportion import POWER
-from uqcli.methods.tce.band import calibration_band
+from uqcli.base.counts import pool
+from uqcli.estimates.proportion import POWER
+from uqcli.tce.band import calibration_band
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 

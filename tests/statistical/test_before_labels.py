@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from uqcli import shift_weights
-from uqcli.counts import pool
-from uqcli.methods.calibrate.few_scores import on_few_scores
-from uqcli.methods.watch.before_labels import expected_before_labels
+from uqcli.base.counts import pool
+from uqcli.calibrate.few_scores import on_few_scores
+from uqcli.watch.before_labels import expected_before_labels
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 CONFIDENCE = 0.95

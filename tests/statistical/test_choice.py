@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from uqcli.api.columns import Labelled, class_rows
-from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.jobs.calibrate.request import CalibrateRequest
-from uqcli.jobs.calibrate.run import run
-from uqcli.options import OptionalResampling
+from uqcli.base.options import OptionalResampling
+from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.calibrate.options import CalibrateRequest
+from uqcli.calibrate.run import run
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "40"))
 

@@ -9,30 +9,30 @@ import pytest
 from scipy.special import ndtr
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
-from uqcli.choices import CalibrationMethod
-from uqcli.counts import pool
-from uqcli.draws import text_keys
+from uqcli.base.choices import CalibrationMethod
+from uqcli.base.counts import pool
+from uqcli.base.draws import text_keys
+from uqcli.base.options import ResamplingOptions
+from uqcli.base.rows import Rows
+from uqcli.boundary.certify import certified
+from uqcli.boundary.compare import compare_uncertainties
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.search.constraint import constraint_from
+from uqcli.calibrate.fit import CalibrationOptions, cross_validated
+from uqcli.comparison.run import compare
+from uqcli.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.jobs.boundary.certified import certified
-from uqcli.jobs.boundary.comparison import compare_uncertainties
-from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated
-from uqcli.jobs.clusters import clustered_pairs
-from uqcli.jobs.compare import compare
-from uqcli.jobs.tce.chance import chance_of_scores
-from uqcli.jobs.tce.clusters import ClusteredScores, errors_of_clusters
-from uqcli.jobs.tce.measure import measure
-from uqcli.jobs.tce.request import MeasureOptions
-from uqcli.methods.boundary.constraint import constraint_from
-from uqcli.methods.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
-from uqcli.methods.dependence import dependence_path
-from uqcli.methods.evaluate.clustered import ClusteredPairs
-from uqcli.methods.evaluate.paired import PairedCounts
-from uqcli.methods.proportion import clopper_pearson
-from uqcli.methods.survey import proportion_interval, ratio_difference
-from uqcli.methods.watch.evidence import log_e_values
-from uqcli.options import ResamplingOptions
-from uqcli.rows import Rows
+from uqcli.estimates.cluster_pairs import clustered_pairs
+from uqcli.estimates.clustered import ClusteredPairs
+from uqcli.estimates.dependence import dependence_path
+from uqcli.estimates.paired import PairedCounts
+from uqcli.estimates.proportion import clopper_pearson
+from uqcli.estimates.survey import proportion_interval, ratio_difference
+from uqcli.tce.chance import chance_of_scores
+from uqcli.tce.clusters import ClusteredScores, errors_of_clusters
+from uqcli.tce.measure import measure
+from uqcli.tce.options import MeasureOptions
+from uqcli.watch.evidence import log_e_values
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
 SIZES = [10, "1-30"]

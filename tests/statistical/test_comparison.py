@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import uqcli
-from uqcli.amounts import units
-from uqcli.choices import Binning
-from uqcli.counts import bin_of
-from uqcli.defaults import FOLDS
-from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
-from uqcli.methods.boundary.constraint import constraint_from
-from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid, Curve, gain, gain_of
-from uqcli.rows import Rows
+from uqcli.base.amounts import units
+from uqcli.base.choices import Binning
+from uqcli.base.counts import bin_of
+from uqcli.base.defaults import FOLDS
+from uqcli.base.rows import Rows
+from uqcli.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
+from uqcli.boundary.permutation import CrossValidatedGrid, Curve, gain, gain_of
+from uqcli.boundary.search.constraint import constraint_from
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "12"))
 TRUE_ROWS = 40_000

@@ -8,11 +8,11 @@ import pytest
 from scipy.special import expit
 
 from tests.statistical.test_clusters import lowest
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.run import run
+from uqcli.boundary.search.constraint import constraint_from
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.jobs.boundary.run import run
-from uqcli.methods.boundary.constraint import constraint_from
-from uqcli.methods.dependence import unit_sums
+from uqcli.estimates.dependence import unit_sums
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
 ROLES = Roles(numbers={"score": "score"}, label="label")

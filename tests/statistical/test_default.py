@@ -15,8 +15,8 @@ from tests.statistical.populations import (
     sigmoid,
     uniform_square,
 )
-from uqcli.artifacts.boundary import EXPECTED_RANGE
-from uqcli.methods.proportion import proportion_estimate
+from uqcli.boundary.rule import EXPECTED_RANGE
+from uqcli.estimates.proportion import proportion_estimate
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "8"))
 SIZES = (500, 2000)

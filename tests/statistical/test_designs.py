@@ -11,18 +11,18 @@ from scipy.special import ndtr
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals
 from tests.statistical.test_clusters import successes
-from uqcli.choices import OnInvalid
-from uqcli.confusion import Rate
-from uqcli.counts import Feature
+from uqcli.audit.run import Outcomes, audit_rate
+from uqcli.base.choices import OnInvalid
+from uqcli.base.counts import Feature
+from uqcli.base.rows import Rows
+from uqcli.base.sampling_weights import WeightSums, units
+from uqcli.boundary.search.constraint import constraint_from
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.jobs.audit import Outcomes, audit_rate
-from uqcli.jobs.evaluate.decisions import DecisionTally, Units
-from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
-from uqcli.jobs.evaluate.labelled_part import labelled_parts
-from uqcli.methods.boundary.constraint import constraint_from
-from uqcli.methods.evaluate.design import CLEARED, FLAGGED, WeightedRows, flags
-from uqcli.rows import Rows
-from uqcli.sampling_weights import WeightSums, units
+from uqcli.estimates.confusion import Rate
+from uqcli.estimates.design import CLEARED, FLAGGED, WeightedRows, flags
+from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.groups import GroupResult, group_evaluation
+from uqcli.evaluate.labelled_part import labelled_parts
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 COVERED = 0.93

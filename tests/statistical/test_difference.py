@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from tests.designs import independent
-from uqcli.jobs.evaluate.calibrators import resampled_losses
-from uqcli.methods.evaluate.design import flags
-from uqcli.methods.evaluate.paired import PairedCounts
-from uqcli.options import ResamplingOptions
+from uqcli.base.options import ResamplingOptions
+from uqcli.estimates.design import flags
+from uqcli.estimates.paired import PairedCounts
+from uqcli.evaluate.calibrators import resampled_losses
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 

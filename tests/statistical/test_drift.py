@@ -9,10 +9,10 @@ from scipy import stats
 
 import uqcli
 from tests.statistical.populations import POPULATIONS
-from uqcli.methods.drift.homogeneity import homogeneity
-from uqcli.methods.drift.prediction import flagged_interval
-from uqcli.methods.drift.stability import population_stability
-from uqcli.methods.shift.mixture import UnitCounts, same_shares
+from uqcli.estimates.flagged_rows import flagged_interval
+from uqcli.shift.mixture import UnitCounts, same_shares
+from uqcli.watch.homogeneity import homogeneity
+from uqcli.watch.stability import population_stability
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from uqcli.estimate import Estimate
-from uqcli.jobs.evaluate.groups import GroupResult, group_evaluation
-from uqcli.methods.evaluate.groups import BoundedRate
+from uqcli.estimates.bounded_rates import BoundedRate
+from uqcli.estimates.estimate import Estimate
+from uqcli.evaluate.groups import GroupResult, group_evaluation
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60")) * 10
 LEVEL = 0.05

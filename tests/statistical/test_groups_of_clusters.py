@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 
 from tests.statistical.clustered import cluster_of_rows, labels, uniforms
-from uqcli.choices import GroupBound
+from uqcli.base.choices import GroupBound
+from uqcli.boundary.groups import find_by_group
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.search.constraint import constraint_from
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.jobs.boundary.groups import find_by_group
-from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.methods.boundary.constraint import constraint_from
-from uqcli.methods.dependence import dependence_path
-from uqcli.methods.watch.evidence import log_e_values
+from uqcli.estimates.dependence import dependence_path
+from uqcli.watch.evidence import log_e_values
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
 POWERS = np.array([1.0, 1.5, 2.0])

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior
-from uqcli.choices import ConformalMethod, ConformalMode
-from uqcli.counts import ValueCounts
-from uqcli.methods.calibrate.histogram import error_p_values, fit_histogram
-from uqcli.methods.conformal.coverage_test import coverage_p_value, effective_rows
-from uqcli.methods.conformal.scores import SCORES
-from uqcli.methods.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
+from uqcli.base.choices import ConformalMethod, ConformalMode
+from uqcli.base.counts import ValueCounts
+from uqcli.calibrate.histogram import error_p_values, fit_histogram
+from uqcli.conformal.coverage_test import coverage_p_value, effective_rows
+from uqcli.conformal.scores import SCORES
+from uqcli.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 ALPHA, LEVEL = Fraction(1, 10), 0.05

@@ -5,10 +5,10 @@ import os
 import numpy as np
 import pytest
 
-from uqcli.class_counts import ClassCounts
-from uqcli.counts import bin_of, pool
-from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.methods.calibrate.histogram import fit_class_histogram, fit_histogram
+from uqcli.base.class_counts import ClassCounts
+from uqcli.base.counts import bin_of, pool
+from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.calibrate.histogram import fit_class_histogram, fit_histogram
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 POPULATION = 200_000

@@ -5,20 +5,20 @@ import pytest
 from scipy import stats
 
 from tests.statistical.test_shift import evidence_of, sampled_rows
-from uqcli.counts import pool
-from uqcli.draws import Purpose, generator
-from uqcli.errors import InfeasibleError
-from uqcli.jobs.compare import compare
-from uqcli.jobs.shift.evidence import PredictedClasses
-from uqcli.jobs.shift.run import intervals_of_weights
-from uqcli.jobs.tce.chance import chance_of_scores, intervals_of_scores
-from uqcli.jobs.tce.measure import measure
-from uqcli.jobs.tce.request import MeasureOptions
-from uqcli.methods.evaluate.paired import PairedCounts
-from uqcli.methods.evaluate.paired_classes import PairedClassCounts
-from uqcli.methods.resampling import resample, resample_counts, tail_of
-from uqcli.methods.shift.target import coverage_draws, percentiles, precision_interval
-from uqcli.options import ResamplingOptions
+from uqcli.base.counts import pool
+from uqcli.base.draws import Purpose, generator
+from uqcli.base.errors import InfeasibleError
+from uqcli.base.options import ResamplingOptions
+from uqcli.comparison.run import compare
+from uqcli.estimates.paired import PairedCounts
+from uqcli.estimates.paired_classes import PairedClassCounts
+from uqcli.estimates.resampling import resample, resample_counts, tail_of
+from uqcli.shift.evidence import PredictedClasses
+from uqcli.shift.run import intervals_of_weights
+from uqcli.shift.target import coverage_draws, percentiles, precision_interval
+from uqcli.tce.chance import chance_of_scores, intervals_of_scores
+from uqcli.tce.measure import measure
+from uqcli.tce.options import MeasureOptions
 
 RUNS = 100
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from tests.designs import independent
-from uqcli.methods.evaluate.design import flags
+from uqcli.estimates.design import flags
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 ODDS = [Fraction(1, 19), Fraction(1, 2), Fraction(7, 3), Fraction(19)]

@@ -12,15 +12,15 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 import uqcli
-from uqcli.choices import OnInvalid
-from uqcli.counts import bin_of
+from uqcli.base.choices import OnInvalid
+from uqcli.base.counts import bin_of
+from uqcli.base.rows import Rows
+from uqcli.base.sampling_weights import inverse
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.jobs.evaluate.decisions import DecisionTally, Units
-from uqcli.jobs.evaluate.labelled_part import labelled_parts
-from uqcli.methods.evaluate.design import flags
-from uqcli.methods.sample.sampling import RateCounter, labels_for, recall_design, steps
-from uqcli.rows import Rows
-from uqcli.sampling_weights import inverse
+from uqcli.estimates.design import flags
+from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.labelled_part import labelled_parts
+from uqcli.sample.sampling import RateCounter, labels_for, recall_design, steps
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
 LEAST = 0.93 - 3 * np.sqrt(0.93 * 0.07 / REPETITIONS)

@@ -7,16 +7,16 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from uqcli.choices import ShiftEstimator
-from uqcli.class_counts import ClassCounts
-from uqcli.draws import Purpose, generator
+from uqcli.base.choices import ShiftEstimator
+from uqcli.base.class_counts import ClassCounts
+from uqcli.base.draws import Purpose, generator
+from uqcli.base.errors import InfeasibleError
+from uqcli.base.options import OptionalResampling
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
-from uqcli.errors import InfeasibleError
-from uqcli.jobs.shift.evidence import Likelihood, MeanProbabilities, PredictedClasses
-from uqcli.jobs.shift.request import ShiftRequest
-from uqcli.jobs.shift.run import intervals_of_priors, intervals_of_weights, run
-from uqcli.methods.shift.weights import no_shift_p_value
-from uqcli.options import OptionalResampling
+from uqcli.shift.evidence import Likelihood, MeanProbabilities, PredictedClasses
+from uqcli.shift.options import ShiftRequest
+from uqcli.shift.run import intervals_of_priors, intervals_of_weights, run
+from uqcli.shift.weights import no_shift_p_value
 
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 

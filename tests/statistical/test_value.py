@@ -5,12 +5,12 @@ import os
 import numpy as np
 import pytest
 
-from uqcli.amounts import units
-from uqcli.jobs.evaluate.decisions import DecisionTally, Units
-from uqcli.methods.boundary.constraint import constraint_from
-from uqcli.methods.evaluate.design import CLEARED, FLAGGED, flags
-from uqcli.methods.value import Moments, has_heavy_tail
-from uqcli.rows import Rows
+from uqcli.base.amounts import units
+from uqcli.base.rows import Rows
+from uqcli.boundary.search.constraint import constraint_from
+from uqcli.estimates.design import CLEARED, FLAGGED, flags
+from uqcli.estimates.value import Moments, has_heavy_tail
+from uqcli.evaluate.decisions import DecisionTally, Units
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 MONEY = constraint_from(gain="gain", cost="15")

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
-from uqcli.counts import bin_of
+from uqcli.base.counts import bin_of
+from uqcli.boundary.calibration_set import CalibrationRows
+from uqcli.boundary.clustered_rows import ClusteredGrid
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.search.constraint import constraint_from
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.jobs.boundary.calibration_set import CalibrationRows
-from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.methods.boundary.clustered_rows import ClusteredGrid
-from uqcli.methods.boundary.constraint import constraint_from
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
 MONEY = constraint_from(gain="gain", cost="15")

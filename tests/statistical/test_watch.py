@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from uqcli.methods.conformal.coverage_test import rank_of
-from uqcli.methods.watch.change import change_evidence_path
-from uqcli.methods.watch.confidence import rate_intervals
-from uqcli.methods.watch.conformal import coverage_bound
-from uqcli.methods.watch.evidence import is_alarm, log_e_values
+from uqcli.conformal.coverage_test import rank_of
+from uqcli.watch.change import change_evidence_path
+from uqcli.watch.confidence import rate_intervals
+from uqcli.watch.conformal import coverage_bound
+from uqcli.watch.evidence import is_alarm, log_e_values
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 STREAMS = 10 * REPETITIONS

@@ -9,8 +9,8 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import beta
 
-from uqcli.methods.dependence import dependence_path, divisors_since, unit_sums
-from uqcli.methods.watch.evidence import log_e_values
+from uqcli.estimates.dependence import dependence_path, divisors_since, unit_sums
+from uqcli.watch.evidence import log_e_values
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 STREAMS = 5 * REPETITIONS

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from uqcli.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError
 from uqcli.stores import state
 from uqcli.stores.output import write_bytes
 from uqcli.stores.state import locked

@@ -10,10 +10,10 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
+from uqcli.base.defaults import LABEL, SCORE, UNCERTAINTY
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.records import dataclass
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
-from uqcli.errors import DataError, UsageError
-from uqcli.records import dataclass
 
 Column: TypeAlias = Any
 """One value per row: a sequence, an array, or a column of polars, pandas, pyarrow or another library."""

@@ -6,7 +6,7 @@ import decimal
 from fractions import Fraction
 from typing import Final
 
-from uqcli.errors import UsageError
+from uqcli.base.errors import UsageError
 
 Decimal = str | int | float | Fraction
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from uqcli.document import Report
-from uqcli.errors import UsageError
+from uqcli.base.errors import UsageError
+from uqcli.reports.document import Report
 from uqcli.reports.figures import rendered
 from uqcli.stores.output import write_bytes
 

@@ -26,30 +26,30 @@ from uqcli.api.columns import (
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.figures import save_figure
 from uqcli.api.options import choice
-from uqcli.artifacts.codec import encode, load_kind
-from uqcli.artifacts.columns import ColumnOverrides, NewColumns
-from uqcli.artifacts.saved import Saved
-from uqcli.choices import ExportTarget, SqlDialect
-from uqcli.defaults import LABEL
-from uqcli.document import Metrics, Report
+from uqcli.audit.report import Segment
+from uqcli.base.choices import ExportTarget, SqlDialect
+from uqcli.base.defaults import LABEL
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.records import dataclass
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
-from uqcli.errors import DataError, UsageError
-from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.jobs.evaluate.run import run
-from uqcli.jobs.export.request import ExportRequest
-from uqcli.jobs.export.run import run as export
-from uqcli.jobs.watch.request import WatchRequest
-from uqcli.jobs.watch.run import run as watch
-from uqcli.records import dataclass
-from uqcli.reports.audit import Segment
-from uqcli.reports.evaluate.groups import EvaluatedGroup, ReportByGroup
+from uqcli.evaluate.groups_report import EvaluatedGroup, ReportByGroup
+from uqcli.evaluate.options import EvaluateRequest
+from uqcli.evaluate.run import run
+from uqcli.export.options import ExportRequest
+from uqcli.export.run import run as export
+from uqcli.reports.document import Metrics, Report
 from uqcli.reports.formats.markdown import to_markdown
-from uqcli.reports.show import ShowReport
-from uqcli.reports.watch.report import WatchReport
-from uqcli.reports.watch.unlabelled import UnlabelledReport
+from uqcli.rules.codec import encode, load_kind
+from uqcli.rules.columns import ColumnOverrides, NewColumns
+from uqcli.rules.saved import Saved
+from uqcli.show.report import ShowReport
 from uqcli.stores.output import write_bytes
 from uqcli.stores.state import locked
+from uqcli.watch.options import WatchRequest
+from uqcli.watch.report import WatchReport
+from uqcli.watch.run import run as watch
+from uqcli.watch.unlabelled_report import UnlabelledReport
 
 ModelT = TypeVar("ModelT", bound=Saved)
 

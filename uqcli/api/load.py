@@ -6,15 +6,15 @@ from importlib import import_module
 from typing import Any, Final
 
 from uqcli.api.fitted import Fitted
-from uqcli.artifacts.codec import load_unedited
-from uqcli.choices import ArtifactKind
+from uqcli.base.choices import ArtifactKind
+from uqcli.rules.codec import load_unedited
 
 _CLASSES: Final = {
-    ArtifactKind.GRID: ("bin.counts", "Grid"),
-    ArtifactKind.BOUNDARY: ("boundary.boundary", "Boundary"),
-    ArtifactKind.CALIBRATOR: ("calibrate.calibrator", "Calibrator"),
-    ArtifactKind.CONFORMAL: ("conformal.sets", "ConformalSets"),
-    ArtifactKind.SHIFT: ("shift.weights", "ShiftWeights"),
+    ArtifactKind.GRID: ("bin", "Grid"),
+    ArtifactKind.BOUNDARY: ("boundary", "Boundary"),
+    ArtifactKind.CALIBRATOR: ("calibrate", "Calibrator"),
+    ArtifactKind.CONFORMAL: ("conformal", "ConformalSets"),
+    ArtifactKind.SHIFT: ("shift", "ShiftWeights"),
 }
 """Module and class by kind of rule file."""
 

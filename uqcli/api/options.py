@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, TypeVar, get_type_hints
 
-from uqcli.errors import UsageError
+from uqcli.base.errors import UsageError
 
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 OptionsT = TypeVar("OptionsT")

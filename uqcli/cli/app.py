@@ -15,6 +15,12 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
+from uqcli.base.defaults import VERSION
+from uqcli.base.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
+from uqcli.base.running.cautions import cautions
+from uqcli.base.running.cautions import clear as clear_remarks
+from uqcli.base.running.interruption import changing
+from uqcli.base.running.rows_read import clear as clear_rows
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.examples import QUESTIONS, with_examples
 from uqcli.cli.failed_run import find_reports, write_failure
@@ -25,12 +31,6 @@ from uqcli.cli.process.resources import check_limits
 from uqcli.cli.process.signals import mark_ended
 from uqcli.cli.suggestions import meant_choice, meant_command, meant_option
 from uqcli.cli.values import with_fast_conversion
-from uqcli.defaults import VERSION
-from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
-from uqcli.running.cautions import cautions
-from uqcli.running.cautions import clear as clear_remarks
-from uqcli.running.interruption import changing
-from uqcli.running.rows_read import clear as clear_rows
 from uqcli.stores.view import one_view
 
 _HELP_OPTIONS: Final = frozenset({"--help", "-h", "--version", "--show-completion", "--install-completion"})

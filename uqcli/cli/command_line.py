@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, Final
 
-from uqcli.records import dataclass
+from uqcli.base.records import dataclass
 from uqcli.stores.address import safe_address
 
 _OMITTED: Final = frozenset(

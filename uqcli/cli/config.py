@@ -23,8 +23,8 @@ from typing import Any, Final
 
 import typer
 
-from uqcli.errors import DataError, UsageError
-from uqcli.running.cautions import caution
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.running.cautions import caution
 
 Settings = dict[str, Any]
 

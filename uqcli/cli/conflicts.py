@@ -6,12 +6,12 @@ import os
 import stat
 from collections.abc import Hashable, Iterable, Mapping
 
+from uqcli.base.errors import UqcliError, UsageError
+from uqcli.base.files import STDIO, is_stdin
+from uqcli.base.records import dataclass
 from uqcli.cli.config import configuration_files
 from uqcli.cli.inputs import read_options
 from uqcli.cli.options import InputOptions, RunOptions
-from uqcli.errors import UqcliError, UsageError
-from uqcli.files import STDIO, is_stdin
-from uqcli.records import dataclass
 from uqcli.stores.address import is_address
 
 

@@ -8,24 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from uqcli.choices import EngineName
+from uqcli.base.choices import EngineName
+from uqcli.base.errors import GateError, UsageError
+from uqcli.base.files import STDIO, OutputQueue, check_results_stream
 from uqcli.cli.command_line import current_line
 from uqcli.cli.conflicts import Reads, check_conflicts
 from uqcli.cli.failed_run import mark_written, skip_json_error
 from uqcli.cli.options import RULE_ENDING, ReportOptions, RunOptions
 from uqcli.cli.priority import refuse_typed
 from uqcli.cli.process.progress import hide_progress, show_progress
-from uqcli.document import Metrics, Report
-from uqcli.errors import GateError, UsageError
-from uqcli.files import STDIO, OutputQueue, check_results_stream
+from uqcli.reports.document import Metrics, Report
 from uqcli.reports.failure import Failure
 from uqcli.stores.output import can_queue, check_writable, open_output, write_bytes
 
 if TYPE_CHECKING:
-    from uqcli.artifacts.saved import Saved
-    from uqcli.jobs.result import Result
     from uqcli.reports.format import RunContext
     from uqcli.reports.provenance import Provenance
+    from uqcli.rules.result import Result
+    from uqcli.rules.saved import Saved
 
 
 PLACEHOLDER: Final = "{}"
@@ -167,11 +167,11 @@ def deliver(
     GateError
         A check failed: no rule and no file of rows is written; an old one stays.
     """
-    from uqcli.artifacts.codec import encode
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.format import RunContext
     from uqcli.reports.formats.json import to_json
     from uqcli.reports.terminal import to_terminal
+    from uqcli.rules.codec import encode
 
     hide_progress()
     report, failure = result.report, result.failure

@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from uqcli.choices import ReportFormat
-from uqcli.errors import UqcliError
-from uqcli.records import dataclass
+from uqcli.base.choices import ReportFormat
+from uqcli.base.errors import UqcliError
+from uqcli.base.records import dataclass
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format
 from uqcli.reports.formats import FORMATS

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from uqcli.choices import EngineName, FileFormat
+from uqcli.base.choices import EngineName, FileFormat
+from uqcli.base.errors import UsageError
+from uqcli.base.files import OutputQueue, is_stdin
+from uqcli.base.options import RowOutput
 from uqcli.cli.options import (
     RULE_ENDING,
     ClassProbabilities,
@@ -20,13 +23,10 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.priority import is_typed, refuse_typed, typed
-from uqcli.errors import UsageError
-from uqcli.files import OutputQueue, is_stdin
-from uqcli.options import RowOutput
 
 if TYPE_CHECKING:
-    from uqcli.artifacts.columns import ColumnOverrides
     from uqcli.engines.request import ClassColumns, DataRequest, LabelsFile, ReadOptions
+    from uqcli.rules.columns import ColumnOverrides
 
 
 def read_options(options: InputOptions) -> ReadOptions:
@@ -199,7 +199,7 @@ def column_overrides(
     UsageError
         Options exclude each other.
     """
-    from uqcli.artifacts.columns import ColumnOverrides
+    from uqcli.rules.columns import ColumnOverrides
 
     if labels is not None and labels.no_weight:
         refuse_typed(("weight",), "with --no-weight", "one of them")

@@ -1,4 +1,4 @@
-"""Option groups: frozen dataclasses whose options (see ``uqcli.options``) become options of a command.
+"""Option groups: frozen dataclasses whose options (see ``uqcli.base.options``) become options of a command.
 
 typer reads a function's signature. ``with_groups`` replaces each parameter that is an option group by the
 options of the group. It calls the function with the groups of the values given. A group's ``panel`` is the
@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from uqcli.options import PAPERS
+from uqcli.base.options import PAPERS
 
 
 def simplify_help(parameters: list[Any]) -> list[Any]:

@@ -7,14 +7,14 @@ from typing import Annotated, ClassVar, Final
 
 import typer
 
-from uqcli import defaults
-from uqcli.choices import EngineName, FileFormat, OnInvalid, ReportFormat
+from uqcli.base import defaults
+from uqcli.base.choices import EngineName, FileFormat, OnInvalid, ReportFormat
+from uqcli.base.errors import UsageError
+from uqcli.base.exact_numbers import size
+from uqcli.base.options import RUN, choice, flag, normalize_stdout, option
+from uqcli.base.records import dataclass
 from uqcli.cli.priority import is_typed
 from uqcli.cli.process.resources import limit_threads
-from uqcli.errors import UsageError
-from uqcli.exact_numbers import size
-from uqcli.options import RUN, choice, flag, normalize_stdout, option
-from uqcli.records import dataclass
 
 _COLUMNS, _OUTPUT = "Columns", "Output"
 _BINS = "Bins"

@@ -14,13 +14,13 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand
 
+from uqcli.base.errors import UsageError
+from uqcli.base.options import RUN
 from uqcli.cli.command_line import record_line
 from uqcli.cli.config import Settings, parse_flag, read_layers
 from uqcli.cli.failed_run import record_options
 from uqcli.cli.option_groups import in_order_of_help, simplify_help, tighten_help
 from uqcli.cli.values import with_fast_conversion
-from uqcli.errors import UsageError
-from uqcli.options import RUN
 
 _TREES: Final = ("features", "partitioner", "max_depth", "split", "tree_data")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from uqcli.records import dataclass
+from uqcli.base.records import dataclass
 
 SUM_TOLERANCE = 1e-3
 """Tolerance of the sum of class probabilities from 1."""

@@ -7,7 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from uqcli.errors import DataError
+from uqcli.base.errors import DataError
 
 _SIGNED: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _UNSIGNED: Final = (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())

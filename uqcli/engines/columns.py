@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from uqcli.base.errors import DataError, UsageError
 from uqcli.engines.request import Roles, listing
-from uqcli.errors import DataError, UsageError
 
 _MAX_LENGTH_DIFFERENCE: Final = 1
 """Characters that a misspelt name may have more or fewer: two can negate it (certainty, uncertainty)."""

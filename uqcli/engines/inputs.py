@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import unquote
 
-from uqcli.choices import FileFormat, ReportFormat
+from uqcli.base.choices import FileFormat, ReportFormat
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.files import is_stdin
+from uqcli.base.records import dataclass
 from uqcli.engines.request import ReadOptions
 from uqcli.engines.signatures import STREAM
-from uqcli.errors import DataError, UsageError
-from uqcli.files import is_stdin
-from uqcli.records import dataclass
 from uqcli.stores.content import Content, LocalFile
 from uqcli.stores.folders import Entry, Tree
 from uqcli.stores.trees import LocalTree, tree_of

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from uqcli.choices import EngineName
+from uqcli.base.choices import EngineName
 from uqcli.engines.protocol import Destination, Engine
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.rows import Rows
 from uqcli.engines.request import PREDICTED, PROBA, Roles
-from uqcli.rows import Rows
 
 
 def most_probable(probabilities: Sequence[Floats]) -> tuple[Floats, Ints]:

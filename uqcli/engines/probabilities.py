@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.counts import Floats, Ints
+from uqcli.base.counts import Floats, Ints
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.rows import Rows
 from uqcli.engines.request import PROBA, Roles
-from uqcli.errors import DataError, UsageError
 from uqcli.kernels.nonconformity import Matrix
-from uqcli.rows import Rows
 
 BINARY: Final = ("0", "1")
 """Classes if a single score is the probability of the positive label."""

@@ -13,12 +13,12 @@ from typing import Final, Literal, Protocol
 
 import numpy as np
 
-from uqcli.choices import FileFormat
-from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
+from uqcli.base.choices import FileFormat
+from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
+from uqcli.base.files import STDIO, OutputQueue
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.files import STDIO, OutputQueue
-from uqcli.records import dataclass
-from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)

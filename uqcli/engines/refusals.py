@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Final
 
-from uqcli.defaults import MAX_ROWS
+from uqcli.base.defaults import MAX_ROWS
+from uqcli.base.errors import DataError
+from uqcli.base.escaping import printable
 from uqcli.engines.request import LabelsFile
-from uqcli.errors import DataError
-from uqcli.escaping import printable
 
 TRUNCATED_REMEDY: Final = "check that the file was written to its end"
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from uqcli import defaults
-from uqcli.choices import EngineName, FileFormat, OnInvalid
-from uqcli.errors import DataError, UsageError
-from uqcli.records import dataclass
+from uqcli.base import defaults
+from uqcli.base.choices import EngineName, FileFormat, OnInvalid
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
     import polars as pl
@@ -232,7 +232,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     features
         Numeric or text columns in which values may be missing.
     amounts
-        Numeric roles that are summed along with counts, as integers (see uqcli.amounts).
+        Numeric roles that are summed along with counts, as integers (see uqcli.base.amounts).
     turned
         Whether the uncertainty is the negative of its column. None if a minus before the name says so, unless
         an input has a column of that very name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from uqcli.errors import DataError
+from uqcli.base.errors import DataError
 
 STREAM: Final = "standard input"
 """Name of standard input in messages."""

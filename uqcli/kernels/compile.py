@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar, TypeVarTuple
 
 import numpy as np
 
-from uqcli.defaults import SMALL_WORK, UNCOMPILED_WORK
+from uqcli.base.defaults import SMALL_WORK, UNCOMPILED_WORK
 from uqcli.kernels.cache import cache_directory, keep_code, kept_code
 from uqcli.kernels.machine_code import (
     Signature,

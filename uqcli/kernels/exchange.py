@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.counts import Floats, Ints
-from uqcli.defaults import ROWS_PER_STEP
+from uqcli.base.counts import Floats, Ints
+from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.kernels.compile import kernel_beside
 
 

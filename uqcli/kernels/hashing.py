@@ -1,13 +1,13 @@
-"""Hash pairs of numbers, and keep the lowest hashes (see uqcli.draws.hashes)."""
+"""Hash pairs of numbers, and keep the lowest hashes (see uqcli.base.draws.hashes)."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.counts import Floats
-from uqcli.defaults import ROWS_PER_STEP
-from uqcli.draws import hashes
+from uqcli.base.counts import Floats
+from uqcli.base.defaults import ROWS_PER_STEP
+from uqcli.base.draws import hashes
 from uqcli.kernels.compile import kernel_beside
 
 Hashes = NDArray[np.uint64]

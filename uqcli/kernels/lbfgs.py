@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.counts import Floats
+from uqcli.base.counts import Floats
 
 _MEMORY: Final = 12
 _MAX_STEPS: Final = 1000

@@ -8,8 +8,8 @@ from operator import add
 
 import numpy as np
 
-from uqcli.blockwise import parts, sums_by_part
-from uqcli.counts import Floats, Ints
+from uqcli.base.blockwise import parts, sums_by_part
+from uqcli.base.counts import Floats, Ints
 from uqcli.kernels.linear import least_solution, solved
 
 POOLED_VALUES = 1 << 16

@@ -36,7 +36,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from uqcli.records import dataclass
+from uqcli.base.records import dataclass
 
 ArgumentType: TypeAlias = tuple[str, int] | None
 """Type of the elements and number of dimensions of a C-contiguous array; None for a 64-bit integer."""

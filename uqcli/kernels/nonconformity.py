@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.kernels.compile import kernel
 
 Matrix = NDArray[np.float64]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.blockwise import sums_from
-from uqcli.counts import Floats, Ints
-from uqcli.defaults import UNCOMPILED_WORK
+from uqcli.base.blockwise import sums_from
+from uqcli.base.counts import Floats, Ints
+from uqcli.base.defaults import UNCOMPILED_WORK
 from uqcli.kernels.compile import kernel
 
 _MIN_SIZE, _MAX_RATIO = 1024, 0.9

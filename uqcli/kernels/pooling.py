@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.counts import Ints, run_starts
+from uqcli.base.counts import Ints, run_starts
 from uqcli.kernels.compile import kernel_beside
 
 Keys = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]

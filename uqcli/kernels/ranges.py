@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.counts import Ints
+from uqcli.base.counts import Ints
 from uqcli.kernels.compile import kernel_beside
 from uqcli.kernels.pooling import Keys
 

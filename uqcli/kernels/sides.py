@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.counts import Bools
-from uqcli.defaults import ROWS_PER_STEP
+from uqcli.base.counts import Bools
+from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.kernels.compile import kernel_beside
 
 Column = np.ndarray[Any, np.dtype[Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.counts import Floats
+from uqcli.base.counts import Floats
 
 Matrix = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.counts import Floats, Ints
+from uqcli.base.counts import Floats, Ints
 from uqcli.kernels.compile import kernel
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from uqcli.document import Metrics, Table
-from uqcli.errors import UsageError
-from uqcli.estimate import Estimate
-from uqcli.records import dataclass
+from uqcli.base.errors import UsageError
+from uqcli.base.records import dataclass
+from uqcli.estimates.estimate import Estimate
+from uqcli.reports.document import Metrics, Table
 
 _OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType(
     {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.confusion import Confusion
-from uqcli.counts import Ints
-from uqcli.estimate import Estimate
-from uqcli.methods.evaluate.design import UNKNOWN
-from uqcli.methods.survey import FEW_CLUSTERS, MIN_CLUSTERS
-from uqcli.records import dataclass
-from uqcli.wording import count
+from uqcli.base.counts import Ints
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count
+from uqcli.estimates.confusion import Confusion
+from uqcli.estimates.design import UNKNOWN
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.survey import FEW_CLUSTERS, MIN_CLUSTERS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from uqcli.errors import UqcliError
-from uqcli.escaping import visible
-from uqcli.records import dataclass
+from uqcli.base.errors import UqcliError
+from uqcli.base.escaping import visible
+from uqcli.base.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from uqcli.document import Figure, HoverText, Report
-from uqcli.errors import MissingExtraError, UsageError
-from uqcli.escaping import printable, visible
-from uqcli.records import dataclass
+from uqcli.base.errors import MissingExtraError, UsageError
+from uqcli.base.escaping import printable, visible
+from uqcli.base.records import dataclass
+from uqcli.reports.document import Figure, HoverText, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from uqcli.records import dataclass
+from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
-    from uqcli.document import Report
     from uqcli.reports.checks import CheckResult
+    from uqcli.reports.document import Report
     from uqcli.reports.failure import Failure
     from uqcli.reports.provenance import Provenance
 

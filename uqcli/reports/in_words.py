@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.choices import Binning, ConformalMethod, ShiftEstimator
+from uqcli.base.choices import Binning, ConformalMethod, ShiftEstimator
 
 BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
     {

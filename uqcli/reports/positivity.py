@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from uqcli.counts import CellRow, Cells, Floats, Ints
-from uqcli.defaults import CONFIDENCE, LOWEST
-from uqcli.document import Figure, HoverText
-from uqcli.methods.proportion import clopper_pearson
-from uqcli.records import dataclass
+from uqcli.base.counts import CellRow, Cells, Floats, Ints
+from uqcli.base.defaults import CONFIDENCE, LOWEST
+from uqcli.base.records import dataclass
+from uqcli.base.wording import percent, rows_of
+from uqcli.estimates.proportion import clopper_pearson
+from uqcli.reports.document import Figure, HoverText
 from uqcli.reports.figures import INK, RED, is_narrow, level_colours, panels
-from uqcli.wording import percent, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,12 +10,12 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
-from uqcli.defaults import VERSION
-from uqcli.document import Table
-from uqcli.files import is_stdin, is_stdout
-from uqcli.records import dataclass
-from uqcli.running.rows_read import rows_by_input
-from uqcli.wording import count, rows_of
+from uqcli.base.defaults import VERSION
+from uqcli.base.files import is_stdin, is_stdout
+from uqcli.base.records import dataclass
+from uqcli.base.running.rows_read import rows_by_input
+from uqcli.base.wording import count, rows_of
+from uqcli.reports.document import Table
 
 _MAX_NAMED: Final = 4
 """Most input files that a page lists one by one."""

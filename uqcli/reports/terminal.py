@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from uqcli.document import Document, Table
-from uqcli.escaping import visible
-from uqcli.running.cautions import cautions, remarks, repeated_doubts, suspicions
+from uqcli.base.escaping import visible
+from uqcli.base.running.cautions import cautions, remarks, repeated_doubts, suspicions
+from uqcli.reports.document import Document, Table
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod

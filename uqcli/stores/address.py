@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from uqcli.errors import DataError
-from uqcli.escaping import without_secrets
-from uqcli.records import dataclass
+from uqcli.base.errors import DataError
+from uqcli.base.escaping import without_secrets
+from uqcli.base.records import dataclass
 
 _STORES: Final = ("s3", "gs", "az")
 _WEB: Final = ("http", "https")

@@ -9,7 +9,7 @@ from fnmatch import translate
 from glob import has_magic
 from typing import TYPE_CHECKING, Final
 
-from uqcli.errors import DataError
+from uqcli.base.errors import DataError
 from uqcli.stores import limits
 from uqcli.stores.address import Address
 from uqcli.stores.failures import no_object, store_errors

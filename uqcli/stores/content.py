@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from uqcli.records import dataclass
+from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

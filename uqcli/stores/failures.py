@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from uqcli.errors import DataError
+from uqcli.base.errors import DataError
 from uqcli.stores import limits
 
 _DENIED_PATTERN: Final = (

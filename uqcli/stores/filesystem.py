@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.errors import DataError, MissingExtraError
+from uqcli.base.errors import DataError, MissingExtraError
 from uqcli.stores import limits
 from uqcli.stores.address import Address
 from uqcli.stores.failures import store_errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from uqcli.records import dataclass
+from uqcli.base.records import dataclass
 from uqcli.stores.content import Content
 
 

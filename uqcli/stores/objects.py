@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from uqcli.errors import DataError
-from uqcli.records import dataclass
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
 from uqcli.stores import limits
 from uqcli.stores.address import Address
 from uqcli.stores.failures import replaced, store_errors

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from uqcli import files
-from uqcli.errors import DataError
-from uqcli.files import OutputQueue, filled, settle, writing_errors
-from uqcli.running.interruption import Temporary
+from uqcli.base import files
+from uqcli.base.errors import DataError
+from uqcli.base.files import OutputQueue, filled, settle, writing_errors
+from uqcli.base.running.interruption import Temporary
 from uqcli.stores.address import KNOWN_LOCATIONS, Address, is_address, is_foreign, is_web
 
 
 def check_writable(target: str) -> None:
-    """Refuse an unwritable target before any work is done (see uqcli.files).
+    """Refuse an unwritable target before any work is done (see uqcli.base.files).
 
     Raises
     ------

@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
-from uqcli.errors import DataError, UsageError
-from uqcli.files import is_stdin, is_stdout
-from uqcli.records import dataclass
-from uqcli.running.interruption import register_cleanup
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.files import is_stdin, is_stdout
+from uqcli.base.records import dataclass
+from uqcli.base.running.interruption import register_cleanup
 from uqcli.stores.address import is_address, is_foreign
 
 LOCK_TIMEOUT_SECONDS: Final = 60.0

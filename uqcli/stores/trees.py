@@ -6,7 +6,7 @@ import glob
 from collections.abc import Iterable
 from pathlib import Path
 
-from uqcli.errors import DataError
+from uqcli.base.errors import DataError
 from uqcli.stores.address import KNOWN_LOCATIONS, is_foreign, is_stored, is_web
 from uqcli.stores.content import LocalFile
 from uqcli.stores.folders import Entry, Tree

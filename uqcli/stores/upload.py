@@ -22,9 +22,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uqcli.errors import DataError
-from uqcli.records import dataclass
-from uqcli.running.interruption import Temporary, changing, register_cleanup, replacing
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
+from uqcli.base.running.interruption import Temporary, changing, register_cleanup, replacing
 from uqcli.stores import limits
 from uqcli.stores.address import Address
 from uqcli.stores.failures import is_denied, store_errors

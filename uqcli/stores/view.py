@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from uqcli.records import dataclass
+from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.stores.folders import Entry

@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final, cast
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
-from uqcli.errors import DataError
-from uqcli.records import dataclass
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
 from uqcli.stores import limits
 from uqcli.stores.address import is_web, refuse_user, safe_address
 from uqcli.stores.folders import Entry

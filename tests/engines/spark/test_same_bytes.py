@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from uqcli.base.errors import UsageError
 from uqcli.cli.app import run
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.engines.spark import distinct, pooling, ranges, session
 from uqcli.engines.spark.engine import SparkEngine
-from uqcli.errors import UsageError
 
 BINARY = (
     "boundary --precision 0.5 --weight w",

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from uqcli.apply.options import ApplyRequest
+from uqcli.base.files import OutputQueue
+from uqcli.base.options import RowOutput
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import column_overrides, data_without_columns, refuse_swapped, rows_output
@@ -19,9 +22,6 @@ from uqcli.cli.options import (
     StreamedInputs,
 )
 from uqcli.cli.priority import refuse_typed
-from uqcli.files import OutputQueue
-from uqcli.jobs.apply.request import ApplyRequest
-from uqcli.options import RowOutput
 
 
 def apply(
@@ -42,7 +42,7 @@ def apply(
         refuse_typed(("per",), "without --top", "both")
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
     provenance = check_outputs(reporting, rows.target, reads=reads, running=running, rows=True)
-    from uqcli.jobs.apply.run import run
+    from uqcli.apply.run import run
     from uqcli.reports.checks import parse_check
 
     with OutputQueue() as queue:

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from uqcli import defaults
-from uqcli.choices import Binning
+from uqcli.base import defaults
+from uqcli.base.choices import Binning
+from uqcli.base.errors import UsageError
+from uqcli.bin.options import BinRequest
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
@@ -23,8 +25,6 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.priority import refuse_typed
-from uqcli.errors import UsageError
-from uqcli.jobs.bin.request import BinRequest
 
 
 def bin_(
@@ -48,7 +48,7 @@ def bin_(
     tables, models = (None, [*(inputs or ()), request.edges]) if request.merge else (inputs, [request.edges])
     reads = Reads.from_options(tables, rules=models, reading=reading, labels=columns.labels)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
-    from uqcli.jobs.bin.run import run
+    from uqcli.bin.run import run
 
     if request.merge and request.edges is not None:
         raise UsageError("--merge and --edges together", expected="one of them")

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from uqcli.choices import AlgorithmChoice
+from uqcli.base.choices import AlgorithmChoice
+from uqcli.base.errors import UsageError
+from uqcli.base.files import OutputQueue, is_stdout
+from uqcli.base.options import names, option
+from uqcli.base.records import dataclass
+from uqcli.boundary.options import BoundaryRequest
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import PLACEHOLDER, check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
@@ -23,15 +28,10 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.errors import UsageError
-from uqcli.files import OutputQueue, is_stdout
-from uqcli.jobs.boundary.request import BoundaryRequest
-from uqcli.options import names, option
-from uqcli.records import dataclass
 
 if TYPE_CHECKING:
+    from uqcli.boundary.search.constraint import Constraint
     from uqcli.engines.request import DataRequest
-    from uqcli.methods.boundary.constraint import Constraint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +75,8 @@ def boundary(
     running: RunOptions,
 ) -> None:
     """Find thresholds that flag the most positives at a precision."""
-    from uqcli.methods.boundary.constraint import constraints_from, with_margin
-    from uqcli.methods.boundary.zones import review_limit
+    from uqcli.boundary.search.constraint import constraints_from, with_margin
+    from uqcli.boundary.search.zones import review_limit
 
     constraints = tuple(
         with_margin(bound, request.margin) for bound in constraints_from(**asdict(constraint))
@@ -89,8 +89,8 @@ def boundary(
     provenance = check_outputs(
         reporting, outputs, reads=reads, running=running, plot=plotting.plot, table=table
     )
+    from uqcli.boundary.run import run, run_several
     from uqcli.engines.protocol import Destination
-    from uqcli.jobs.boundary.run import run, run_several
 
     _refuse_row_options(inputs, request)
     data = labelled_data(inputs, columns, reading, running, probabilities=probabilities)

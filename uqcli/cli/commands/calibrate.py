@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from uqcli import defaults
-from uqcli.choices import CalibrationChoice, CalibrationMethod, EngineName
+from uqcli.base import defaults
+from uqcli.base.choices import CalibrationChoice, CalibrationMethod, EngineName
+from uqcli.base.errors import UsageError
+from uqcli.base.options import OptionalResampling
+from uqcli.calibrate.options import CalibrateRequest, PartOptions
 from uqcli.cli.conflicts import Reads, refuse_shared_files
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
@@ -22,15 +25,12 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.priority import refuse_typed
-from uqcli.errors import UsageError
-from uqcli.jobs.calibrate.request import CalibrateRequest, PartOptions
-from uqcli.options import OptionalResampling
 
 if TYPE_CHECKING:
-    from uqcli.artifacts.calibrator import CalibratorArtifact
-    from uqcli.jobs.calibrate.fit import CalibrationOptions
-    from uqcli.jobs.result import Result
-    from uqcli.reports.calibrate.report import CalibrateReport
+    from uqcli.calibrate.fit import CalibrationOptions
+    from uqcli.calibrate.report import CalibrateReport
+    from uqcli.calibrate.rule import CalibratorArtifact
+    from uqcli.rules.result import Result
 
 
 def calibrate(
@@ -85,10 +85,10 @@ def calibrate(
 
 def _run(method: CalibrationChoice, request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
     if method is CalibrationChoice.ALL:
-        from uqcli.jobs.calibrate.all_methods import run_all_methods
+        from uqcli.calibrate.run_all import run_all_methods
 
         return run_all_methods(request)
-    from uqcli.jobs.calibrate.run import run
+    from uqcli.calibrate.run import run
 
     return run(request)
 
@@ -108,8 +108,8 @@ def _calibration(
     resampling: OptionalResampling,
     cluster: str | None,
 ) -> CalibrationOptions:
-    from uqcli.jobs.calibrate.fit import CalibrationOptions
-    from uqcli.methods.calibrate.scale import Scale
+    from uqcli.calibrate.fit import CalibrationOptions
+    from uqcli.calibrate.scale import Scale
 
     one_of_several = method in (CalibrationChoice.AUTO, CalibrationChoice.ALL)
     undersampled = 1.0 if request.undersampled is None else request.undersampled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from uqcli.choices import ConformalMode
+from uqcli.base.choices import ConformalMode
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
@@ -20,7 +20,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.jobs.conformal.request import ConformalRequest
+from uqcli.conformal.options import ConformalRequest
 
 _MODE_OPTIONS: Final = {
     ConformalMode.LABEL_CONDITIONAL: ("alpha_by_class",),
@@ -47,7 +47,7 @@ def conformal(
         inputs, request.target, rules=[request.shift], reading=reading, labels=columns.labels
     )
     provenance = check_outputs(reporting, written.output, reads=reads, running=running)
-    from uqcli.jobs.conformal.run import parse_alpha, run
+    from uqcli.conformal.run import parse_alpha, run
 
     parse_alpha(request.alpha)
     refuse_typed(("uncertainty",), "with conformal", "class probabilities only")

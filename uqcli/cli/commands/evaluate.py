@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from uqcli.base.options import ResamplingOptions
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import column_overrides, data_without_columns
@@ -22,8 +23,7 @@ from uqcli.cli.options import (
     RunOptions,
     ValueOptions,
 )
-from uqcli.jobs.evaluate.request import EvaluateRequest
-from uqcli.options import ResamplingOptions
+from uqcli.evaluate.options import EvaluateRequest
 
 
 def evaluate(
@@ -55,8 +55,8 @@ def evaluate(
         inputs, rules=[*artifacts, request.shift], reading=reading, labels=labels.labels
     )
     provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
-    from uqcli.jobs.evaluate.run import run
-    from uqcli.methods.boundary.constraint import constraint_from
+    from uqcli.boundary.search.constraint import constraint_from
+    from uqcli.evaluate.run import run
 
     column, days = clusters.chosen
     request = replace(

@@ -9,15 +9,15 @@ from typing import Annotated, Final
 
 import typer
 
-from uqcli.choices import ExportTarget
+from uqcli.base.choices import ExportTarget
+from uqcli.base.errors import UsageError
+from uqcli.base.files import STDIO, OutputQueue
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows, queued
 from uqcli.cli.inputs import data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
 from uqcli.cli.priority import refuse_typed
-from uqcli.errors import UsageError
-from uqcli.files import STDIO, OutputQueue
-from uqcli.jobs.export.request import ExportRequest
+from uqcli.export.options import ExportRequest
 from uqcli.stores.output import write_bytes
 
 
@@ -42,7 +42,7 @@ def export(
         reads=Reads.from_options(inputs, rules=[artifact], reading=reading),
         running=running,
     )
-    from uqcli.jobs.export.run import run
+    from uqcli.export.run import run
 
     result = run(
         replace(

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from uqcli.base.files import OutputQueue
+from uqcli.base.options import Intervals, RowOutput
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import column_overrides, data_without_columns, refuse_swapped, rows_output
@@ -19,9 +21,7 @@ from uqcli.cli.options import (
     StreamedInputs,
 )
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.files import OutputQueue
-from uqcli.jobs.sample.request import SampleRequest
-from uqcli.options import Intervals, RowOutput
+from uqcli.sample.options import SampleRequest
 
 
 def sample(
@@ -38,7 +38,7 @@ def sample(
     running: RunOptions,
 ) -> None:
     """Draw the rows to label, with their sampling weights."""
-    from uqcli.reports.sample.report import KEYS
+    from uqcli.sample.report import KEYS
 
     refuse_swapped(artifact, inputs)
     if request.plan is not None:
@@ -51,7 +51,7 @@ def sample(
         metrics={**dict.fromkeys(KEYS, 0), "expected": None, "width": None},
         rows=True,
     )
-    from uqcli.jobs.sample.run import run
+    from uqcli.sample.run import run
 
     with OutputQueue() as queue:
         request = replace(

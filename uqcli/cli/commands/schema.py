@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from uqcli.choices import ArtifactKind
+from uqcli.base.choices import ArtifactKind
 from uqcli.cli.options import RunOptions
 
 
@@ -17,6 +17,6 @@ def schema(
     running: RunOptions,  # noqa: ARG001  every command has them
 ) -> None:
     """Print the JSON Schema of a kind of rule file."""
-    from uqcli.artifacts.schemas import schema_text
+    from uqcli.rules.schemas import schema_text
 
     sys.stdout.write(schema_text(kind))

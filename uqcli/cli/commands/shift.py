@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from uqcli.choices import ShiftEstimator
+from uqcli.base.choices import ShiftEstimator
+from uqcli.base.options import OptionalResampling
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
@@ -22,8 +23,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.jobs.shift.request import ShiftRequest
-from uqcli.options import OptionalResampling
+from uqcli.shift.options import ShiftRequest
 
 
 def shift(
@@ -46,7 +46,7 @@ def shift(
     """Estimate how class priors differ in unlabelled new data."""
     reads = Reads.from_options(inputs, request.target, reading=reading, labels=columns.labels)
     provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
-    from uqcli.jobs.shift.run import run
+    from uqcli.shift.run import run
 
     refuse_typed(("uncertainty",), "with shift", "class probabilities only")
     if request.estimator is not ShiftEstimator.BBSE:

@@ -34,7 +34,7 @@ def show(
     """Explain a saved rule in words, or how two differ."""
     reads = Reads.from_options(on, rules=[artifact, other], reading=reading)
     provenance = check_outputs(reporting, None, reads=reads, running=running)
-    from uqcli.jobs.show import show_one, show_two
+    from uqcli.show.run import show_one, show_two
 
     if other is None and not on:
         deliver(show_one(artifact), reporting, provenance=provenance)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from uqcli.choices import Binning
+from uqcli.base.choices import Binning
+from uqcli.base.options import ResamplingOptions
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
@@ -21,8 +22,7 @@ from uqcli.cli.options import (
     SamplingWeights,
 )
 from uqcli.cli.priority import refuse_typed
-from uqcli.jobs.tce.request import MeasureOptions, TceRequest
-from uqcli.options import ResamplingOptions
+from uqcli.tce.options import MeasureOptions, TceRequest
 
 
 def tce(
@@ -54,7 +54,7 @@ def tce(
     if measure.binning != Binning.PAVA_BC:
         unused = ("n_min", "n_max", "bin_sizes")
         refuse_typed(unused, f"with --binning {measure.binning}", "--binning pava-bc")
-    from uqcli.jobs.tce.run import run
+    from uqcli.tce.run import run
 
     data = labelled_data(inputs, columns, reading, running, probabilities=probabilities)
     request = replace(

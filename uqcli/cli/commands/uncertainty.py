@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from uqcli.base.files import OutputQueue
+from uqcli.base.options import RowOutput
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import data_without_columns, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions, StreamedInputs
-from uqcli.files import OutputQueue
-from uqcli.jobs.uncertainty.request import UncertaintyRequest
-from uqcli.options import RowOutput
+from uqcli.uncertainty.options import UncertaintyRequest
 
 
 def uncertainty(
@@ -23,7 +23,7 @@ def uncertainty(
     running: RunOptions,
 ) -> None:
     """Add scores and uncertainties from a model's raw outputs."""
-    from uqcli.reports.uncertainty.report import metrics_of
+    from uqcli.uncertainty.report import metrics_of
 
     provenance = check_outputs(
         reporting,
@@ -32,7 +32,7 @@ def uncertainty(
         running=running,
         metrics=metrics_of(rows=0, undecided=0),
     )
-    from uqcli.jobs.uncertainty.run import run
+    from uqcli.uncertainty.run import run
 
     with OutputQueue() as queue:
         request = replace(

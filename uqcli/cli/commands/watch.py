@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from uqcli.base.errors import UsageError
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import column_overrides, data_without_columns, refuse_swapped
@@ -22,8 +23,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.priority import refuse_typed
-from uqcli.errors import UsageError
-from uqcli.jobs.watch.request import WatchRequest
+from uqcli.watch.options import WatchRequest
 
 
 def watch(
@@ -55,8 +55,8 @@ def watch(
         labels=labels.labels,
     )
     provenance = check_outputs(reporting, request.state, reads=reads, running=running, plot=plotting.plot)
-    from uqcli.jobs.watch.run import run
     from uqcli.stores.state import locked
+    from uqcli.watch.run import run
 
     request = replace(
         request,

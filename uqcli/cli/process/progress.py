@@ -8,9 +8,9 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from uqcli.files import STDIO
-from uqcli.running.interruption import register_cleanup
-from uqcli.running.progress import set_receiver
+from uqcli.base.files import STDIO
+from uqcli.base.running.interruption import register_cleanup
+from uqcli.base.running.progress import set_receiver
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -29,7 +29,7 @@ class TerminalProgress:
         self._task_started = self._started
 
     def update(self, task: str, done: int, unit: str, share: float | None) -> None:
-        """Show a progress event (see uqcli.running.progress)."""
+        """Show a progress event (see uqcli.base.running.progress)."""
         now = time.monotonic()
         if task != self._task or done == 0:
             self._task, self._task_started = task, now

@@ -9,7 +9,7 @@ import resource
 import sys
 from typing import Final
 
-from uqcli.errors import DataError
+from uqcli.base.errors import DataError
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of glibc's ``mallopt``."""

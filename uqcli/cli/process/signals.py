@@ -12,15 +12,15 @@ import signal
 import threading
 import time
 
-from uqcli.cli.failed_run import write_signal_failure
-from uqcli.errors import TERMINATION_SIGNALS
-from uqcli.running.interruption import (
+from uqcli.base.errors import TERMINATION_SIGNALS
+from uqcli.base.running.interruption import (
     changing,
     pending_files,
     remove_temporaries,
     replaced_files,
     run_cleanup,
 )
+from uqcli.cli.failed_run import write_signal_failure
 
 _TIMEOUT_SECONDS = 2.0
 """Seconds to wait for a rename, an error line or the end of the process before a signal ends it."""

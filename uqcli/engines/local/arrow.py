@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from uqcli.errors import DataError
+from uqcli.base.errors import DataError
 
 
 def arrow_of(values: np.ndarray | pl.Series) -> pa.Array:

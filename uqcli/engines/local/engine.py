@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from uqcli.base.rows import Rows
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.keys import grouped_rows, keys_of
 from uqcli.engines.local.check.labelled import all_rows
@@ -12,7 +13,6 @@ from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.digest import digest_of
 from uqcli.engines.protocol import Expected, Keys, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
-from uqcli.rows import Rows
 
 
 class LocalEngine:

@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.counts import Bools, Floats
+from uqcli.base.counts import Bools, Floats
+from uqcli.base.records import dataclass
 from uqcli.engines.spark.check import Span
 from uqcli.engines.spark.pooling import totals
 from uqcli.engines.spark.read import Column, Frame
-from uqcli.records import dataclass
 
 
 class Counter(Protocol):

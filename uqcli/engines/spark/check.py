@@ -11,23 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from uqcli.amounts import LARGEST_SUM, UNITS, refuse_amounts, refuse_sum
-from uqcli.choices import OnInvalid
-from uqcli.counts import codes_of_texts
-from uqcli.defaults import MAX_ROWS
+from uqcli.base.amounts import LARGEST_SUM, UNITS, refuse_amounts, refuse_sum
+from uqcli.base.choices import OnInvalid
+from uqcli.base.counts import codes_of_texts
+from uqcli.base.defaults import MAX_ROWS
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.records import dataclass
+from uqcli.base.running.cautions import caution, suspect
 from uqcli.engines import refusals
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.columns import identifying_columns
 from uqcli.engines.protocol import GroupSize, SourceSummary
-from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
-from uqcli.engines.spark.expressions import pairwise, sum_in_order
-from uqcli.engines.spark.joined import with_labels
-from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
-from uqcli.engines.spark.session import spark_errors
-from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
-from uqcli.errors import DataError, UsageError
-from uqcli.records import dataclass
-from uqcli.repeated_rows import (
+from uqcli.engines.repeated_rows import (
     MAX_POOLED,
     MAX_SAMPLED,
     MAX_VALUES,
@@ -36,7 +31,12 @@ from uqcli.repeated_rows import (
     repeated_caution,
     shared_caution,
 )
-from uqcli.running.cautions import caution, suspect
+from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
+from uqcli.engines.spark.expressions import pairwise, sum_in_order
+from uqcli.engines.spark.joined import with_labels
+from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
+from uqcli.engines.spark.session import spark_errors
+from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

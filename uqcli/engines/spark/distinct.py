@@ -7,17 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from uqcli.amounts import amounts_of
-from uqcli.counts import Feature, Ints
-from uqcli.defaults import ROWS_PER_PART
+from uqcli.base.amounts import amounts_of
+from uqcli.base.counts import Feature, Ints
+from uqcli.base.defaults import ROWS_PER_PART
+from uqcli.base.errors import DataError
+from uqcli.base.rows import Rows
 from uqcli.engines.predictions import levels_of
 from uqcli.engines.protocol import ReadRows, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.pooling import require_same
 from uqcli.engines.spark.session import session_of, spark_errors
-from uqcli.errors import DataError
-from uqcli.rows import Rows
 
 MAX_NUMBERS: Final = 1 << 26
 """Maximum number of values in collected distinct rows: half a gigabyte."""

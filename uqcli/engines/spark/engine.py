@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from uqcli.base.rows import Rows
 from uqcli.engines.protocol import Keys, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.distinct import DistinctBatches, read_rows
 from uqcli.engines.spark.table import SparkTable
 from uqcli.engines.spark.write import stream_through
-from uqcli.rows import Rows
 
 
 class SparkEngine:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from uqcli.base.running.cautions import caution
 from uqcli.engines.columns import require_id, require_no_label
 from uqcli.engines.refusals import no_match, repeated_ids, unused_labels
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.read import ClusterInput, input_of, quoted, together
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import text_of
-from uqcli.running.cautions import caution
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,14 +10,14 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.errors import DataError
 from uqcli.engines import refusals
 from uqcli.engines.protocol import Partition
 from uqcli.engines.spark.check import CheckedFrame
 from uqcli.engines.spark.expressions import pairwise
 from uqcli.engines.spark.read import Column, Frame
 from uqcli.engines.spark.session import spark_errors
-from uqcli.errors import DataError
 
 MAX_VALUES: Final = 1 << 24
 """Maximum distinct values to collect: 0.4 GB, and a few times that while sorting."""

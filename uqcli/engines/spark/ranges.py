@@ -13,8 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, joined_sums, merge
-from uqcli.defaults import ROWS_PER_PART
+from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, joined_sums, merge
+from uqcli.base.defaults import ROWS_PER_PART
+from uqcli.base.records import dataclass
 from uqcli.engines.protocol import Partition, RangeQuery
 from uqcli.engines.spark.cells import Counter, ExpressionCounter, FunctionCounter
 from uqcli.engines.spark.check import CheckedFrame
@@ -30,7 +31,6 @@ from uqcli.engines.spark.pooling import (
 )
 from uqcli.engines.spark.read import Frame
 from uqcli.engines.spark.session import spark_errors
-from uqcli.records import dataclass
 
 CELLS = 1 << 17
 """Total number of cells of all parts, each a collected row of five numbers."""

@@ -8,16 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from uqcli import defaults
-from uqcli.choices import FileFormat
+from uqcli.base import defaults
+from uqcli.base.choices import FileFormat
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.files import is_stdin
+from uqcli.base.records import dataclass
 from uqcli.engines.columns import require_columns
 from uqcli.engines.inputs import inferred_format, refuse_local_table
 from uqcli.engines.request import DataRequest, ReadOptions, Roles
 from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
 from uqcli.engines.spark.session import spark_errors
-from uqcli.errors import DataError, UsageError
-from uqcli.files import is_stdin
-from uqcli.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

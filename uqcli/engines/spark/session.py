@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from uqcli.errors import DataError, MissingExtraError, UqcliError, UsageError
-from uqcli.running.interruption import register_cleanup
+from uqcli.base.errors import DataError, MissingExtraError, UqcliError, UsageError
+from uqcli.base.running.interruption import register_cleanup
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 
-from uqcli.counts import Ints, RangeCounts, ValueCounts, containing_ranks, merge
+from uqcli.base.counts import Ints, RangeCounts, ValueCounts, containing_ranks, merge
+from uqcli.base.rows import Rows
 from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, WeightedGroupSize, checked
@@ -15,7 +16,6 @@ from uqcli.engines.spark.pooling import groups_of, pooled_by
 from uqcli.engines.spark.ranges import count_ranges
 from uqcli.engines.spark.session import runs_functions, session_of, spark_errors
 from uqcli.kernels.pava import isotonic_sums
-from uqcli.rows import Rows
 
 
 class SparkTable:

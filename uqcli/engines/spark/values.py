@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
 from uqcli.engines import refusals
 from uqcli.engines.classes import class_spellings
 from uqcli.engines.request import INPUT
 from uqcli.engines.spark.read import ClusterInput, Column, quoted
-from uqcli.errors import DataError
-from uqcli.records import dataclass
 
 _TEXTS: Final = ("string", "varchar", "char")
 _FLOATS: Final = ("float", "double")

@@ -184,7 +184,7 @@ def _loaded(function: bytes, package: bytes, version: str) -> Any:
 def _installed() -> str | None:
     """Return the version of the package installed on the worker."""
     try:
-        from uqcli import defaults
+        from uqcli.base import defaults
     except ImportError:
         return None
     return defaults.VERSION
@@ -193,8 +193,8 @@ def _installed() -> str | None:
 def _rows(
     batch: pa.RecordBatch, roles: dict[str, str], features: dict[str, tuple[str, tuple[str, ...]]]
 ) -> Any:
-    from uqcli.counts import Feature
-    from uqcli.rows import Rows
+    from uqcli.base.counts import Feature
+    from uqcli.base.rows import Rows
 
     def column(name: str) -> Any:
         return batch.column(batch.schema.get_field_index(name)).to_numpy(zero_copy_only=False)

@@ -16,9 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from uqcli.choices import FileFormat, OnInvalid
-from uqcli.counts import Feature
-from uqcli.defaults import VERSION
+from uqcli.base.choices import FileFormat, OnInvalid
+from uqcli.base.counts import Feature
+from uqcli.base.defaults import VERSION
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.files import STDIO
+from uqcli.base.rows import Rows
+from uqcli.base.running.interruption import register_cleanup
 from uqcli.engines.column_types import joined_type
 from uqcli.engines.inputs import format_of
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
@@ -26,10 +30,6 @@ from uqcli.engines.request import Roles
 from uqcli.engines.spark.check import Check
 from uqcli.engines.spark.read import ClusterInput, Frame, opened, quoted
 from uqcli.engines.spark.session import is_local, runs_functions, session_of, spark_errors
-from uqcli.errors import DataError, UsageError
-from uqcli.files import STDIO
-from uqcli.rows import Rows
-from uqcli.running.interruption import register_cleanup
 from uqcli.stores.address import is_stored
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.choices import ReportFormat
-from uqcli.errors import UsageError
+from uqcli.base.choices import ReportFormat
+from uqcli.base.errors import UsageError
 from uqcli.reports.format import Format
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(

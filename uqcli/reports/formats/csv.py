@@ -12,12 +12,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.escaping import visible
+from uqcli.base.escaping import visible
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format, RunContext
 
 if TYPE_CHECKING:
-    from uqcli.document import Metrics, Report
+    from uqcli.reports.document import Metrics, Report
 
 _HEADER: Final = ("command", "key", "value", "low", "high")
 
@@ -46,7 +46,7 @@ def to_csv(command: str, by_artifact: Mapping[str, Metrics], *, is_up: bool) -> 
 
 def _metrics(metrics: Mapping[str, Any]) -> Iterator[tuple[str, tuple[float | None, ...]]]:
     """Return each metric by its dotted path: its value, and the ends of its interval."""
-    from uqcli.estimate import Estimate
+    from uqcli.estimates.estimate import Estimate
 
     for name, metric in metrics.items():
         if isinstance(metric, Estimate):

@@ -9,7 +9,7 @@ from uqcli.reports.format import Format, RunContext
 from uqcli.reports.page.skeleton import html_page
 
 if TYPE_CHECKING:
-    from uqcli.document import Report
+    from uqcli.reports.document import Report
 
 
 def _render(report: Report, context: RunContext) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.defaults import VERSION
-from uqcli.escaping import is_acting
+from uqcli.base.defaults import VERSION
+from uqcli.base.escaping import is_acting
+from uqcli.base.running.cautions import cautions, doubts, suspicions
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format, RunContext
-from uqcli.running.cautions import cautions, doubts, suspicions
 
 if TYPE_CHECKING:
-    from uqcli.document import Report
+    from uqcli.reports.document import Report
 
 
 def to_json(report: Report, failure: Failure | None = None) -> str:

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
-from uqcli.records import dataclass
+from uqcli.base.records import dataclass
 from uqcli.reports.failure import Failure, escaped
 from uqcli.reports.format import Format, RunContext
 
 if TYPE_CHECKING:
-    from uqcli.document import Claim, Document, Report
     from uqcli.reports.checks import CheckResult
+    from uqcli.reports.document import Claim, Document, Report
 
 
 @dataclass(frozen=True, kw_only=True)

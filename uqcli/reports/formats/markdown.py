@@ -7,12 +7,12 @@ import io
 import re
 from typing import TYPE_CHECKING, Final
 
-from uqcli.escaping import visible
+from uqcli.base.escaping import visible
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format, RunContext
 
 if TYPE_CHECKING:
-    from uqcli.document import Document, Report, Table
+    from uqcli.reports.document import Document, Report, Table
 
 
 def to_markdown(document: Document, made_from: Table | None = None, heading: str = "") -> str:

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from uqcli.escaping import visible
+from uqcli.base.escaping import visible
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format, RunContext
 
 if TYPE_CHECKING:
-    from uqcli.document import Metrics, Report
-    from uqcli.estimate import Estimate
+    from uqcli.estimates.estimate import Estimate
+    from uqcli.reports.document import Metrics, Report
 
 _LABELS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -98,7 +98,7 @@ def _metric_samples(
 def _numbers(
     metric: Estimate | float | None, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
 ) -> Iterator[_Sample]:
-    from uqcli.estimate import Estimate
+    from uqcli.estimates.estimate import Estimate
 
     name, key = re.sub(r"\W", "_", "_".join(path), flags=re.ASCII), ".".join(path)
     if not isinstance(metric, Estimate):

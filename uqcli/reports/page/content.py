@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from uqcli.document import Document, HeadCard, Report, Table, Verdict
-from uqcli.files import is_stdin
+from uqcli.base.files import is_stdin
+from uqcli.base.running.cautions import cautions, remarks, repeated_doubts, suspicions
+from uqcli.base.wording import short_names
 from uqcli.reports.checks import checks_table
+from uqcli.reports.document import Document, HeadCard, Report, Table, Verdict
 from uqcli.reports.failure import Failure
 from uqcli.reports.figures import can_draw
 from uqcli.reports.format import RunContext
 from uqcli.reports.provenance import Provenance
-from uqcli.running.cautions import cautions, remarks, repeated_doubts, suspicions
-from uqcli.wording import short_names
 
 
 def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:

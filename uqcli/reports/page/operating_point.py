@@ -6,8 +6,8 @@ import json
 import shlex
 from typing import Any
 
-from uqcli.document import Document, OperatingPoint, OperatingPoints
-from uqcli.estimate import Estimate
+from uqcli.estimates.estimate import Estimate
+from uqcli.reports.document import Document, OperatingPoint, OperatingPoints
 from uqcli.reports.failure import escaped
 
 

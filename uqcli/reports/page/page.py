@@ -13,7 +13,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.document import Document, Figure, HeadCard, Table
+from uqcli.reports.document import Document, Figure, HeadCard, Table
 from uqcli.reports.failure import escaped
 from uqcli.reports.figures import to_page_svg
 from uqcli.reports.page.operating_point import operating_point_section

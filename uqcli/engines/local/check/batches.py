@@ -13,9 +13,14 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from uqcli.choices import OnInvalid
-from uqcli.counts import Ints
-from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.base.choices import OnInvalid
+from uqcli.base.counts import Ints
+from uqcli.base.defaults import ROWS_PER_BATCH
+from uqcli.base.errors import as_keywords
+from uqcli.base.rows import Rows
+from uqcli.base.running.cautions import caution, suspect
+from uqcli.base.running.concurrency import ahead
+from uqcli.base.running.rows_read import rows_read
 from uqcli.engines import refusals
 from uqcli.engines.column_types import common_type
 from uqcli.engines.columns import identifying_columns, require_columns
@@ -29,13 +34,8 @@ from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
 from uqcli.engines.predictions import levels_of, predictions
 from uqcli.engines.protocol import GroupSize, SourceSummary
+from uqcli.engines.repeated_rows import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
-from uqcli.errors import as_keywords
-from uqcli.repeated_rows import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
-from uqcli.rows import Rows
-from uqcli.running.cautions import caution, suspect
-from uqcli.running.concurrency import ahead
-from uqcli.running.rows_read import rows_read
 
 
 class LocalBatches:

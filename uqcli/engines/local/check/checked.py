@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from uqcli.counts import Ints
-from uqcli.records import dataclass
-from uqcli.rows import Rows
+from uqcli.base.counts import Ints
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)

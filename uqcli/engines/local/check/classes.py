@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from uqcli.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.engines.classes import class_spellings
 from uqcli.engines.request import PROBA
 

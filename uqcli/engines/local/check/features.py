@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from uqcli.counts import Bools, Feature, Floats, codes_of_texts
+from uqcli.base.counts import Bools, Feature, Floats, codes_of_texts
+from uqcli.base.errors import DataError
 from uqcli.engines import refusals
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import FeatureRequest
-from uqcli.errors import DataError
 
 _FRACTION_FORMATS = {"ms": "%.3f", "us": "%.6f", "ns": "%.9f"}
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from uqcli.counts import Ints
-from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.base.counts import Ints
+from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.engines.columns import require_id, require_no_label
 from uqcli.engines.inputs import Origin, resolve_inputs
 from uqcli.engines.local.check.features import texts_of

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from uqcli.counts import Ints
+from uqcli.base.counts import Ints
+from uqcli.base.rows import Rows
 from uqcli.engines.local.check.batches import opened, origins_of
 from uqcli.engines.local.check.features import texts_of
 from uqcli.engines.local.read.columnar import ColumnarSource
@@ -18,7 +19,6 @@ from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.local.read.streams import are_streams_reusable
 from uqcli.engines.protocol import Keys
 from uqcli.engines.request import DataRequest
-from uqcli.rows import Rows
 
 _FIRST: Final = 1000
 """Rows by which texts are told from dates."""

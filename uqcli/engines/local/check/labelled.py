@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.counts import Feature, Ints
+from uqcli.base.counts import Feature, Ints
+from uqcli.base.rows import Rows
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.features import whole_feature
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import FeatureRequest
-from uqcli.rows import Rows
 
 
 def all_rows(reader: LocalBatches) -> ReadRows:

@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from uqcli import amounts
-from uqcli.choices import OnInvalid
-from uqcli.counts import Bools, Feature, Floats, Ints
-from uqcli.defaults import MAX_ROWS
+from uqcli.base import amounts
+from uqcli.base.choices import OnInvalid
+from uqcli.base.counts import Bools, Feature, Floats, Ints
+from uqcli.base.defaults import MAX_ROWS
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.checked import CheckedRows
@@ -21,8 +23,6 @@ from uqcli.engines.local.check.features import encoded, infinite_numbers, key_te
 from uqcli.engines.local.check.values import labels_of, numbers_of, placeholder_in, unreadable
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
-from uqcli.records import dataclass
-from uqcli.rows import Rows
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
 

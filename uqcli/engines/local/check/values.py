@@ -7,12 +7,12 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from uqcli.counts import Bools, Floats
+from uqcli.base.counts import Bools, Floats
+from uqcli.base.errors import DataError
+from uqcli.base.escaping import printable
 from uqcli.engines import refusals
 from uqcli.engines.local.check.classes import without_value
 from uqcli.engines.local.read.source import Batch
-from uqcli.errors import DataError
-from uqcli.escaping import printable
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _MAX_TEXTS: Final = 1000

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uqcli.defaults import KEPT_BYTES, ROWS_PER_PART
+from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_PART
+from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import parallel_map, threads
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
@@ -21,8 +23,6 @@ from uqcli.engines.local.count.part import Part, joined, part_of
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
-from uqcli.records import dataclass
-from uqcli.running.concurrency import parallel_map, threads
 
 R = TypeVar("R")
 

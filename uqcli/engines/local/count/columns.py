@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.counts import Floats
+from uqcli.base.counts import Floats
+from uqcli.base.records import dataclass
 from uqcli.engines.local.count.keys import Keys, keys_of, values_of
-from uqcli.records import dataclass
 
 _SAMPLE_SIZE = 512
 """Values sampled per part to estimate a column's distribution."""

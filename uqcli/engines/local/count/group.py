@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from uqcli.defaults import ROWS_PER_PART
+from uqcli.base.defaults import ROWS_PER_PART
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.part import Part, joined
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import ALL_ROWS, Partition
-from uqcli.running.concurrency import parallel_map
 
 
 class GroupRows(CountedRows):

@@ -11,15 +11,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.counts import ValueCounts, run_starts
-from uqcli.defaults import SORTED_ROWS
+from uqcli.base.counts import ValueCounts, run_starts
+from uqcli.base.defaults import SORTED_ROWS
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.engines.local.count.keys import between, least_keys, ranges_from
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_part, merged, pooled
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
 from uqcli.kernels.pava import isotonic_sums
-from uqcli.running.concurrency import parallel_map
 
 _SORTED_ROWS_READ_AGAIN = 3 * SORTED_ROWS
 """Rows of a slice if each reads some of the rows again."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats
+from uqcli.base.counts import Bools, Floats
 
 Keys = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 """int32 for 32-bit numbers, int64 for 64-bit numbers."""

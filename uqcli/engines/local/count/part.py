@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from uqcli.amounts import amounts_of, units
-from uqcli.counts import Floats, Ints, NarrowInts, indices_by_bin, narrow_bins
+from uqcli.base.amounts import amounts_of, units
+from uqcli.base.counts import Floats, Ints, NarrowInts, indices_by_bin, narrow_bins
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
 from uqcli.engines.local.count.keys import Keys, keys_of, widened
 from uqcli.kernels.sides import by_side
-from uqcli.records import dataclass
-from uqcli.rows import Rows
 
 Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
 
@@ -36,7 +36,7 @@ class Part:
     codes : int32, by key, each of shape (n,)
         Group index of each row; under None the class index of its label.
     amounts : int64, shape (n,), by role
-        Units (see uqcli.amounts), times the weight.
+        Units (see uqcli.base.amounts), times the weight.
     """
 
     keys: Mapping[str, Keys]

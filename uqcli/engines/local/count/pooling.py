@@ -10,15 +10,15 @@ from mmap import mmap
 import numpy as np
 from numpy.typing import DTypeLike
 
-from uqcli.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
-from uqcli.defaults import ROWS_PER_STEP
+from uqcli.base.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
+from uqcli.base.defaults import ROWS_PER_STEP
+from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.engines.local.count.keys import Keys, between, ranges_from, values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
 from uqcli.kernels.pooling import merge, pool, select_between
-from uqcli.records import dataclass
-from uqcli.running.concurrency import parallel_map
 
 _MAX_SLICES, MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 4, 1 << 19, 1 << 12
 """Ranges of keys sorted in parallel, the rows that each needs, and the keys that cut them."""

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.counts import Bools, Ints, RangeCounts, joined_sums
-from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART, ROWS_PER_STEP
+from uqcli.base.counts import Bools, Ints, RangeCounts, joined_sums
+from uqcli.base.defaults import COLLECTED_ROWS, ROWS_PER_PART, ROWS_PER_STEP
+from uqcli.base.records import dataclass
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import Keys, between, keys_of, values_of
 from uqcli.engines.local.count.part import Part
@@ -24,7 +25,6 @@ from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, 
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition, RangeQuery
 from uqcli.kernels.ranges import assign_parts, assign_splits, count_rows
-from uqcli.records import dataclass
 
 CELLS = 1 << 20
 """Total number of ranges over all groups; their counts roughly fit into the CPU cache."""

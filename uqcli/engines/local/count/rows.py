@@ -9,14 +9,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from uqcli.counts import Ints
+from uqcli.base.counts import Ints
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import keys_of, least_keys
 from uqcli.engines.local.count.part import Division, Part
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
-from uqcli.running.concurrency import parallel_map
 
 R = TypeVar("R")
 

@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from uqcli.counts import Ints, RangeCounts, ValueCounts, containing_ranks
+from uqcli.base.counts import Ints, RangeCounts, ValueCounts, containing_ranks
+from uqcli.base.rows import Rows
 from uqcli.engines.local.count.group import GroupRows, rows_by_group
 from uqcli.engines.local.count.isotonic import isotonic_by
 from uqcli.engines.local.count.keys import values_of
@@ -16,7 +17,6 @@ from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary
-from uqcli.rows import Rows
 
 
 class LocalTable:

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from uqcli.choices import FileFormat
-from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.base.choices import FileFormat
+from uqcli.base.defaults import ROWS_PER_BATCH
+from uqcli.base.errors import DataError
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.read.failures import reading
@@ -22,7 +23,6 @@ from uqcli.engines.local.read.partitioned import (
 )
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.signatures import SIGNATURE_BYTES
-from uqcli.errors import DataError
 from uqcli.stores.content import LocalFile, Seekable
 from uqcli.stores.limits import GROUP_BYTES
 

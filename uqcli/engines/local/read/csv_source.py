@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import BinaryIO
 
-from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.base.defaults import ROWS_PER_BATCH
+from uqcli.base.running.cautions import remark
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
 from uqcli.engines.local.read.delimiter import delimiter_name, recognised
@@ -23,7 +24,6 @@ from uqcli.engines.local.read.partitioned import (
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.local.read.streams import bytes_of, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
-from uqcli.running.cautions import remark
 
 
 class CsvSource:

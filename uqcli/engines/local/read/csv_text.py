@@ -21,12 +21,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from uqcli.counts import Bools, Ints
-from uqcli.defaults import CSV_BLOCK_BYTES, DECIMAL
+from uqcli.base.counts import Bools, Ints
+from uqcli.base.defaults import CSV_BLOCK_BYTES, DECIMAL
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
 from uqcli.engines.local.arrow import arrow_of
 from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
-from uqcli.errors import DataError
-from uqcli.records import dataclass
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 BOM: Final = b"\xef\xbb\xbf"

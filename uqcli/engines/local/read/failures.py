@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uqcli.choices import FileFormat
+from uqcli.base.choices import FileFormat
+from uqcli.base.errors import DataError
 from uqcli.engines.inputs import InputFile, InputFrame
 from uqcli.engines.signatures import SIGNATURE_BYTES, content_of
-from uqcli.errors import DataError
 from uqcli.stores.failures import store_failure
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import io
 from collections.abc import Sequence
 from typing import Final
 
+from uqcli.base.errors import DataError
+from uqcli.base.escaping import printable
+from uqcli.base.exact_numbers import is_number
 from uqcli.engines.local.read.delimiter import columns_found, delimiter_name, recognised
-from uqcli.errors import DataError
-from uqcli.escaping import printable
-from uqcli.exact_numbers import is_number
 
 _MAX_LINES: Final = 50
 """Lines in which the column names are looked for."""

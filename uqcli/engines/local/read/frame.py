@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.base.defaults import ROWS_PER_BATCH
+from uqcli.base.errors import DataError
 from uqcli.engines.inputs import InputFrame
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.source import Batch
-from uqcli.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,13 +18,13 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from uqcli.counts import Ints
-from uqcli.defaults import CSV_BLOCK_BYTES
+from uqcli.base.counts import Ints
+from uqcli.base.defaults import CSV_BLOCK_BYTES
+from uqcli.base.errors import DataError
+from uqcli.base.escaping import printable
+from uqcli.base.records import dataclass
 from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.read.csv_text import BOM, MAX_RECORD_BYTES, require_utf8
-from uqcli.errors import DataError
-from uqcli.escaping import printable
-from uqcli.records import dataclass
 
 _ESCAPED_KEY: Final = re.compile(rb'\\[^"\n]*"[ \t\r]*:')
 """Possible key spelled with escapes."""

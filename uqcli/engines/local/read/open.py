@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from types import MappingProxyType
 from typing import Final, cast
 
-from uqcli.choices import FileFormat
+from uqcli.base.choices import FileFormat
 from uqcli.engines.inputs import InputFile, InputFrame, Origin
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_source import CsvSource

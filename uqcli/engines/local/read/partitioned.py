@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from uqcli.base.errors import DataError
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.arrow import arrow_of, bytes_of
 from uqcli.engines.local.read.csv_text import csv_record
-from uqcli.errors import DataError
 
 if TYPE_CHECKING:
     from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect

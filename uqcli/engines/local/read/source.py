@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from uqcli.counts import Bools
-from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.base.counts import Bools
+from uqcli.base.defaults import ROWS_PER_BATCH
+from uqcli.base.records import dataclass
+from uqcli.base.running.progress import report_progress
 from uqcli.engines.inputs import Origin
-from uqcli.records import dataclass
-from uqcli.running.progress import report_progress
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from uqcli.choices import FileFormat
+from uqcli.base.choices import FileFormat
+from uqcli.base.files import stdin_bytes
+from uqcli.base.running.concurrency import is_abandoned
+from uqcli.base.running.interruption import temporary_path
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.failures import copying, reading
-from uqcli.files import stdin_bytes
-from uqcli.running.concurrency import is_abandoned
-from uqcli.running.interruption import temporary_path
 from uqcli.stores.content import Content
 
 _PARQUET_START: Final = b"PAR1"

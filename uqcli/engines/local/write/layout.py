@@ -10,8 +10,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from uqcli.choices import FileFormat
-from uqcli.counts import Floats
+from uqcli.base.choices import FileFormat
+from uqcli.base.counts import Floats
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
 from uqcli.engines.column_types import joined_type
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
@@ -20,9 +23,6 @@ from uqcli.engines.local.read.json_source import JsonSource
 from uqcli.engines.local.read.source import Block, OpenedInput
 from uqcli.engines.protocol import StreamRequest
 from uqcli.engines.request import Roles
-from uqcli.errors import DataError, UsageError
-from uqcli.records import dataclass
-from uqcli.rows import Rows
 
 if TYPE_CHECKING:
     from uqcli.engines.local.read.columnar import ColumnarSource

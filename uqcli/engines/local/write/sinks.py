@@ -16,18 +16,18 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from uqcli.choices import FileFormat
-from uqcli.counts import Bools
-from uqcli.defaults import DECIMAL, ROWS_PER_BATCH
+from uqcli.base.choices import FileFormat
+from uqcli.base.counts import Bools
+from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
+from uqcli.base.errors import DataError
+from uqcli.base.escaping import printable
+from uqcli.base.files import OutputQueue
+from uqcli.base.records import dataclass
+from uqcli.base.running.cautions import caution
 from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock, csv_record
 from uqcli.engines.local.read.json_lines import JsonBlock
-from uqcli.errors import DataError
-from uqcli.escaping import printable
-from uqcli.files import OutputQueue
-from uqcli.records import dataclass
-from uqcli.running.cautions import caution
 from uqcli.stores.output import open_output
 
 

@@ -11,8 +11,13 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from uqcli.choices import FileFormat, OnInvalid
-from uqcli.counts import Bools
+from uqcli.base.choices import FileFormat, OnInvalid
+from uqcli.base.counts import Bools
+from uqcli.base.files import STDIO
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.base.running.concurrency import ahead
+from uqcli.base.running.rows_read import rows_read
 from uqcli.engines.inputs import format_of, inferred_format
 from uqcli.engines.local.arrow import arrow_of, frame_of
 from uqcli.engines.local.check.rows import RowChecker
@@ -26,11 +31,6 @@ from uqcli.engines.local.write.layout import Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, open_sink
 from uqcli.engines.predictions import outside
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
-from uqcli.files import STDIO
-from uqcli.records import dataclass
-from uqcli.rows import Rows
-from uqcli.running.concurrency import ahead
-from uqcli.running.rows_read import rows_read
 
 
 def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamSummary:

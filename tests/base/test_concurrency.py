@@ -1,0 +1,42 @@
+"""Tests of prefetching threads: items stay in order, errors arrive in place, threads end."""
+
+import threading
+
+import pytest
+
+from uqcli.base.running.concurrency import ahead, parallel_map
+
+
+def items_then_error(stop):
+    yield from range(stop)
+    raise ValueError("broken")
+
+
+@pytest.mark.parametrize("iterate", [ahead, lambda items: parallel_map(lambda item: item, items)])
+def test_items_arrive_in_order_and_errors_after_them(iterate):
+    assert list(iterate(range(100))) == list(range(100))
+    with pytest.raises(ValueError, match="broken"):
+        list(iterate(items_then_error(5)))
+
+
+def test_an_error_of_an_item_is_raised():
+    def work(item):
+        if item == 3:
+            raise ValueError("broken")
+        return item
+
+    with pytest.raises(ValueError, match="broken"):
+        list(parallel_map(work, range(1000)))
+
+
+def test_the_thread_of_an_abandoned_iterator_ends():
+    before = set(threading.enumerate())
+    last = 0
+    for item in ahead(iter(range(10**9))):
+        last = item
+        if item == 4:
+            break
+    assert last == 4
+    for thread in set(threading.enumerate()) - before:
+        thread.join(timeout=5)
+        assert not thread.is_alive()

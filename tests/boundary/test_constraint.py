@@ -1,0 +1,144 @@
+"""Tests of constraints: parsing, wording and objective."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from uqcli.base.errors import UsageError
+from uqcli.boundary.rule import SavedConstraint
+from uqcli.boundary.search.constraint import (
+    PROMISED,
+    RULES,
+    ConstraintKind,
+    parse_constraint,
+    utility,
+)
+from uqcli.estimates.confusion import Confusion, Rate
+
+PRECISION, RECALL, UTILITY = ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.UTILITY
+MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
+MIN_SPECIFICITY = ConstraintKind.MIN_SPECIFICITY
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "amounts", "target"),
+    [
+        (PRECISION, "0.7", (Fraction(7, 10),), "precision >= 0.7"),
+        (RECALL, "1", (Fraction(1),), "recall >= 1"),
+        (MAX_SELECTED, "30", (Fraction(30),), "at most 30 flagged"),
+        (MAX_SELECTED, "2.5%", (Fraction(1, 40),), "at most 2.5% flagged"),
+        (MAX_FPR, "0", (Fraction(0),), "false-positive rate <= 0"),
+        (MIN_SPECIFICITY, "0.95", (Fraction(19, 20),), "specificity >= 0.95"),
+        (
+            UTILITY,
+            "gain=2.5,cost=1",
+            (Fraction(5, 2), Fraction(1)),
+            "highest utility (gain=2.5,cost=1)",
+        ),
+    ],
+)
+def test_a_constraint_is_exact_and_states_its_target(kind, text, amounts, target):
+    constraint = parse_constraint(kind, text)
+    assert (constraint.kind, constraint.value, constraint.numbers) == (kind, text, amounts)
+    assert constraint.text() == target
+    assert constraint.relative == text.endswith("%")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (PRECISION, "0"),
+        (PRECISION, "1.1"),
+        (RECALL, "0"),
+        (MAX_FPR, "2"),
+        (MIN_SPECIFICITY, "-0.1"),
+        (MIN_SPECIFICITY, "1.1"),
+        (MAX_SELECTED, "2.5"),
+        (MAX_SELECTED, "101%"),
+        (UTILITY, "gain=1"),
+        (UTILITY, "gain=0.0000000001,cost=1"),
+    ],
+)
+def test_values_out_of_range_are_refused(kind, text):
+    with pytest.raises(UsageError):
+        parse_constraint(kind, text)
+
+
+def test_the_objective_depends_on_the_constraint():
+    fit = Confusion(selected=4, true_positives=3, rows=9, positives=5)
+    assert parse_constraint(PRECISION, "0.5").objective(fit) == 3
+    assert parse_constraint(RECALL, "0.5").objective(fit) == Fraction(3, 4)
+    assert utility("2", "0.5").objective(fit) == Fraction(11, 2)
+
+
+@pytest.mark.parametrize("rate", Rate)
+def test_the_outcomes_of_rows_add_up_to_the_trials_of_their_counts(rate):
+    random = np.random.default_rng(1)
+    flagged, positive = random.random((2, 500)) < [[0.3], [0.2]]
+    confusion = Confusion(
+        rows=500,
+        positives=int(positive.sum()),
+        selected=int(flagged.sum()),
+        true_positives=int((flagged & positive).sum()),
+        zones=None if rate is not Rate.CAUGHT else (0, int((flagged & positive).sum())),
+    )
+    tried, succeeded = rate.outcomes(flagged, positive)
+    assert ((tried & succeeded).sum(), tried.sum()) == confusion.trials(rate)
+
+
+def test_an_upper_bound_is_kept_by_the_rows_without_the_event():
+    confusion = Confusion(selected=4, true_positives=3, rows=9, positives=5)
+    for rate, rule in PROMISED.items():
+        successes, trials = confusion.trials(Rate(rate))
+        kept = trials - successes if rule.is_upper else successes
+        assert confusion.trials(rule.kept) == (kept, trials)
+        assert all((rule.name, rule.guarantee, rule.result, rule.trials, rule.success, rule.in_target)), rate
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (PRECISION, "1"),
+        (RECALL, "0.5"),
+        (MAX_FPR, "0"),
+        (MAX_FPR, "1"),
+        (MIN_SPECIFICITY, "0"),
+        (MIN_SPECIFICITY, "1"),
+        (MAX_SELECTED, "40"),
+        (MAX_SELECTED, "5%"),
+    ],
+)
+def test_nearby_bounds_are_possible_and_include_its_own(kind, text):
+    constraint = parse_constraint(kind, text)
+    share = Fraction(1, 2) if constraint.counts_rows else Fraction(1)
+    nearby = [near.numbers[0] for near in constraint.nearby(Fraction(1, 2))]
+    assert constraint.numbers[0] * share in nearby
+    assert constraint.counts_rows or all(0 <= bound <= 1 for bound in nearby)
+    assert utility("2", "1").nearby(Fraction(1, 2)) == [utility("2", "1")]
+
+
+@pytest.mark.parametrize(("bound", "least"), [("0", "1"), ("0.02", "0.98"), ("0.97", "0.03"), ("1", "0")])
+def test_a_specificity_is_the_mirror_of_a_false_positive_rate(bound, least):
+    specificity, rate = parse_constraint(MIN_SPECIFICITY, least), parse_constraint(MAX_FPR, bound)
+    assert specificity.numbers[0] == 1 - rate.numbers[0]
+    assert [1 - near.numbers[0] for near in specificity.nearby(Fraction(1))] == [
+        near.numbers[0] for near in rate.nearby(Fraction(1))
+    ]
+    assert specificity.rule.kept is rate.rule.kept is Rate.SPECIFICITY
+
+
+def test_each_kind_of_constraint_names_its_options():
+    assert [rule.options for kind, rule in RULES.items() if kind is not UTILITY] == [
+        f"--{kind}" for kind in RULES if kind is not UTILITY
+    ]
+
+
+def test_a_saved_constraint_is_parsed_once():
+    assert (
+        SavedConstraint(kind=RECALL, value="0.7").parsed()
+        is SavedConstraint(kind=RECALL, value="0.7").parsed()
+    )
+    for _ in range(2):
+        with pytest.raises(UsageError, match="recall '7'"):
+            SavedConstraint(kind=RECALL, value="7").parsed()

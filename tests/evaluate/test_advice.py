@@ -1,0 +1,38 @@
+"""Tests of the advice between two calibrators: it follows from the intervals of their differences."""
+
+import pytest
+
+from uqcli.comparison.report import Comparison
+from uqcli.estimates.estimate import Estimate
+from uqcli.evaluate.difference_report import CalibratorDifference
+
+LOWER = Estimate(value=-0.02, low=-0.03, high=-0.01)
+HIGHER = Estimate(value=0.02, low=0.01, high=0.03)
+NOT_SIGNIFICANT = Estimate(value=0.01, low=-0.01, high=0.03)
+NO_INTERVAL = Estimate(value=0.01, low=None, high=None)
+
+
+def advice(log_loss, brier, *, paired=True, resampled=True):
+    compared = Comparison(before={}, after={}, difference={"log_loss": log_loss, "brier": brier})
+    return CalibratorDifference(compared=compared, paired=paired, resampled=resampled).advice(["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("log_loss", "brier", "expected"),
+    [
+        (LOWER, LOWER, "Use b: lower log loss and Brier score (significant)."),
+        (HIGHER, NOT_SIGNIFICANT, "Use a: lower log loss (significant)."),
+        (NO_INTERVAL, LOWER, "Use b: lower Brier score (significant)."),
+        (NOT_SIGNIFICANT, NO_INTERVAL, "No significant difference"),
+        (HIGHER, LOWER, "a has the lower log loss, b has the lower Brier score;"),
+    ],
+    ids=["both lower", "one lower", "one without interval", "neither lower", "contradictory"],
+)
+def test_advice_follows_from_the_intervals(log_loss, brier, expected):
+    (sentence,) = advice(log_loss, brier)
+    assert sentence.startswith(expected)
+
+
+@pytest.mark.parametrize("missing", ["paired", "resampled"])
+def test_there_is_no_advice_without_intervals(missing):
+    assert advice(LOWER, LOWER, **{missing: False}) == []

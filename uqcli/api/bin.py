@@ -1,0 +1,108 @@
+"""Build grids of counts from arrays."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uqcli.api.columns import Column, Labelled
+from uqcli.api.fitted import Fitted
+from uqcli.api.options import choice
+from uqcli.base import defaults
+from uqcli.base.choices import Binning
+from uqcli.base.counts import Floats, Ints
+from uqcli.base.records import dataclass
+from uqcli.bin.options import BinRequest
+from uqcli.bin.rule import GridArtifact
+from uqcli.bin.run import run
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Grid(Fitted[GridArtifact]):
+    """Counts in K x L cells of uncertainty and score; a value v is in bin #{edges <= v}."""
+
+    _saved_as: ClassVar[type[Any]] = GridArtifact
+
+    @property
+    def uncertainty_edges(self) -> Floats:
+        """Uncertainty edges; float64, shape (K-1,)."""
+        return np.array(self.artifact.uncertainty_edges, dtype=np.float64)
+
+    @property
+    def score_edges(self) -> Floats:
+        """Score edges of each uncertainty bin; float64, shape (K, L-1)."""
+        return np.array(self.artifact.score_edges, dtype=np.float64)
+
+    @property
+    def count(self) -> Ints:
+        """Total weight of each cell; int64, shape (K, L)."""
+        return np.array(self.artifact.count, dtype=np.int64)
+
+    @property
+    def positives(self) -> Ints:
+        """Weight of the positive rows of each cell; int64, shape (K, L)."""
+        return np.array(self.artifact.positives, dtype=np.int64)
+
+    def bins_of(self, score: Column, uncertainty: Column | None = None) -> tuple[Ints, Ints]:
+        """Return uncertainty bin and score bin of new data; int64, shape (n,) each.
+
+        Raises
+        ------
+        DataError
+            A value is not finite, or uncertainty is missing.
+        """
+        added = self._added(self._input_columns(score, uncertainty))
+        return added["uncertainty_bin"], added["score_bin"]
+
+
+def bin_counts(
+    score: Column,
+    label: Column,
+    *,
+    uncertainty: Column | None = None,
+    weight: Column | None = None,
+    binning: Binning | str = defaults.GRID_BINNING,
+    uncertainty_bins: int | None = None,
+    score_bins: int | None = None,
+    n_min: int | None = None,
+    n_max: int | None = None,
+) -> Grid:
+    """Count rows in a grid of score x uncertainty cells [UB sec. 4].
+
+    Same as ``uqcli bin``.
+
+    Parameters
+    ----------
+    score, uncertainty : finite numbers, shape (n,)
+    label : 0 and 1, or bool, shape (n,)
+    weight : non-negative integers, shape (n,), optional
+    uncertainty_bins, score_bins
+        None for the default: 3 (8 for shared) and 500, or 1 and 10 for a score without uncertainty.
+    n_min, n_max
+        Bounds on the rows per bin of pava-bc.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option or a value is out of range.
+
+    Examples
+    --------
+    >>> bin_counts([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], score_bins=2).positives.tolist()
+    [[1, 1]]
+    """
+    rule = choice("binning", Binning, binning)
+    if uncertainty is None and uncertainty_bins is None:
+        uncertainty_bins = 1
+    data = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight).request()
+    request = BinRequest(
+        data=data,
+        binning=rule,
+        uncertainty_bins=uncertainty_bins,
+        score_bins=score_bins,
+        n_min=n_min,
+        n_max=n_max,
+    )
+    result = run(request)
+    return Grid(artifact=result.artifact, notes=result.report.warnings)

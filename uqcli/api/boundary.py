@@ -1,0 +1,586 @@
+"""Find decision boundaries from arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field
+from typing import Any, ClassVar, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.api.calibrate import Calibrator
+from uqcli.api.columns import (
+    CLUSTER,
+    DAY,
+    GROUP,
+    WEIGHT,
+    Classes,
+    Column,
+    Labelled,
+    by_name,
+    class_rows,
+    is_by_class,
+    is_frame,
+    table_of,
+    unused,
+)
+from uqcli.api.decimals import Decimal, decimal_text
+from uqcli.api.fitted import Evaluation, Fitted, Watched
+from uqcli.api.options import choice
+from uqcli.api.shift import Shift, shift_artifact
+from uqcli.base import defaults
+from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, SampleGoal
+from uqcli.base.counts import Bools, Floats
+from uqcli.base.defaults import LABEL, SCORE, UNCERTAINTY
+from uqcli.base.errors import UsageError
+from uqcli.base.exact_numbers import check_size
+from uqcli.base.options import Intervals, ResamplingOptions
+from uqcli.base.records import dataclass
+from uqcli.boundary.comparison_report import UncertaintyComparison
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit, SavedGroup
+from uqcli.boundary.run import run
+from uqcli.boundary.search.constraint import constraint_from, with_margin
+from uqcli.boundary.search.zones import review_limit
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import PREDICTED, DataRequest
+from uqcli.sample.options import SampleRequest
+from uqcli.sample.run import NAME, prepare
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Boundary(Fitted[BoundaryArtifact]):
+    """Decision boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin.
+
+    Attributes
+    ----------
+    compared
+        Whether the uncertainty improves the decisions, if ``compare`` was set; with several, that of the one
+        used.
+    comparisons
+        The same for each uncertainty, by name.
+    """
+
+    compared: UncertaintyComparison | None = None
+    comparisons: Mapping[str, UncertaintyComparison] = field(default_factory=dict)
+
+    _saved_as: ClassVar[type[Any]] = BoundaryArtifact
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """Algorithm that found it."""
+        return self.artifact.algorithm
+
+    @property
+    def uncertainty_edges(self) -> Floats:
+        """Edges of the uncertainty bins; float64, shape (K-1,)."""
+        return np.array(self.artifact.uncertainty_edges, dtype=np.float64)
+
+    @property
+    def thresholds(self) -> tuple[float | None, ...]:
+        """Threshold per uncertainty bin: None never flags, the lowest finite double always flags."""
+        return tuple(self.artifact.thresholds)
+
+    @property
+    def fit(self) -> Fit:
+        """Counts, precision and recall on the calibration set, by weight."""
+        return self.artifact.fit
+
+    def decide(
+        self, score: Column | Classes, uncertainty: Column | None = None, *, group: Column | None = None
+    ) -> Bools:
+        """Decide which rows of new data are flagged, or which predictions are accepted.
+
+        Parameters
+        ----------
+        score, uncertainty : finite numbers, shape (n,)
+            Uncertainty is required if the boundary uses it. A boundary of predicted classes takes their
+            probabilities, shape (n, C).
+        group : shape (n,)
+            Required if groups have their own thresholds.
+
+        Returns
+        -------
+        bool, shape (n,)
+
+        Raises
+        ------
+        DataError
+            A value is not finite, or uncertainty is missing.
+        """
+        return self._added(self._rule_columns(score, uncertainty, group))["decision"].astype(np.bool_)
+
+    def accepted(self, probability: Classes, uncertainty: Column | None = None) -> list[str | None]:
+        """Return the predicted class of each row of new data, or None where it is not accepted.
+
+        Parameters
+        ----------
+        probability : shape (n, C)
+        uncertainty : finite numbers, shape (n,)
+            Required if the boundary uses it.
+
+        Raises
+        ------
+        UsageError, DataError
+            The boundary is not one of predicted classes, a value is invalid, or uncertainty is missing.
+        """
+        classes: list[str | None] = [*self.artifact.class_names, None]
+        if len(classes) == 1:
+            raise UsageError("accepted() of a boundary of scores", expected="one of predicted classes")
+        predicted = self._added(self._rule_columns(probability, uncertainty, None))["class"]
+        return [classes[index] for index in predicted.tolist()]
+
+    def _rule_columns(
+        self, score: Column | Classes, uncertainty: Column | None, group: Column | None
+    ) -> dict[str, Column | None]:
+        """Return the columns by the names that the rule file uses."""
+        if not self.artifact.class_names:
+            column_by_name = self._input_columns(score, uncertainty)
+            return column_by_name if self.artifact.by is None else {**column_by_name, self.artifact.by: group}
+        column_by_name = self._class_columns(score)
+        if self.artifact.needs_uncertainty:
+            own = self.artifact.source.uncertainty or ""
+            column_by_name[own] = self._own_uncertainty(uncertainty)
+        return column_by_name
+
+    @property
+    def review_thresholds(self) -> tuple[float | None, ...] | None:
+        """Lowest reviewed score per uncertainty bin: None reviews no row there; None without a review."""
+        thresholds = self.artifact.review_thresholds
+        return None if isinstance(thresholds, msgspec.UnsetType) else tuple(thresholds)
+
+    @property
+    def groups(self) -> Mapping[str, SavedGroup]:
+        """Uncertainty edges, thresholds and counts of each group; empty without groups."""
+        return self.artifact.group_rules
+
+    def zones(
+        self, score: Column | Classes, uncertainty: Column | None = None, *, group: Column | None = None
+    ) -> NDArray[np.str_]:
+        """Return the zone of each row of new data: flag, review or clear.
+
+        Parameters
+        ----------
+        score, uncertainty, group
+            As in ``decide``.
+
+        Returns
+        -------
+        str, shape (n,)
+            Without a review every row is flagged or cleared.
+
+        Raises
+        ------
+        DataError
+            A value is not finite, or uncertainty is missing.
+        """
+        added = self._added(self._rule_columns(score, uncertainty, group))
+        flagged = np.where(added["decision"], ZONES.index("flag"), ZONES.index("clear"))
+        zones: NDArray[np.str_] = np.array(ZONES)[added.get("zone", flagged)]
+        return zones
+
+    def sample(
+        self,
+        score: Column | Classes,
+        uncertainty: Column | None = None,
+        *,
+        group: Column | None = None,
+        goal: str,
+        budget: int,
+        calibrator: Calibrator | None = None,
+        seed: int = defaults.SEED,
+    ) -> Floats:
+        """Draw the rows of new data to label.
+
+        Same as ``uqcli sample``.
+
+        Parameters
+        ----------
+        score, uncertainty, group
+            As in ``decide``.
+        goal
+            What the labels are for: "precision" or "recall".
+        budget
+            Number of rows to draw; for recall, on average.
+        calibrator
+            Gives the rates for recall from the same columns; None if the scores are rates.
+
+        Returns
+        -------
+        float64, shape (n,)
+            Sampling weights; 0 for rows that are not drawn.
+
+        Raises
+        ------
+        UsageError, DataError
+            An option or a value is out of range, or no row is flagged.
+        """
+        frame = table_of(self._rule_columns(score, uncertainty, group))
+        _, data, added = prepare(
+            SampleRequest(
+                data=DataRequest(inputs=(), frame=frame),
+                rule=self.artifact,
+                for_=choice("goal", SampleGoal, goal),
+                budget=budget,
+                calibrator=None if calibrator is None else calibrator.artifact,
+                intervals=Intervals(seed=seed),
+            )
+        )
+        assert added is not None  # there is a budget
+        parts = [added.compute(rows)[NAME] for rows in open_engine(data.engine).batches(data)]
+        return np.concatenate(parts).astype(np.float64, copy=False)
+
+    def evaluate(
+        self,
+        score: Column | Classes,
+        label: Column,
+        *,
+        uncertainty: Column | None = None,
+        group: Column | None = None,
+        weight: Column | None = None,
+        sampling_weight: Column | None = None,
+        by: Column | None = None,
+        cluster: Column | None = None,
+        day: Column | None = None,
+        audit: Mapping[str, Column] | None = None,
+        gain: Decimal | Column | None = None,
+        cost: Decimal | Column | None = None,
+        shift: Shift | None = None,
+        confidence: float = defaults.CONFIDENCE,
+        seed: int = defaults.SEED,
+    ) -> Evaluation:
+        """Measure precision, recall and false-positive rate on a test set, and test the target.
+
+        Same as ``uqcli evaluate``.
+
+        Parameters
+        ----------
+        score, uncertainty, group
+            As in ``decide``.
+        label : 0 and 1, or bool, shape (n,)
+            For a boundary of predicted classes, class names or class indices.
+        weight : non-negative integers, shape (n,), optional
+            Multiplicity of each row.
+        sampling_weight : numbers, shape (n,), optional
+            1 / the probability of each row to be among these.
+        by : texts or integers, shape (n,), optional
+            Groups to measure and test separately; see ``Evaluation.groups``.
+        cluster : texts or integers, shape (n,), optional
+            Customer, session or patient of each row; rows of one depend on each other.
+        day : dates, times or texts such as 2026-03-31, shape (n,), optional
+            Day of each row, in place of ``cluster``; rows of one day depend on each other.
+        audit
+            Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
+            tested; see ``Evaluation.segments``.
+        gain, cost
+            As in ``find_boundary``, to measure the value of the flagged rows. By default the boundary's own
+            numbers, if it has them.
+        shift
+            Class weights of target data, to measure the precision there also.
+
+        Raises
+        ------
+        UsageError, DataError
+            An option or a value is out of range.
+        """
+        inputs, own = self._rule_columns(score, uncertainty, group), self.artifact.constraint.worth
+        columns = self.artifact.source.columns
+        taken = {*inputs, columns.get("label", LABEL), columns.get("weight", WEIGHT)}
+        given, sampling = _given(gain=gain, cost=cost), None
+        if sampling_weight is not None:
+            sampling, own = unused(NAME, taken), {}
+            inputs = {**inputs, sampling: sampling_weight}
+        worth = GainAndCost.from_values(taken, **{**own, **given})
+        return self._measured(
+            {**inputs, **worth.columns},
+            label,
+            weight,
+            by,
+            audit,
+            cluster=cluster,
+            day=day,
+            utility=constraint_from(**worth.texts) if worth.texts else None,
+            shift=None if shift is None else shift_artifact(shift),
+            resampling=ResamplingOptions(confidence=confidence, seed=seed),
+            sampling_weight=sampling,
+        )
+
+    def watch(
+        self,
+        score: Column | Classes,
+        label: Column,
+        *,
+        uncertainty: Column | None = None,
+        group: Column | None = None,
+        weight: Column | None = None,
+        day: Column | None = None,
+        cluster: Column | None = None,
+        matured: int | None = None,
+        state: str | None = None,
+        bound: Decimal | None = None,
+        delta: Decimal | None = None,
+        run_length: int | None = None,
+    ) -> Watched:
+        """Test what the boundary promises as labels arrive, whatever the number of looks.
+
+        Same as ``uqcli watch``; an alarm is no error.
+
+        Parameters
+        ----------
+        score, uncertainty, group
+            As in ``decide``.
+        label : 0 and 1, or bool, shape (n,)
+            For a boundary of predicted classes, class names or class indices.
+        weight : non-negative integers, shape (n,), optional
+            Multiplicity of each row.
+        day : dates, texts or numbers, shape (n,), optional
+            Days such as 2026-03-31, or other keys that sort, each counted once.
+        cluster : texts or integers, shape (n,), optional
+            Customer of each row. All rows of a customer's first batch count, those of later batches do not.
+        matured
+            Days after which the labels of a day are complete; of keys that are no dates, the number of newest
+            ones that wait.
+        state
+            Path of a file with the counts of earlier rows; it is locked and replaced.
+        bound
+            Bound to watch in place of the own one.
+        delta, run_length
+            Risk of a false alarm over the lifetime, and mean number of batches until a false change alarm.
+
+        Raises
+        ------
+        UsageError, DataError, ArtifactError
+            An option or a value is out of range, or the state is that of another rule.
+        """
+        return self._watched(
+            self._rule_columns(score, uncertainty, group),
+            label,
+            weight,
+            day,
+            state,
+            bound=bound,
+            delta=delta,
+            cluster=cluster,
+            matured=matured,
+            run_length=run_length,
+        )
+
+
+def _given(**values: Decimal | Column | None) -> dict[str, Decimal | Column]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _dependent_rows(cluster: Column | None, day: Column | None) -> dict[str, Column]:
+    """Return the column of dependent rows by name; empty if they are independent.
+
+    Raises
+    ------
+    UsageError
+        Both are given.
+    """
+    given = _given(**{CLUSTER: cluster, DAY: day})
+    if len(given) > 1:
+        raise UsageError("cluster and day", expected="one of them")
+    return given
+
+
+def _uncertainties(uncertainty: Column | Mapping[str, Column] | None) -> dict[str, Column]:
+    """Return the uncertainties by name; a single one has a name of its own."""
+    if uncertainty is None:
+        return {}
+    return by_name(uncertainty) if is_frame(uncertainty) else {UNCERTAINTY: uncertainty}
+
+
+def find_boundary(
+    score: Column | Classes,
+    label: Column,
+    *,
+    uncertainty: Column | Mapping[str, Column] | None = None,
+    weight: Column | None = None,
+    group: Column | None = None,
+    cluster: Column | None = None,
+    day: Column | None = None,
+    classes: Sequence[str] | None = None,
+    precision: Decimal | None = None,
+    recall: Decimal | None = None,
+    max_selected: Decimal | None = None,
+    max_fpr: Decimal | None = None,
+    min_specificity: Decimal | None = None,
+    gain: Decimal | Column | None = None,
+    cost: Decimal | Column | None = None,
+    review: Decimal | None = None,
+    miss: Decimal | None = None,
+    bound: GroupBound | str = defaults.GROUP_BOUND,
+    min_group: int = defaults.MIN_GROUP_ROWS,
+    algorithm: AlgorithmChoice | str | None = None,
+    binning: Binning | str | None = None,
+    uncertainty_bins: int | Literal["auto"] | None = None,
+    score_bins: int | Literal["all"] = defaults.SCORE_BINS,
+    shift: Shift | None = None,
+    certify: Decimal | None = None,
+    margin: Decimal | None = None,
+    compare: bool = False,
+    seed: int = defaults.SEED,
+) -> Boundary:
+    """Find the best decision boundary on score x uncertainty under a constraint [UB sec. 5].
+
+    Same as ``uqcli boundary``. Give one constraint: ``precision``, ``recall`` or both, ``max_selected``
+    (rows, or a share such as ``"5%"``), ``max_fpr``, ``min_specificity``, or ``gain`` and ``cost``.
+
+    Parameters
+    ----------
+    score, uncertainty : finite numbers, shape (n,)
+        Without uncertainty there is a single uncertainty bin. With class probabilities as score, shape (n,
+        C), rows are predictions of the most probable class, and each predicted class is a group. Several
+        uncertainties, by name, are compared, and the best one is used.
+    label : 0 and 1, or bool, shape (n,)
+        With class probabilities, class names or class indices.
+    weight : non-negative integers, shape (n,), optional
+        Multiplicity of each row.
+    group : shape (n,), optional
+        Groups that get their own thresholds.
+    cluster : texts or integers, shape (n,), optional
+        Customer, session or patient of each row; rows of one depend on each other.
+    day : dates, times or texts such as 2026-03-31, shape (n,), optional
+        Day of each row, in place of ``cluster``; rows of one day depend on each other.
+    classes
+        Class names in the order of the probabilities; None for the names of a frame's columns, or numbers.
+    precision, recall, max_selected, max_fpr, min_specificity, gain, cost
+        Decimal as text, an int, a Fraction with a finite decimal expansion, or a float, read as it prints.
+        Gain and cost can also be amounts of each row, shape (n,), with at most 4 decimals.
+    review, miss
+        Maximum number of reviewed rows, or share such as ``"5%"``; or maximum share of positives that are
+        neither flagged nor reviewed. Either needs ``precision``.
+    bound
+        Rows in which the constraint holds: of all groups together (overall), or of each.
+    min_group
+        Minimum rows of a group, by weight; smaller groups have the thresholds of all rows.
+    shift
+        Class weights of target data in which the constraint must hold.
+    algorithm
+        By default the best by smoothed rates, or a single threshold if a comparison favours it.
+    uncertainty_bins
+        By default the best number for the smoothed algorithm, else 3.
+    margin
+        Margin of the precision over its bound, in standard errors.
+    certify
+        Largest risk, over calibration sets, that new data break the bound; smooth only.
+    compare
+        Whether to test by cross-validation that the uncertainty improves on a single threshold.
+    seed
+        Seed of the splits of a certificate and a comparison.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option or a value is out of range.
+    InfeasibleError
+        No boundary meets the constraint.
+
+    Examples
+    --------
+    >>> found = find_boundary([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], precision="0.6", score_bins="all")
+    >>> found.thresholds, found.fit.recall
+    ((0.4,), 1.0)
+    """
+    bounds = {
+        "precision": precision,
+        "recall": recall,
+        "max_selected": max_selected,
+        "max_fpr": max_fpr,
+        "min_specificity": min_specificity,
+    }
+    worth = GainAndCost.from_values(
+        (SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP, CLUSTER, DAY), gain=gain, cost=cost
+    )
+    uncertainties = _uncertainties(uncertainty)
+    first_uncertainty = next(iter(uncertainties), None)
+    groups = {} if group is None else {GROUP: group}
+    more = {**groups, **worth.columns, **_dependent_rows(cluster, day)}
+    if not isinstance(min_group, int):
+        raise UsageError(f"min_group {min_group!r}", expected="a whole number of rows")
+    by = None if group is None else GROUP
+    if is_by_class(score):
+        if group is not None:
+            raise UsageError("group with class probabilities", expected="one of them")
+        data = class_rows(score, label, classes=classes, weight=weight, more={**uncertainties, **more})
+        data, by = data.as_predictions(first_uncertainty), PREDICTED
+    else:
+        data = Labelled(score=score, label=label, weight=weight, more={**uncertainties, **more}).request()
+        if first_uncertainty is not None:
+            data = data.with_uncertainty(first_uncertainty)
+    result = run(
+        BoundaryRequest(
+            data=data.grouped_by(by).clustered_by(
+                next(iter(_dependent_rows(cluster, day)), None), days=day is not None
+            ),
+            constraint=with_margin(
+                constraint_from(
+                    **{
+                        name: decimal_text(name, value) for name, value in bounds.items() if value is not None
+                    },
+                    **worth.texts,
+                ),
+                None if margin is None else decimal_text("margin", margin),
+            ),
+            limit=review_limit(
+                review=None if review is None else decimal_text("review", review),
+                miss=None if miss is None else decimal_text("miss", miss),
+            ),
+            by=by,
+            bound=choice("bound", GroupBound, bound),
+            min_group=check_size("min_group", min_group, defaults.MAX_ROWS),
+            algorithm=None if algorithm is None else choice("algorithm", AlgorithmChoice, algorithm),
+            binning=None if binning is None else choice("binning", Binning, binning),
+            uncertainty_bins=1 if uncertainty is None else uncertainty_bins,
+            score_bins=score_bins,
+            shift=None if shift is None else shift_artifact(shift),
+            certify=None if certify is None else decimal_text("certify", certify),
+            compared=tuple(uncertainties) if compare or len(uncertainties) > 1 else (),
+            seed=seed,
+        )
+    )
+    if result.artifact is None:
+        raise result.failure or AssertionError("no boundary and no reason")
+    notes, compared = tuple(result.report.payload()["notes"]), result.report.compared
+    return Boundary(
+        artifact=result.artifact,
+        notes=notes,
+        report=result.report,
+        compared=compared[0] if compared else None,
+        comparisons={column.uncertainty: column for column in compared},
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GainAndCost:
+    """Gain of a true positive and cost of a false positive.
+
+    Attributes
+    ----------
+    texts
+        Numbers as text, and names of columns, by role (``gain``, ``cost``).
+    columns
+        Columns of amounts by name.
+    """
+
+    texts: Mapping[str, str]
+    columns: Mapping[str, Column]
+
+    @classmethod
+    def from_values(cls, taken: Collection[str], **values: Decimal | Column | None) -> GainAndCost:
+        """Name the columns differently from those that are taken; values that are None are left out."""
+        texts: dict[str, str] = {}
+        columns: dict[str, Column] = {}
+        for role, value in values.items():
+            if value is None:
+                continue
+            number = value.item() if isinstance(value, np.generic) else value
+            if isinstance(number, Decimal):
+                texts[role] = decimal_text(role, number)
+            else:
+                texts[role] = unused(role, {*taken, *columns})
+                columns[texts[role]] = value
+        return cls(texts=texts, columns=columns)

@@ -1,0 +1,277 @@
+"""Fit calibrators to arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uqcli.api.columns import CLUSTER, Classes, Column, Labelled, by_name, class_rows, is_by_class
+from uqcli.api.fitted import Evaluation, Fitted
+from uqcli.api.options import choice, options_of
+from uqcli.api.shift import Shift, shift_artifact
+from uqcli.base import defaults
+from uqcli.base.choices import CalibrationChoice, CalibrationMethod
+from uqcli.base.counts import Floats
+from uqcli.base.errors import UsageError
+from uqcli.base.options import OptionalResampling, ResamplingOptions
+from uqcli.base.records import dataclass
+from uqcli.calibrate.cross_fit import make_calibrator
+from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.calibrate.maps import CalibrationMap, ClassMap
+from uqcli.calibrate.options import CalibrateRequest, PartOptions
+from uqcli.calibrate.rule import CalibratorArtifact
+from uqcli.calibrate.run_all import run_all_methods
+from uqcli.calibrate.run_classes import run_classes
+from uqcli.calibrate.scale import Scale
+from uqcli.engines.request import DataRequest
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Calibrator(Fitted[CalibratorArtifact]):
+    """Fitted calibrator: a map from scores to probabilities."""
+
+    _saved_as: ClassVar[type[Any]] = CalibratorArtifact
+
+    @property
+    def map(self) -> CalibrationMap | ClassMap:
+        """Calibration map with its parameters."""
+        return self.artifact.calibration
+
+    @classmethod
+    def fit(
+        cls,
+        score: Column | Classes,
+        label: Column,
+        *,
+        classes: Sequence[str] | None = None,
+        options: CalibrationOptions | None = None,
+        uncertainty: Column | None = None,
+        features: Mapping[str, Column] | None = None,
+        partition: Mapping[str, Column] | None = None,
+        categorical: Sequence[str] = (),
+        weight: Column | None = None,
+        cluster: Column | None = None,
+        shift: Shift | None = None,
+        logit: bool = False,
+        undersampled: float = 1.0,
+        **fitted: Any,
+    ) -> Calibrator:
+        """Fit a calibration map to labelled scores, as ``uqcli calibrate``; measure it with ``evaluate``.
+
+        Parameters
+        ----------
+        score : shape (n,), or (n, C) for the probabilities of C classes
+            Probabilities, or real scores such as logits with ``logit``.
+        label : shape (n,)
+            0 and 1; with class probabilities, class names or class indices.
+        classes
+            Class names in the order of the columns; None for the names of a frame's columns, or numbers.
+        options
+            Method and its options as one object, instead of ``logit``, ``undersampled`` and ``fitted``.
+        uncertainty : shape (n,)
+            Required by method mist.
+        features, partition
+            For method heterogeneous: features of the trees, or a column whose texts are the partition.
+            Numbers (NaN is missing) or texts (None is missing).
+        categorical
+            Features whose numbers name categories.
+        weight : non-negative integers, shape (n,), optional
+            Multiplicity of each row.
+        cluster : texts or integers, shape (n,), optional
+            Customer of each row, whose rows stay in one half or fold.
+        shift
+            Class weights of target data, applied to the probabilities after the map.
+        undersampled
+            Undersampling factor of the model's training: negatives were kept with probability 1/undersampled.
+        **fitted
+            Attributes of ``CalibrationOptions``: method, n_bins, uncertainty_bins, leaf_method, min_leaf,
+            partitioner, max_depth, split, confidence, seed. ``method="auto"``, the default, takes the
+            simplest map of the score that fits. ``method="all"`` tries every applicable method and keeps the
+            one with the lowest cross-validated log loss. ``notes`` name the method.
+
+        Raises
+        ------
+        DataError, UsageError, MissingExtraError
+            A column or an option is invalid.
+
+        Examples
+        --------
+        >>> fitted = Calibrator.fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], method="platt")
+        >>> fitted.predict([0.5]).round(3).tolist()
+        [0.5]
+        """
+        if options is not None and (fitted or logit or undersampled != 1):
+            raise UsageError("options and its attributes together", expected="one of them")
+        method = choice("method", CalibrationChoice, fitted.pop("method", defaults.CALIBRATION_METHOD))
+        tries_all = method is CalibrationChoice.ALL
+        if method not in (CalibrationChoice.ALL, CalibrationChoice.AUTO):
+            fitted["method"] = CalibrationMethod(method)
+        scale = Scale(real=logit, undersampled=undersampled)
+        calibration = options or options_of(
+            CalibrationOptions, {"scale": scale, "trees": partition is None, **fitted}
+        )
+        if not calibration.trees and partition is None:
+            features, partition = None, features
+        if not tries_all and calibration.method is CalibrationMethod.MIST and uncertainty is None:
+            raise UsageError("method mist without uncertainty", expected="a column of uncertainties")
+        features, partition = by_name(features), by_name(partition)
+        clusters = None if cluster is None else CLUSTER
+        more = {**features, **partition, **({} if cluster is None else {CLUSTER: cluster})}
+        data: DataRequest
+        if is_by_class(score):
+            if uncertainty is not None or features or partition:
+                raise UsageError("other columns beside class probabilities", expected="no other columns")
+            data = class_rows(score, label, classes=classes, weight=weight, more=more)
+        else:
+            rows = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more)
+            data = rows.request()
+        request = CalibrateRequest(
+            data=data.clustered_by(clusters),
+            calibration=replace(calibration, cluster=clusters),
+            parts=PartOptions(
+                features=tuple(features), partition=tuple(partition), categorical=tuple(categorical)
+            ),
+            shift=None if shift is None else shift_artifact(shift),
+            resampling=OptionalResampling(bootstrap=0),
+        )
+        if tries_all or data.roles.class_columns is not None:
+            fit = run_all_methods if tries_all else run_classes
+            best = fit(request)
+            assert best.artifact is not None  # always fitted
+            notes = tuple(best.report.document().notes)
+            return cls(artifact=best.artifact, notes=notes, report=best.report)
+        fitted_calibrator = make_calibrator(request)
+        return cls(artifact=fitted_calibrator.artifact, notes=tuple(fitted_calibrator.notes))
+
+    def predict(
+        self,
+        score: Column | Classes,
+        *,
+        uncertainty: Column | None = None,
+        features: Mapping[str, Column] | None = None,
+    ) -> Floats:
+        """Return calibrated probabilities of new data.
+
+        Parameters
+        ----------
+        score : shape (n,), or (n, C) for a calibrator of class probabilities
+        uncertainty : shape (n,)
+            Required if the map uses it.
+        features
+            Every feature that the map uses, by name.
+
+        Returns
+        -------
+        float64, shape (n,) or (n, C)
+
+        Raises
+        ------
+        DataError
+            A value is invalid, or a required column is missing.
+        """
+        return self._probabilities("calibrated", score, uncertainty, features)
+
+    def interval(
+        self,
+        score: Column | Classes,
+        *,
+        uncertainty: Column | None = None,
+        features: Mapping[str, Column] | None = None,
+    ) -> tuple[Floats, Floats]:
+        """Return the lower and the upper probability of new data, with method venn-abers.
+
+        Parameters
+        ----------
+        score, uncertainty, features
+            As in ``predict``.
+
+        Returns
+        -------
+        float64, shape (n,) or (n, C) each
+
+        Raises
+        ------
+        UsageError
+            The map has no intervals.
+        """
+        if not self.artifact.calibration.has_interval:
+            raise UsageError(f"an interval of method {self.artifact.method}", expected="method venn-abers")
+        low, high = (
+            self._probabilities(end, score, uncertainty, features)
+            for end in (
+                ("low", "high") if self.artifact.class_names else ("calibrated_low", "calibrated_high")
+            )
+        )
+        return low, high
+
+    def _probabilities(
+        self,
+        kind: str,
+        score: Column | Classes,
+        uncertainty: Column | None,
+        features: Mapping[str, Column] | None,
+    ) -> Floats:
+        """Return an added column, or those of all classes."""
+        added = self._added(self._columns_read(score, uncertainty, features))
+        classes = self.artifact.class_names
+        if not classes:
+            return added[kind].astype(np.float64)
+        return np.stack([added[f"{kind}_{name}"] for name in classes], axis=1)
+
+    def _columns_read(
+        self,
+        score: Column | Classes,
+        uncertainty: Column | None,
+        features: Mapping[str, Column] | None,
+    ) -> dict[str, Column | None]:
+        """Return the columns by the names that the rule file uses."""
+        if self.artifact.class_names:
+            return self._class_columns(score)
+        return {**self._input_columns(score, uncertainty), **by_name(features)}
+
+    def evaluate(
+        self,
+        score: Column | Classes,
+        label: Column,
+        *,
+        uncertainty: Column | None = None,
+        features: Mapping[str, Column] | None = None,
+        weight: Column | None = None,
+        by: Column | None = None,
+        cluster: Column | None = None,
+        audit: Mapping[str, Column] | None = None,
+        bootstrap: int = 0,
+        confidence: float = defaults.CONFIDENCE,
+        seed: int = defaults.SEED,
+    ) -> Evaluation:
+        """Measure calibration and ranking before and after the map on a test set.
+
+        Same as ``uqcli evaluate``.
+
+        Parameters
+        ----------
+        score, uncertainty, features
+            As in ``predict``.
+        label : 0 and 1, or bool, shape (n,)
+        weight : non-negative integers, shape (n,), optional
+        by : texts or integers, shape (n,), optional
+            Groups to measure separately; see ``Evaluation.groups``.
+        cluster : texts or integers, shape (n,), optional
+            Customer, session or patient of each row; rows of one depend on each other.
+        audit
+            Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
+            tested; see ``Evaluation.segments``.
+        bootstrap
+            Bootstrap resamples for the intervals; 0 for none.
+
+        Raises
+        ------
+        UsageError, DataError
+            An option or a value is out of range.
+        """
+        columns = self._columns_read(score, uncertainty, features)
+        resampling = ResamplingOptions(bootstrap=bootstrap, confidence=confidence, seed=seed)
+        return self._measured(columns, label, weight, by, audit, cluster=cluster, resampling=resampling)

@@ -1,1 +1,0 @@
-"""Python API of ``conformal``."""

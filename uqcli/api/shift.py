@@ -1,0 +1,166 @@
+"""Estimate class weights under label shift from arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
+import msgspec
+import numpy as np
+
+from uqcli.api.columns import CLUSTER, Classes, Column, class_rows
+from uqcli.api.fitted import Fitted
+from uqcli.api.options import choice
+from uqcli.base import defaults
+from uqcli.base.choices import ConfusionForm, ShiftEstimator
+from uqcli.base.counts import Floats
+from uqcli.base.errors import UsageError
+from uqcli.base.options import OptionalResampling
+from uqcli.base.records import dataclass
+from uqcli.estimates.estimate import Estimate
+from uqcli.rules.codec import load_kind
+from uqcli.shift.options import ShiftRequest
+from uqcli.shift.rule import ShiftArtifact
+from uqcli.shift.run import run
+
+DAY: Final = "day"
+"""Column of days in the table of arrays."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ShiftWeights(Fitted[ShiftArtifact]):
+    """Class weights under label shift: w = q/p, target prior over source prior."""
+
+    _saved_as: ClassVar[type[Any]] = ShiftArtifact
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class names, in order."""
+        return tuple(self.artifact.classes)
+
+    @property
+    def weights(self) -> Floats:
+        """Class weights; float64, shape (C,)."""
+        return np.array(self.artifact.weights)
+
+    @property
+    def target_prior(self) -> Floats:
+        """Class priors in the target data; float64, shape (C,)."""
+        return np.array(self.artifact.target_prior)
+
+    @property
+    def p_value(self) -> float | None:
+        """p-value of "predictions have the same distribution in source and target"."""
+        return self.artifact.shift_p
+
+    @property
+    def mixture_p_value(self) -> float | None:
+        """p-value of "the target is a mixture of the classes" (label shift); None without an answer."""
+        p_value = self.artifact.mixture_p
+        return None if isinstance(p_value, msgspec.UnsetType) else p_value
+
+    @property
+    def intervals(self) -> dict[str, Estimate]:
+        """Weight and interval by class; empty if no valid interval exists."""
+        estimates = self.artifact.estimates()
+        return {name: estimate for name, estimate in estimates.items() if isinstance(estimate, Estimate)}
+
+
+def _units(day: Column | None, cluster: Column | None) -> dict[str, Column]:
+    """Return the columns of days and clusters that are given, by name."""
+    return {name: values for name, values in ((DAY, day), (CLUSTER, cluster)) if values is not None}
+
+
+Shift = ShiftWeights | str
+"""Class weights, or the path of a rule file."""
+
+
+def shift_artifact(shift: Shift) -> ShiftArtifact:
+    """Load class weights given as an object or a path.
+
+    Raises
+    ------
+    DataError, ArtifactError
+        It cannot be read, or is of another kind.
+    """
+    return shift.artifact if isinstance(shift, ShiftWeights) else load_kind(str(shift), ShiftArtifact)
+
+
+def shift_weights(
+    probability: Classes,
+    label: Column,
+    target: Classes | None = None,
+    *,
+    classes: Sequence[str] | None = None,
+    weight: Column | None = None,
+    estimator: ShiftEstimator | str = defaults.SHIFT_ESTIMATOR,
+    confusion: str = "hard",
+    prior: Sequence[float] | None = None,
+    bootstrap: int | None = None,
+    confidence: float = defaults.CONFIDENCE,
+    seed: int = defaults.SEED,
+    day: Column | None = None,
+    target_day: Column | None = None,
+    cluster: Column | None = None,
+    target_cluster: Column | None = None,
+) -> ShiftWeights:
+    """Estimate class weights q/p from unlabelled target data [LS sec. 4].
+
+    Same as ``uqcli shift``.
+
+    Parameters
+    ----------
+    probability : shape (n, C), or (n,) for the probability of label 1
+        Class probabilities of labelled rows: an array, or a data frame with one column per class.
+    label : shape (n,)
+        Class names or class indices.
+    target : shape (m, C) or (m,)
+        Class probabilities of unlabelled target data; not needed for estimator known.
+    classes
+        Class names in the order of the columns.
+    prior
+        Class priors in the target data, for estimator known.
+    bootstrap
+        Bootstrap resamples for the intervals; None enables them for data of moderate size.
+    day, cluster : shape (n,)
+        Day, or cluster such as a customer, of each labelled row, if rows of one depend on each other; they
+        matter to the test whether the target is a mixture of the classes.
+    target_day, target_cluster : shape (m,)
+        The same of the target rows.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option or a value is out of range.
+    InfeasibleError
+        The weights are not identified.
+
+    Examples
+    --------
+    >>> found = shift_weights([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], [0.1, 0.9, 0.8, 0.7], bootstrap=0)
+    >>> found.weights.tolist()
+    [0.5, 1.5]
+    """
+    more, target_more = _units(day, cluster), _units(target_day, target_cluster)
+    if target is not None and set(more) != set(target_more):
+        raise UsageError(
+            f"{' and '.join(more) or 'no day'} for the labelled rows, {' and '.join(target_more) or 'none'} "
+            "for the target",
+            expected="days, or clusters, of both or of neither",
+        )
+    result = run(
+        ShiftRequest(
+            data=class_rows(probability, label, classes=classes, weight=weight, more=more),
+            target=None if target is None else class_rows(target, classes=classes, more=target_more).frame,
+            estimator=choice("estimator", ShiftEstimator, estimator),
+            confusion=choice("confusion", ConfusionForm, confusion),
+            prior=None if prior is None else tuple(float(value) for value in prior),
+            resampling=OptionalResampling(bootstrap=bootstrap, confidence=confidence, seed=seed),
+            day=None if day is None else DAY,
+            cluster=None if cluster is None else CLUSTER,
+        )
+    )
+    if result.artifact is None:
+        raise result.failure or AssertionError("no class weights and no reason")
+    notes = tuple(result.report.payload()["notes"])
+    return ShiftWeights(artifact=result.artifact, notes=notes, report=result.report)

@@ -1,0 +1,195 @@
+"""Measure calibration errors of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from uqcli.api.columns import CLUSTER, Classes, Column, by_name, class_rows, unused
+from uqcli.api.figures import save_figure
+from uqcli.api.options import options_of
+from uqcli.audit.report import Segment
+from uqcli.base import defaults
+from uqcli.base.errors import UsageError
+from uqcli.base.options import ResamplingOptions
+from uqcli.base.records import dataclass
+from uqcli.estimates.calibration_error import Rejected, ScoreBins
+from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT
+from uqcli.reports.document import Metrics
+from uqcli.tce.options import MeasureOptions, TceRequest
+from uqcli.tce.report import TceReport
+from uqcli.tce.results import ClassResult, GroupResult
+from uqcli.tce.run import run
+
+_GROUP = "group"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationErrors:
+    """Calibration errors of all rows, and by class and group if there are any.
+
+    Attributes
+    ----------
+    report
+        Report of ``uqcli tce``; ``payload()`` is its JSON.
+    """
+
+    report: TceReport
+
+    @property
+    def metrics(self) -> Metrics:
+        """Metrics by the keys of ``uqcli tce --json``; class means if there are many classes."""
+        return self.report.metrics
+
+    @property
+    def by_class(self) -> Mapping[str, ClassResult]:
+        """Metrics, bins and reliability diagram of each class, one-vs-rest; empty for a single score."""
+        return {part.name: part for part in self.report.overall.classes if part.name is not None}
+
+    @property
+    def by_group(self) -> Mapping[str, GroupResult]:
+        """Metrics by group."""
+        return {str(part.name): part for part in self.report.groups}
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Tests of all segments, the most significant first; empty without ``audit``."""
+        return () if self.report.audit is None else self.report.audit.segments
+
+    @property
+    def bins(self) -> ScoreBins:
+        """Counts, positive rates and mean scores of the bins.
+
+        Raises
+        ------
+        UsageError
+            There are many classes, each with its own bins.
+        """
+        return self._single.bins
+
+    @property
+    def rejected(self) -> Rejected:
+        """Rejected rows of each bin; see ``bins``.
+
+        Raises
+        ------
+        UsageError
+            There are many classes, or rows have sampling weights and are not tested.
+        """
+        rejected = self._single.rejected
+        if rejected is None:
+            raise UsageError("rejected rows with sampling weights", expected="rows that count alike")
+        return rejected
+
+    def plot(self, path: str) -> None:
+        """Write the reliability diagram, as ``uqcli tce --plot``; see ``Fitted.plot``."""
+        save_figure(self.report, path)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the measurement."""
+        return tuple(self.report.payload()["notes"])
+
+    @property
+    def _single(self) -> ClassResult:
+        parts = self.report.overall.classes
+        if len(parts) > 1:
+            raise UsageError("bins of several classes", expected="those of one, in by_class")
+        return parts[0]
+
+
+def calibration_error(
+    score: Classes,
+    label: Column,
+    *,
+    weight: Column | None = None,
+    options: MeasureOptions | None = None,
+    classes: Sequence[str] | None = None,
+    group: Column | None = None,
+    cluster: Column | None = None,
+    sampling_weight: Column | None = None,
+    audit: Mapping[str, Column] | None = None,
+    bootstrap: int = 0,
+    confidence: float = defaults.CONFIDENCE,
+    seed: int = defaults.SEED,
+    **measured: Any,
+) -> CalibrationErrors:
+    """Measure the test-based calibration error, ECE and related errors [TCE sec. 3].
+
+    Same as ``uqcli tce``.
+
+    Parameters
+    ----------
+    score : shape (n,), or (n, C) for the probabilities of C classes
+        Probabilities of label 1; or an array or a data frame with one column per class.
+    label : shape (n,)
+        0 and 1; or class names or class indices.
+    weight : non-negative integers, shape (n,), optional
+        Multiplicity of each row.
+    options
+        Errors and their options as one object, instead of ``measured``.
+    classes
+        Class names in the order of the columns.
+    group : shape (n,)
+        Groups that are also measured separately.
+    cluster : shape (n,)
+        Customer of each row; rows of one depend on each other.
+    sampling_weight : numbers, shape (n,), optional
+        1 / the probability of each row to be among these; nothing is tested then.
+    audit
+        Columns by name, each of shape (n,): every value, and every pair of values of two columns, is tested;
+        see ``CalibrationErrors.segments``.
+    bootstrap
+        Draws for null distributions and intervals; 0 for none.
+    **measured
+        Attributes of ``MeasureOptions``: binning, n_min, n_max, bin_sizes, n_bins, alpha, test.
+
+    Raises
+    ------
+    DataError, UsageError
+        A column has an invalid shape or value, or an option is out of range.
+
+    Examples
+    --------
+    >>> found = calibration_error([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])
+    >>> found.metrics["tce"], round(found.metrics["ece"], 3)
+    (0.0, 0.15)
+    """
+    if options is not None and measured:
+        raise UsageError("options and its attributes together", expected="one of them")
+    segments = by_name(audit)
+    by = None if group is None else unused(_GROUP, segments)
+    more = segments if by is None else {**segments, by: group}
+    clusters = None if cluster is None else unused(CLUSTER, more)
+    more = more if clusters is None else {**more, clusters: cluster}
+    sampling = None if sampling_weight is None else unused(SAMPLING_WEIGHT, more)
+    more = more if sampling is None else {**more, sampling: sampling_weight}
+    result = run(
+        TceRequest(
+            data=class_rows(score, label, classes=classes, weight=weight, more=more).clustered_by(clusters),
+            measure=options or options_of(MeasureOptions, measured),
+            by=by,
+            audit=tuple(segments),
+            resampling=ResamplingOptions(bootstrap=bootstrap, seed=seed, confidence=confidence),
+            sampling_weight=sampling,
+        )
+    )
+    return CalibrationErrors(report=result.report)
+
+
+def classwise_calibration_error(
+    probability: Classes,
+    label: Column,
+    *,
+    weight: Column | None = None,
+    options: MeasureOptions | None = None,
+) -> CalibrationErrors:
+    """Measure the errors of many classes, one-vs-rest, and their mean; see ``calibration_error``.
+
+    Parameters
+    ----------
+    probability : shape (n, C)
+    label : shape (n,)
+    weight : shape (n,), optional
+    """
+    return calibration_error(probability, label, weight=weight, options=options)

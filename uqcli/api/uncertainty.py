@@ -1,0 +1,58 @@
+"""Compute scores and uncertainties from model outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+import numpy as np
+
+from uqcli.api.columns import Column, table_of
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import DataRequest
+from uqcli.uncertainty.beta import Uncertainties
+from uqcli.uncertainty.run import uncertainties, uncertainty_roles
+
+
+def uncertainty_of(
+    *,
+    alpha1: Column | None = None,
+    alpha0: Column | None = None,
+    members: Sequence[Column] | np.ndarray | None = None,
+) -> Uncertainties:
+    """Compute score and uncertainties from Beta parameters or from ensemble members [UB sec. 3].
+
+    Same as ``uqcli uncertainty``.
+
+    Parameters
+    ----------
+    alpha1, alpha0 : positive numbers, shape (n,)
+        Beta parameters of the positive and of the negative class.
+    members : at least two columns of probabilities, shape (n,) each, or an array of shape (n, members)
+        Ensemble members, instead of Beta parameters.
+
+    Raises
+    ------
+    UsageError, DataError
+        Not exactly one of the two is given, or a value is out of range.
+
+    Examples
+    --------
+    >>> uncertainty_of(alpha1=[3.0], alpha0=[1.0]).score.tolist()
+    [0.75]
+    """
+    beta = {"alpha1": alpha1, "alpha0": alpha0}
+    columns = {name: value for name, value in beta.items() if value is not None}
+    if isinstance(members, np.ndarray) and members.ndim == 2:
+        members = list(members.T)
+    columns |= {f"member_{number}": member for number, member in enumerate(members or (), start=1)}
+    roles = uncertainty_roles(
+        alpha1=None if alpha1 is None else "alpha1",
+        alpha0=None if alpha0 is None else "alpha0",
+        members=None if members is None else "member_*",
+    )
+    data = DataRequest(inputs=(), frame=table_of(columns), roles=roles)
+    batches = open_engine(data.engine).batches(data)
+    parts = [uncertainties(rows, from_members=members is not None) for rows in batches]
+    names = [field.name for field in fields(Uncertainties)]
+    return Uncertainties(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})

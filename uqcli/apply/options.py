@@ -1,0 +1,43 @@
+"""Request of ``uqcli apply``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from uqcli.base import defaults
+from uqcli.base.options import RowOutput, filled, flag, option
+from uqcli.base.records import dataclass
+from uqcli.rules.columns import ColumnOverrides
+
+if TYPE_CHECKING:
+    from uqcli.engines.request import DataRequest
+    from uqcli.reports.checks import Check
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplyRequest:
+    """Request to apply a rule.
+
+    Attributes
+    ----------
+    data
+        Rows; their columns are those of the rule, unless given in ``columns``.
+    artifact
+        Path, or ``-`` for standard input.
+    checks
+        Checks on the metrics; their names are validated before any row is written.
+    """
+
+    panel: ClassVar = "Output"
+
+    no_empty: bool = flag("Put the likeliest class into empty prediction sets (raises coverage).")
+    only_selected: bool = flag("Write only the flagged rows (boundaries).")
+    top: int | None = option(
+        "N", "Flag the first N rows instead of using thresholds.", min=1, max=defaults.MAX_ROWS
+    )
+    per: str | None = option("COL", "With --top: N rows of each value of COL.")
+    data: DataRequest = filled()
+    artifact: str = filled()
+    output: RowOutput = RowOutput()
+    columns: ColumnOverrides = ColumnOverrides()
+    checks: tuple[Check, ...] = ()

@@ -1,0 +1,213 @@
+"""Report of ``uqcli apply``."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from uqcli.apply.likeness import Likeness
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, percent, rows_of
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.calibrate.rule import CalibratorArtifact
+from uqcli.reports.document import (
+    Document,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    OneResult,
+    Verdict,
+    head_of,
+)
+from uqcli.reports.written_rows import WrittenRows
+from uqcli.rules.saved import Saved
+
+_TITLES: Final = {
+    "boundary": "Decisions for",
+    "calibrator": "Calibrated probabilities for",
+    "conformal": "Prediction sets for",
+}
+
+
+def metrics_of(
+    *,
+    rows: int,
+    selected: int | None,
+    undecided: int,
+    reviewed: int | None = None,
+    outside: float | None = None,
+    unknown: int | None = None,
+) -> Metrics:
+    """Return the counts of the output by key.
+
+    Parameters
+    ----------
+    selected, reviewed
+        None if the rule makes no decisions, or has no review.
+    outside
+        Share of the rows outside the range of the calibration rows; None if unknown.
+    unknown
+        Rows with a category that the rule does not know; None if it reads no categories.
+    """
+    categories = {} if unknown is None else {"new_categories": unknown}
+    if selected is None:
+        return {"rows": rows, "undecided": undecided, **categories}
+    share = reviewed / rows if reviewed is not None and rows else None
+    zones = {} if reviewed is None else {"reviewed": reviewed, "review_share": share}
+    return {
+        **zones,
+        "rows": rows,
+        "selected": selected,
+        "undecided": undecided,
+        "selected_share": selected / rows if rows else None,
+        "outside_range": outside,
+        **categories,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplyReport(OneResult):
+    """Rows written with what a rule adds to them.
+
+    Attributes
+    ----------
+    rule
+        The applied rule.
+    taken
+        Rows flagged in each group within a capacity; None without one.
+    likeness
+        Comparison with the calibration rows; None if the rule flags nothing.
+    unknown
+        Rows with a category that the rule does not know; None if it reads no categories.
+    """
+
+    command: ClassVar = "apply"
+
+    rule: Saved
+    source: WrittenRows
+    columns: list[str]
+    on_invalid: str
+    only_selected: bool = False
+    top: int | None = None
+    per: str | None = None
+    selected: int | None
+    undecided: int
+    reviewed: int | None = None
+    taken: tuple[int, ...] | None = None
+    likeness: Likeness | None = None
+    unknown: int | None = None
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts of the output."""
+        return metrics_of(
+            rows=self.source.rows,
+            selected=self.selected,
+            undecided=self.undecided,
+            reviewed=self.reviewed,
+            outside=None if self.likeness is None else self.likeness.share_outside,
+            unknown=self.unknown,
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """How the rows differ from the calibration rows; empty if they do not."""
+        return [] if self.likeness is None else self.likeness.cautions
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            **head_of(self.command, self.source, self._parameters()),
+            "metrics": dict(self.metrics),
+            "notes": self.warnings,
+        }
+
+    def _parameters(self) -> dict[str, Any]:
+        given = {"only_selected": self.only_selected, "top": self.top, "per": self.per}
+        always = {"kind": self.rule.kind, "columns": self.columns, "on_invalid": self.on_invalid}
+        return always | {name: value for name, value in given.items() if value}
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        rows = self.source.rows
+        title = f"{_TITLES.get(self.rule.kind, 'Columns added to')} {rows_of(rows)}"
+        if self.selected is not None:
+            rate = f" ({100 * self.selected / rows:.2f} %)" if rows else ""
+            title = f"{count(self.selected)} of {rows_of(rows)} flagged{rate}"
+        if self.reviewed is not None:
+            rate = f" ({100 * self.reviewed / rows:.2f} %)" if rows else ""
+            title = f"{title}, {count(self.reviewed)} for review{rate}"
+        cautions = self.warnings
+        if self.undecided:
+            cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
+        if self.unknown and not isinstance(self.rule, CalibratorArtifact):
+            belong = "belongs" if self.unknown == 1 else "belong"
+            cautions.append(
+                f"{rows_of(self.unknown)} {belong} to groups that the rule does not know; "
+                "the rule of all rows decides there."
+            )
+        elif self.unknown:
+            has, a_category = ("has", "a new category") if self.unknown == 1 else ("have", "new categories")
+            cautions.append(f"{rows_of(self.unknown)} {has} {a_category}, which the rule does not know.")
+        if self.source.dropped:
+            cautions.append(f"{rows_of(self.source.dropped)} dropped.")
+        added = f"Columns added: {', '.join(self.columns)}."
+        if self.only_selected:
+            added += " Only flagged rows are written."
+        added += self._capacity()
+        return Document(
+            title=title,
+            tables=[],
+            lead=[f"{self.rule.in_a_sentence().rstrip('.')}.", added],
+            cautions=cautions,
+            card=self._card(title),
+        )
+
+    def _capacity(self) -> str:
+        """State the capacity and the groups below it; empty without one."""
+        top, per = self.top, self.per
+        if self.taken is None or top is None:
+            return ""
+        if not self.taken:  # no row has a group
+            return ""
+        below = sum(rows < top for rows in self.taken)
+        first = f"The first {rows_of(top)}"
+        verb = "is" if top == 1 else "are"
+        if per is not None:
+            fewer = f"; {count(below)} {'has' if below == 1 else 'have'} fewer" if below else ""
+            groups = f"each of {count(len(self.taken))} groups" if len(self.taken) != 1 else "1 group"
+            flagged = f"{first} of {groups} {verb} flagged{fewer}."
+        elif below:
+            flagged = f"All usable rows are flagged, since there are fewer than {count(top)}."
+        else:
+            flagged = f"{first} {verb} flagged, whatever the thresholds."
+        certified = isinstance(self.rule, BoundaryArtifact) and self.rule.risk
+        return f" {flagged}{' No certificate is about them.' if certified else ''}"
+
+    def _card(self, title: str) -> HeadCard:
+        """Build the head of the page."""
+        rows = self.source.rows
+        written = self.selected if self.only_selected else rows
+        numbers = [KeyNumber(label="rows written", value=count(written or 0))]
+        if self.selected is not None and rows:
+            usual = None if self.taken is not None else self.rule.alert_rate
+            beside = "" if usual is None else f"{percent(usual)} on the calibration set"
+            numbers.append(KeyNumber(label="flagged", value=percent(self.selected / rows), interval=beside))
+        if self.reviewed is not None and rows:
+            numbers.append(KeyNumber(label="for review", value=percent(self.reviewed / rows)))
+        else:
+            numbers.append(KeyNumber(label="undecided", value=count(self.undecided)))
+        action = "When labels arrive, check the rule with uqcli evaluate."
+        if self.selected is not None:
+            evaluated = "" if self.taken is not None else f" {action}"  # evaluate tests the thresholds
+            action = f"Handle the rows whose {self.columns[0]} is true.{evaluated}"
+        verdict = None
+        if self.selected is not None:
+            compared = self.likeness is not None and self.likeness.explained is not None
+            rate = "alert rate as usual; " if compared else ""
+            verdict = Verdict(text=f"{rate}hit rate unknown until labels arrive")
+        if self.likeness is not None and not self.likeness.is_usual:
+            verdict = Verdict(text="unusual alert rate", tone="bad")
+        elif self.warnings:
+            verdict = Verdict(text="unusual rows", tone="bad")
+        subject = "{rules} applied to {inputs}; rows written to {output}."
+        return HeadCard(title=title, subject=subject, verdict=verdict, numbers=numbers, action=action)

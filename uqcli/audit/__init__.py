@@ -1,0 +1,1 @@
+"""Segments in which a rule or a score fails."""

@@ -1,0 +1,259 @@
+"""Audit of segments: the verdict, a table, a figure, and checks on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
+
+from uqcli.base.escaping import printable
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, p_text, rows_of
+from uqcli.reports.document import Claim, Document, Figure, HoverText, Metrics, Table, Verdict
+from uqcli.reports.figures import GREY, INK, RED, is_narrow, label_lines
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+_MAX_LISTED: Final = 10
+_MAX_DRAWN: Final = 20
+MISSING: Final = "(missing)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """Rows with given values of one column or of two.
+
+    Attributes
+    ----------
+    values
+        Value by column; None for missing values.
+    rows, observed, expected
+        By weight: rows, those with the outcome, and as many as the scores or the bound let expect.
+    low, high
+        Ends of the interval of observed less expected rate; all segments' intervals hold together.
+    p_value, p_holm
+        Unadjusted, and adjusted for all segments (Holm).
+    detectable
+        Deviation of the rate that would be shown with a probability of 80 %; None if none would.
+    """
+
+    values: Mapping[str, str | None]
+    rows: int
+    observed: int
+    expected: float
+    low: float
+    high: float
+    p_value: float
+    detectable: float | None
+    p_holm: float = 1.0
+
+    @property
+    def gap(self) -> float:
+        """Observed less expected rate."""
+        return (self.observed - self.expected) / self.rows
+
+    @property
+    def order(self) -> tuple[float, float, float, int, list[str]]:
+        """Sort key: the most significant first, then the largest deviation, then the simplest."""
+        texts = [f"{column}={value}" for column, value in self.values.items()]
+        return self.p_holm, self.p_value, -abs(self.gap), len(texts), texts
+
+    @property
+    def label(self) -> str:
+        """Name in tables and sentences."""
+        return ", ".join(
+            f"{printable(column, 30)} = {MISSING if value is None else printable(value, 30)}"
+            for column, value in self.values.items()
+        )
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "segment": dict(self.values),
+            "rows": self.rows,
+            "expected": self.expected,
+            "observed": self.observed,
+            "gap": {"value": self.gap, "low": self.low, "high": self.high},
+            "p": self.p_value,
+            "p_holm": self.p_holm,
+            "detectable": self.detectable,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """Tests of all segments.
+
+    Attributes
+    ----------
+    columns
+        Audited columns.
+    segments
+        The most significant first.
+    level
+        Level of the tests, over all segments.
+    what
+        What occurs in a row, for sentences: "positive", "covered".
+    against
+        What the rate is compared with: "expected" by the scores, or the "target".
+    min_rows, min_clusters
+        Rows, and clusters of dependent rows, that a segment must have to be tested.
+    """
+
+    columns: tuple[str, ...]
+    segments: tuple[Segment, ...]
+    level: float
+    what: str
+    against: str
+    min_rows: int
+    min_clusters: int = 0
+
+    @property
+    def deviating(self) -> list[Segment]:
+        """Segments whose outcomes differ from the expected ones."""
+        return [segment for segment in self.segments if segment.p_holm <= self.level]
+
+    def payload(self) -> list[dict[str, Any]]:
+        """Return the JSON form."""
+        return [segment.payload() for segment in self.segments]
+
+    def metrics(self) -> Metrics:
+        """Return the metrics: numbers of segments, and those of the most significant one."""
+        worst = self.segments[0] if self.segments else None
+        return {
+            "segments": {
+                "tested": len(self.segments),
+                "deviating": len(self.deviating) if self.segments else None,
+                "p": None if worst is None else worst.p_holm,
+                "gap": None if worst is None else worst.gap,
+                "detectable": self._median_detectable(),
+            }
+        }
+
+    def _median_detectable(self) -> float | None:
+        known = [segment.detectable for segment in self.segments if segment.detectable is not None]
+        return median(known) if known else None
+
+    def lead(self) -> str:
+        """State which segment deviates, or what would have been shown."""
+        number = len(self.segments)
+        if not self.segments:
+            clusters = f" of {self.min_clusters} clusters" if self.min_clusters else ""
+            return f"No segment has {self.min_rows} rows{clusters}."
+        if self.deviating:
+            worst = self.segments[0]
+            deviate = (
+                "1 segment deviates" if len(self.deviating) == 1 else f"{count(len(self.deviating))} deviate"
+            )
+            return (
+                f"Of {_segments(number)}, {deviate}. {worst.label}: {self._rates(worst)}, "
+                f"{rows_of(worst.rows)} ({p_text(worst.p_holm)}, corrected)."
+            )
+        limit = self._median_detectable()
+        power = " None could have been shown to deviate."
+        if limit is not None:
+            power = f" In half of them a deviation of {limit:.2g} would have been shown (80 % power)."
+        elif self.min_clusters:  # over clusters, what would be shown is not known
+            power = ""
+        return f"Of {_segments(number)}, none deviates.{power}"
+
+    def _rates(self, segment: Segment) -> str:
+        """State the observed and the expected rate."""
+        observed, expected = (
+            _percent(number / segment.rows) for number in (segment.observed, segment.expected)
+        )
+        return f"{observed} {self.what}, {self.against} {expected}"
+
+    def claims(self) -> list[Claim]:
+        """Return the claim that no segment deviates; none if no segment is tested."""
+        if not self.segments:
+            return []
+        name = f"no segment of {', '.join(printable(column, 30) for column in self.columns)} deviates"
+        return [Claim(name=name, met=not self.deviating, sentence=self.lead())]
+
+    def table(self) -> Table:
+        """Build the table of the segments that deviate, or of the most significant ones."""
+        table = self._table(self.segments[: 10 * _MAX_LISTED])
+        return replace(table, brief=self._table((self.deviating or self.segments[:1])[:_MAX_LISTED]))
+
+    def _table(self, segments: Sequence[Segment]) -> Table:
+        rows = [
+            (
+                segment.label,
+                count(segment.rows),
+                _percent(segment.observed / segment.rows),
+                _percent(segment.expected / segment.rows),
+                "< 0.0001" if segment.p_holm < 0.0001 else f"{segment.p_holm:.3g}",
+                "-" if segment.detectable is None else f"{segment.detectable:.2g}",
+            )
+            for segment in segments
+        ]
+        header = ("segment", "rows", self.what, self.against, "p, corrected", "detectable")
+        return Table(title="", header=header, rows=rows)
+
+    def figures(self) -> list[Figure]:
+        """Build the figure: segments by deviation, with their intervals."""
+        drawn = sorted(self.segments[:_MAX_DRAWN], key=lambda segment: (segment.gap, segment.order))
+        if not drawn:
+            return []
+
+        def draw(canvas: Canvas) -> list[HoverText]:
+            axes = canvas.subplots()
+            texts = []
+            axes.axvline(0, color=INK, linewidth=0.8)
+            for position, segment in enumerate(drawn):
+                colour = RED if segment.p_holm <= self.level else GREY
+                axes.plot([segment.low, segment.high], [position] * 2, color=colour, linewidth=1.6)
+                axes.plot([segment.gap], [position], color=colour, marker="o", markersize=6)
+                text = (
+                    f"{segment.label}: {self._rates(segment)}, {rows_of(segment.rows)}, "
+                    f"{p_text(segment.p_holm)}"
+                )
+                ends = (segment.low, segment.high)
+                texts.append(HoverText(axes=axes, x=ends, y=(position, position), text=text))
+            axes.set_xlabel(f"{self.what}: observed less {self.against} rate")
+            label_lines(axes, [segment.label for segment in drawn], 28 if is_narrow(canvas) else 60)
+            axes.margins(x=0.08)
+            return texts
+
+        height = 1.3 + 0.3 * len(drawn)
+        return [
+            Figure(
+                title=f"Segments by deviation: {', '.join(printable(name, 30) for name in self.columns)}",
+                caption=f"Red: deviates at level {self.level:g}, corrected for "
+                f"{_segments(len(self.segments))}. The intervals of all segments hold together. "
+                "Drawn: the most significant ones.",
+                width=10.5,
+                height=height,
+                narrow_height=height,
+                draw=draw,
+            )
+        ]
+
+
+def _percent(rate: float) -> str:
+    """Format a rate with three digits, since a deviation of large segments is small."""
+    return f"{100 * rate:.3g} %"
+
+
+def _segments(number: int) -> str:
+    return "1 segment" if number == 1 else f"{count(number)} segments"
+
+
+def with_audit(document: Document, audit: Audit | None) -> Document:
+    """Add an audit to the readable form of a report: its verdict, table and figure."""
+    if audit is None:
+        return document
+    card = document.card
+    if card is not None and audit.deviating:
+        card = replace(card, verdict=Verdict(text="a segment deviates", tone="bad"))
+    return replace(
+        document,
+        lead=[*document.lead, audit.lead()],
+        tables=[audit.table(), *document.tables] if audit.segments else document.tables,
+        figures=[*document.figures, *audit.figures()],
+        claims=[*document.claims, *audit.claims()],
+        card=None if card is None else replace(card, states_lead=False),
+    )

@@ -1,0 +1,330 @@
+"""Audit of segments: test every value of some columns, and every pair of values of two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from uqcli.audit.report import Audit, Segment
+from uqcli.audit.segments import MIN_ROWS, Division, Values, divisions, values_of
+from uqcli.audit.tails import Segmented, detectable_gaps, two_sided_p
+from uqcli.base.choices import EngineName
+from uqcli.base.counts import Bools, Feature, Floats, Ints
+from uqcli.base.errors import UsageError
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.base.wording import ranges
+from uqcli.engines.memory import Need, require_memory
+from uqcli.engines.request import DataRequest, FeatureRequest
+from uqcli.estimates.bounded_rates import BoundedRate
+from uqcli.estimates.multiple import holm
+from uqcli.estimates.proportion import clopper_pearson
+from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval, tail_of_clusters
+
+AUDITED = Need(
+    description="the audited columns of every row",
+    bytes_per_row=450,
+    instead="draw some millions of rows, or leave out --audit",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcomes:
+    """Outcomes to audit, of rows in an order that depends on their content only.
+
+    Attributes
+    ----------
+    columns
+        Audited columns by name.
+    weight : int64, shape (n,)
+        Positive.
+    success : bool, shape (n,)
+        Whether the outcome occurred: a positive label, a true positive, a covered label.
+    cluster : int64, shape (n,), or None
+        Cluster of each row; None if rows are independent.
+    """
+
+    columns: Mapping[str, Feature]
+    weight: Ints
+    success: Bools
+    cluster: Ints | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tested:
+    """Segments of one division, with their outcomes and tests before the correction for all.
+
+    Attributes
+    ----------
+    detectable
+        Function from the level of each test to the deviations that it would show.
+    ends
+        Function from a level to the interval of each observed rate.
+    """
+
+    columns: tuple[int, ...]
+    values: Ints
+    rows: Ints
+    observed: Ints
+    expected: Floats
+    p_value: Floats
+    detectable: Callable[[float], Sequence[float | None]]
+    ends: Callable[[float], Sequence[tuple[float, float]]]
+
+
+def with_audited(data: DataRequest, columns: Sequence[str]) -> DataRequest:
+    """Return the request with the audited columns as features.
+
+    Raises
+    ------
+    UsageError, DataError
+        A column is named twice, has another role, or the rows need more memory than is free; or the engine
+        cannot read them.
+    """
+    roles = data.roles
+    reserved = {roles.label, roles.weight, roles.numbers.get("score")} & set(columns)
+    if reserved:
+        raise UsageError(
+            f"--audit column '{reserved.pop()}' is the score, the label or the weight",
+            expected="columns that describe the rows",
+        )
+    if data.engine is EngineName.SPARK:
+        raise UsageError("--audit with --engine spark", expected="--engine polars")
+    own = {feature.name for feature in roles.features}  # columns of the rule keep its levels
+    features = (
+        *roles.features,
+        *(FeatureRequest(name=name, option="audit") for name in columns if name not in own),
+    )
+    audited = replace(data, roles=replace(roles, features=features))
+    require_memory(audited, AUDITED)
+    return audited
+
+
+def audit_scores(outcomes: Outcomes, score: Floats, level: float, what: str) -> Audit:
+    """Test whether the positives of each segment agree with their scores.
+
+    Parameters
+    ----------
+    score : float64, shape (n,)
+        In [0, 1].
+    """
+
+    def tested(division: Division) -> _Tested:
+        inside = division.segment >= 0
+        rows = Segmented(
+            score=score[inside],
+            weight=outcomes.weight[inside],
+            segment=division.segment[inside],
+            observed=_observed(outcomes, division),
+        )
+        error = np.sqrt(rows.sums(rows.score * (1 - rows.score))) / division.rows
+        return _Tested(
+            columns=division.columns,
+            values=division.values,
+            rows=division.rows,
+            observed=rows.observed,
+            expected=rows.sums(rows.score),
+            p_value=two_sided_p(rows),
+            detectable=lambda each: detectable_gaps(error, each).tolist(),
+            ends=partial(_exact_ends, rows.observed, division.rows),
+        )
+
+    return _audit(outcomes, tested, level, (what, "expected"))
+
+
+def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, upper: bool) -> Audit:
+    """Test by the exact one-sided test whether the rate of each segment keeps a bound.
+
+    Parameters
+    ----------
+    upper
+        Whether the rate must be at most the bound.
+    """
+    if outcomes.cluster is not None:
+        of_clusters = partial(_tested_over_clusters, outcomes, outcomes.cluster, bound=bound, upper=upper)
+        return _audit(outcomes, of_clusters, level, (what, "target"))
+
+    def tested(division: Division) -> _Tested:
+        observed = _observed(outcomes, division)
+        rates = [
+            BoundedRate(successes=successes, trials=rows, bound=bound, upper=upper)
+            for successes, rows in zip(observed.tolist(), division.rows.tolist(), strict=True)
+        ]
+
+        return _Tested(
+            columns=division.columns,
+            values=division.values,
+            rows=division.rows,
+            observed=observed,
+            expected=(division.rows * float(bound)).astype(np.float64),
+            p_value=np.array([rate.p_value() for rate in rates], dtype=np.float64),
+            detectable=partial(_detectable, rates),
+            ends=partial(_exact_ends, observed, division.rows),
+        )
+
+    return _audit(outcomes, tested, level, (what, "target"))
+
+
+def _detectable(rates: Sequence[BoundedRate], level: float) -> list[float | None]:
+    """Return the deviation from the bound that a test of each rate would show."""
+    reached = [(rate.detectable(level), rate.bound) for rate in rates]
+    return [None if rate is None else abs(rate - float(bound)) for rate, bound in reached]
+
+
+def _exact_ends(observed: Ints, rows: Ints, level: float) -> list[tuple[float, float]]:
+    """Compute the exact interval of each rate."""
+    pairs = zip(observed.tolist(), rows.tolist(), strict=True)
+    return [clopper_pearson(successes, trials, 1 - level) for successes, trials in pairs]
+
+
+def _tested_over_clusters(
+    outcomes: Outcomes, cluster: Ints, division: Division, *, bound: Fraction, upper: bool
+) -> _Tested:
+    """Test the rate of each segment over clusters; segments of too few clusters are left out."""
+    inside = division.segment >= 0
+    keys = np.stack([division.segment[inside], cluster[inside]])
+    pairs, place = np.unique(keys, axis=1, return_inverse=True)
+    sums = np.zeros((2, pairs.shape[1]), dtype=np.int64)
+    weight, place = outcomes.weight[inside], place.reshape(-1)
+    for total, numbers in zip(sums, (weight * outcomes.success[inside], weight), strict=True):
+        np.add.at(total, place, numbers)
+    cuts = np.searchsorted(pairs[0], np.arange(len(division.rows) + 1))
+    segments = [sums[:, start:stop] for start, stop in pairwise(cuts.tolist())]
+    rate, rates = float(bound if upper else 1 - bound), []
+    for hits, trials in segments:
+        outcome = hits if upper else trials - hits
+        tail = (tail_of_clusters(outcome, trials, rate),)
+        counts = int(hits.sum()), int(trials.sum())
+        rates.append(BoundedRate(successes=counts[0], trials=counts[1], bound=bound, upper=upper, tail=tail))
+    kept = np.array([one.p_value() is not None for one in rates], dtype=np.bool_)
+    tested = [one for one in rates if one.p_value() is not None]
+    shown = [segment for segment, is_kept in zip(segments, kept.tolist(), strict=True) if is_kept]
+
+    def ends(level: float) -> list[tuple[float, float]]:
+        intervals = [proportion_interval(hits, trials, 1 - level) for hits, trials in shown]
+        return [
+            (interval.low or 0.0, 1.0 if interval.high is None else interval.high) for interval in intervals
+        ]
+
+    rows = division.rows[kept]
+    return _Tested(
+        columns=division.columns,
+        values=division.values[kept],
+        rows=rows,
+        observed=np.array([one.successes for one in tested], dtype=np.int64),
+        expected=(rows * float(bound)).astype(np.float64),
+        p_value=np.array([one.p_value() for one in tested], dtype=np.float64),
+        detectable=partial(_detectable, tested),
+        ends=ends,
+    )
+
+
+def _observed(outcomes: Outcomes, division: Division) -> Ints:
+    observed = np.zeros(len(division.rows), dtype=np.int64)
+    successes = outcomes.success & (division.segment >= 0)
+    np.add.at(observed, division.segment[successes], outcomes.weight[successes])
+    return observed
+
+
+def _audit(
+    outcomes: Outcomes, tested: Callable[[Division], _Tested], level: float, words: tuple[str, str]
+) -> Audit:
+    """Test all segments, corrected for their number."""
+    columns = {name: values_of(feature, outcomes.weight) for name, feature in outcomes.columns.items()}
+    names = {column: _names(values) for column, values in columns.items()}
+    parts = [
+        tested(division)
+        for division in divisions(list(columns.values()), outcomes.weight)
+        if len(division.rows)
+    ]
+    number = sum(len(part.p_value) for part in parts)
+    each = level / max(number, 1)
+    segments = []
+    for part in parts:
+        of_columns = [list(columns)[column] for column in part.columns]
+        lines = zip(
+            part.values.tolist(),
+            part.rows.tolist(),
+            part.observed.tolist(),
+            part.expected.tolist(),
+            part.p_value.tolist(),
+            part.detectable(each),
+            part.ends(each),
+            strict=True,
+        )
+        for values, rows, observed, expected, p_value, detectable, (low, high) in lines:
+            segments.append(
+                Segment(
+                    values={
+                        column: names[column][value] for column, value in zip(of_columns, values, strict=True)
+                    },
+                    rows=rows,
+                    observed=observed,
+                    expected=expected,
+                    low=low - expected / rows,
+                    high=high - expected / rows,
+                    p_value=p_value,
+                    detectable=detectable,
+                )
+            )
+    adjusted = holm({index: segment.p_value for index, segment in enumerate(segments)})
+    corrected = [replace(segment, p_holm=adjusted[index]) for index, segment in enumerate(segments)]
+    return Audit(
+        columns=tuple(columns),
+        segments=tuple(sorted(corrected, key=lambda segment: segment.order)),
+        level=level,
+        what=words[0],
+        against=words[1],
+        min_rows=MIN_ROWS,
+        min_clusters=0 if outcomes.cluster is None else MIN_CLUSTERS,
+    )
+
+
+def _names(values: Values) -> list[str | None]:
+    """Return the texts of the values; the last is that of missing ones, at index -1."""
+    if values.levels is not None:
+        return [*values.levels, "(other)", None]
+    numbers = values.numbers.tolist()
+    texts = ranges(numbers) if values.is_cut else [_shortest(number) for number in numbers]
+    return [*texts, None]
+
+
+def _shortest(number: float) -> str:
+    """Format a number with the digits that it needs."""
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def pooled_outcomes(
+    rows: Rows, columns: Sequence[str], success: Bools, cluster: str | None = None
+) -> tuple[Outcomes, Floats]:
+    """Pool equal rows, so that their order has no effect; also return the scores.
+
+    Parameters
+    ----------
+    rows
+        With a score and the audited features.
+    cluster
+        Key of dependent rows; None if rows are independent.
+    """
+    listed = replace(
+        rows,
+        positive=success,
+        label_class=None,
+        numbers={"score": rows.score},
+        features={name: rows.features[name] for name in columns},
+        groups={} if cluster is None else {cluster: rows.groups[cluster]},
+    ).pooled()
+    return (
+        Outcomes(
+            columns=listed.features,
+            weight=listed.weights(),
+            success=listed.labels,
+            cluster=None if cluster is None else listed.groups[cluster],
+        ),
+        listed.score,
+    )

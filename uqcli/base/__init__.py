@@ -1,0 +1,1 @@
+"""Counts, rows, draws, choices and errors: what all rooms build on."""

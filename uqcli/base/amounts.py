@@ -1,0 +1,72 @@
+"""Monetary amounts as integers of ten-thousandths, so that sums are exact in any order."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.errors import DataError
+
+UNITS: Final = 10_000
+"""Units per 1; amounts have at most four decimals."""
+
+LARGEST_SUM: Final = float(2**62)
+"""Maximum absolute sum of a column, in units."""
+
+
+def units(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Ints:
+    """Round amounts to units.
+
+    Examples
+    --------
+    >>> units(np.array([12.5, -0.0001])).tolist()
+    [125000, -1]
+    """
+    nearest: Ints = np.rint(amount.astype(np.float64, copy=False) * UNITS).astype(np.int64)
+    return nearest
+
+
+def amounts_of(units: Ints) -> Floats:
+    """Convert units to amounts; equal to those that were rounded, if these had no more decimals.
+
+    Examples
+    --------
+    >>> amounts_of(np.array([125000, -1])).tolist()
+    [12.5, -0.0001]
+    """
+    amount: Floats = units / UNITS
+    return amount
+
+
+def is_unusable(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Bools:
+    """Whether finite amounts are negative, not whole numbers of units, or exceed 2**53 units.
+
+    Examples
+    --------
+    >>> is_unusable(np.array([0.1, 0.00001, -1.0])).tolist()
+    [False, True, True]
+    """
+    wide = amount.astype(np.float64, copy=False)
+    nearest = np.rint(wide * UNITS)
+    unusable: Bools = (nearest / UNITS != wide) | (nearest > 2**53) | (wide < 0)
+    return unusable
+
+
+def refuse_amounts(found: str, amount: float) -> DataError:
+    """Create the error for an amount that is negative or has too many decimals."""
+    return DataError(
+        found,
+        expected="amounts of at least 0 with at most 4 decimals",
+        remedy="name losses in --cost, as positive amounts"
+        if amount < 0
+        else "round them: 32-bit numbers have more decimals",
+    )
+
+
+def refuse_sum(column: str) -> DataError:
+    """Create the error for amounts whose sum would not be exact."""
+    return DataError(
+        f"the amounts in column '{column}' add up to more than 4.6e14", expected="smaller amounts"
+    )

@@ -1,0 +1,161 @@
+"""Blockwise operations on long arrays, which stay in the cache and allocate no full-length temporaries.
+
+The cut into parts is fixed, and their sums are combined exactly or in order. Threads that share single parts
+wait for each other between the short steps of a part, so they take several parts at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.base.running.concurrency import parallel_map
+
+T = TypeVar("T")
+Counts = NDArray[np.signedinteger[Any]]
+"""Counts of any width; sums are 64 bits wide."""
+
+VALUES_PER_PART: Final = 1 << 14
+"""Values per part."""
+
+_PARTS_PER_TASK: Final = 8
+"""Parts that a thread takes at once."""
+
+
+def parts(stop: int) -> list[slice]:
+    """Cut positions 0 to stop-1 into parts."""
+    return [slice(start, min(stop, start + VALUES_PER_PART)) for start in range(0, stop, VALUES_PER_PART)]
+
+
+def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
+    """Apply a function to every part of positions 0 to stop-1, in order."""
+    return [work(part) for part in parts(stop)]
+
+
+def sums_by_part(terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: int) -> list[list[float]]:
+    """Sum terms over every part of positions 0 to ``stop``-1.
+
+    Parameters
+    ----------
+    terms
+        Function from positions to arrays of terms at them, called in threads.
+
+    Returns
+    -------
+    list
+        The sums of each array by part, in order.
+    """
+
+    def sums(positions: slice) -> list[list[float]]:
+        return [_part_sums(array) for array in terms(positions)]
+
+    step = _PARTS_PER_TASK * VALUES_PER_PART
+    tasks = [slice(first, min(stop, first + step)) for first in range(0, stop, step)]
+    by_task = parallel_map(sums, tasks) if len(tasks) > 1 else map(sums, tasks)
+    return [[value for values in arrays for value in values] for arrays in zip(*by_task, strict=True)]
+
+
+def elementwise(
+    function: Callable[[NDArray[np.float64]], NDArray[np.float64]], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Apply an elementwise function, in threads to several parts at once if there are many values."""
+    step = _PARTS_PER_TASK * VALUES_PER_PART
+    if len(values) <= step:
+        return function(values)
+    result = np.empty_like(values)
+
+    def fill(start: int) -> None:
+        result[start : start + step] = function(values[start : start + step])
+
+    for _ in parallel_map(fill, range(0, len(values), step)):
+        pass
+    return result
+
+
+def _part_sums(terms: NDArray[np.float64]) -> list[float]:
+    """Sum each part of an array, all in the same order of additions."""
+    whole = len(terms) - len(terms) % VALUES_PER_PART
+    sums: list[float] = terms[:whole].reshape(-1, VALUES_PER_PART).sum(axis=1).tolist()
+    return sums if whole == len(terms) else [*sums, float(terms[whole:].sum())]
+
+
+def sums_before(amount: Counts, stops: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Compute the exact sums of the first ``stops[i]`` counts.
+
+    Parameters
+    ----------
+    amount : int32 or int64, shape (m,)
+    stops : int64, shape (r,)
+        Ascending, from 0 to m.
+
+    Returns
+    -------
+    int64, shape (r,)
+
+    Examples
+    --------
+    >>> sums_before(np.array([3, 1, 2]), np.array([0, 1, 3])).tolist()
+    [0, 3, 6]
+    """
+    cuts, cut_index = np.unique(stops, return_inverse=True)
+
+    def within(part: slice) -> tuple[int, NDArray[np.int64]]:
+        # a cut at the end of a part belongs to this part, not to the next
+        first, last = cuts.searchsorted([part.start, part.stop], side="right")
+        begins = np.concatenate([[0], cuts[first:last] - part.start])
+        begins = begins[begins < part.stop - part.start]
+        running = np.cumsum(np.add.reduceat(amount[part], begins, dtype=np.int64))
+        return int(running[-1]), running[: last - first]
+
+    sums = np.zeros(len(cuts), dtype=np.int64)
+    filled, total = int(cuts.searchsorted(0, side="right")), 0
+    for part_total, inside in each_part(within, len(amount)):
+        sums[filled : filled + len(inside)] = inside + total
+        filled += len(inside)
+        total += part_total
+    return sums[cut_index]
+
+
+def sums_from(amount: Counts, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Compute the exact sums from each of some strictly ascending positions to the next, or to the end.
+
+    Examples
+    --------
+    >>> sums_from(np.array([3, 1, 2]), np.array([0, 1])).tolist()
+    [3, 3]
+    """
+    return np.diff(sums_before(amount, np.append(first, len(amount))))
+
+
+def indices_of_ranks(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Find the positions of the rows of given ranks, where position i holds ``amount[i]`` rows.
+
+    Parameters
+    ----------
+    amount : int32 or int64, shape (m,)
+    rank : int64, shape (r,)
+        Ascending, from 0 and below the sum of the amounts.
+
+    Returns
+    -------
+    int64, shape (r,)
+
+    Examples
+    --------
+    >>> indices_of_ranks(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
+    [0, 1, 2]
+    """
+    part_totals = each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount))
+    cumulative = np.cumsum(np.array(part_totals, dtype=np.int64))
+    cuts = np.searchsorted(rank, np.concatenate([[0], cumulative]))
+    indices = np.empty(len(rank), dtype=np.int64)
+    for part_index in np.flatnonzero(np.diff(cuts)).tolist():
+        inside, start = slice(cuts[part_index], cuts[part_index + 1]), part_index * VALUES_PER_PART
+        running = np.cumsum(amount[start : start + VALUES_PER_PART], dtype=np.int64) + (
+            cumulative[part_index] - part_totals[part_index]
+        )
+        indices[inside] = start + np.searchsorted(running, rank[inside], side="right")
+    return indices

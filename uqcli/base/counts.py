@@ -1,0 +1,486 @@
+"""Count tables, the input of all algorithms except the few that need single rows.
+
+Equal values are pooled, so they are never separated, row order has no effect, and a weight is a count. Bins
+are left-closed and right-open; the last one is closed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.base.defaults import LOWEST
+from uqcli.base.records import dataclass
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Numbers = NDArray[np.generic]
+"""Array of any numeric dtype."""
+
+NarrowInts = NDArray[np.signedinteger[Any]]
+
+FEW_EDGES = 16
+"""Number of edges up to which comparing with each is faster than binary search."""
+
+WHOLE_NUMBER: Final = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(\.0)?")
+"""Text of a whole number that is written without an exponent, as an integer or a floating-point number."""
+
+LOWEST_EDGE = np.array([LOWEST])
+"""Lower edge of the lowest cell of every row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueCounts:
+    """Tie-pooled counts of one column, ascending in value.
+
+    Attributes
+    ----------
+    value : float64, shape (m,)
+        Distinct values, ascending.
+    count, positives : int64, shape (m,)
+        Rows and positive rows at each value; ``count > 0``.
+    sums : int64, shape (2, amounts, m), or None without amounts
+        Sum of each amount over all rows, and over the positive rows.
+    """
+
+    value: Floats
+    count: Ints
+    positives: Ints
+    sums: Ints | None = None
+
+    @property
+    def rows(self) -> int:
+        """Total weight."""
+        return int(self.count.sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangeCounts:
+    """Counts of adjacent ranges of one column's values, ascending; a range may be a single value.
+
+    Attributes
+    ----------
+    value : float64, shape (m,)
+        Lower end of each range; its rows have values from here to below the next range.
+    count, positives : int64, shape (m,)
+        Rows and positive rows in each range; ``count > 0``.
+    exact : bool, shape (m,)
+        Whether all rows of a range have the value of its lower end.
+    sums : int64, shape (2, amounts, m), or None without amounts
+        As in ``ValueCounts``.
+    """
+
+    value: Floats
+    count: Ints
+    positives: Ints
+    exact: Bools
+    sums: Ints | None = None
+
+    @classmethod
+    def from_counts(cls, counts: ValueCounts) -> RangeCounts:
+        """Convert value counts: each range is a single value."""
+        exact = np.ones(len(counts.value), dtype=np.bool_)
+        return cls(
+            value=counts.value,
+            count=counts.count,
+            positives=counts.positives,
+            exact=exact,
+            sums=counts.sums,
+        )
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
+        """Convert the counts of each part, then append those of all parts merged."""
+        return tuple(cls.from_counts(counts) for counts in (*parts, merge(parts)))
+
+    @property
+    def counts(self) -> ValueCounts:
+        """Value counts with every row at the lower end of its range."""
+        return ValueCounts(value=self.value, count=self.count, positives=self.positives, sums=self.sums)
+
+    @property
+    def rows(self) -> int:
+        """Total weight."""
+        return int(self.count.sum())
+
+    def around(self, values: Floats) -> Bools:
+        """Return the mask of the ranges that may contain any of some values; bool, shape (m,)."""
+        mask = np.zeros(len(self.value), dtype=np.bool_)
+        stop = np.searchsorted(self.value, values, side="right")
+        mask[stop[stop > 0] - 1] = True
+        return mask
+
+    def containing(self, ranks: Ints) -> Bools:
+        """Return the mask of the ranges that contain the rows of some 0-based ranks; bool, shape (m,)."""
+        mask = np.zeros(len(self.value), dtype=np.bool_)
+        mask[np.searchsorted(np.cumsum(self.count), ranks, side="right")] = True
+        return mask
+
+
+def mask_for_all_rows(counts: Sequence[RangeCounts], mask: Bools) -> list[Bools]:
+    """Return masks for counts of parts, then of all rows: ``mask`` for all rows, no range of the parts."""
+    return [*(np.zeros(len(part.value), dtype=np.bool_) for part in counts[:-1]), mask]
+
+
+def containing_ranks(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]) -> list[Bools]:
+    """Return masks for counts of parts, then of all rows: the ranges of given ranks in each part only."""
+    *parts, total = counts
+    none = np.zeros(len(total.value), dtype=np.bool_)
+    return [*(part.containing(ranks(part.rows)) if part.rows else none[:0] for part in parts), none]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellRow:
+    """The score cells of one uncertainty bin, ascending in score.
+
+    Attributes
+    ----------
+    lower : float64, shape (cells,)
+        Lower score edge of each cell; the first cell also takes all lower scores. A repeated edge makes an
+        empty cell.
+    count, positives : int64, shape (cells,)
+        Rows and positive rows in each cell.
+    lowest_positive : float64, shape (cells,), or None if the rows are not available
+        Lowest score of a positive row in each cell; undefined in a cell without one.
+    below_positive : int64, shape (cells,), or None
+        Rows of each cell with a lower score than ``lowest_positive``.
+    sums : int64, shape (2, amounts, cells), or None without amounts
+        As in ``ValueCounts``.
+    sums_below : int64, shape (amounts, cells), or None
+        Sum of each amount over the rows of ``below_positive``.
+    """
+
+    lower: Floats
+    count: Ints
+    positives: Ints
+    lowest_positive: Floats | None = None
+    below_positive: Ints | None = None
+    sums: Ints | None = None
+    sums_below: Ints | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Score x uncertainty table: one ``CellRow`` per uncertainty bin.
+
+    Attributes
+    ----------
+    uncertainty_edges : float64, shape (K-1,)
+        A row with uncertainty v is in bin ``#{edges <= v}``.
+    rows : tuple of CellRow, length K
+        The rows may have different numbers of cells.
+    """
+
+    uncertainty_edges: Floats
+    rows: tuple[CellRow, ...]
+
+    @property
+    def flat(self) -> tuple[Ints, Ints]:
+        """Rows and positive rows of all cells, by bin, then ascending in score; int64, shape (cells,)."""
+        count = np.concatenate([row.count for row in self.rows])
+        return count, np.concatenate([row.positives for row in self.rows])
+
+    @property
+    def flat_sums(self) -> Ints | None:
+        """Sums of amounts, in the order of ``flat``; int64, shape (2, amounts, cells); None without any."""
+        return joined_sums([row.sums for row in self.rows])
+
+    def with_counts(self, count: Ints, positives: Ints) -> Cells:
+        """Return a copy with other counts, in the order of ``flat``; mean amounts of cells stay the same."""
+        row_ends = np.cumsum([len(row.count) for row in self.rows])[:-1]
+        parts = zip(self.rows, np.split(count, row_ends), np.split(positives, row_ends), strict=True)
+        rows = tuple(
+            CellRow(lower=row.lower, count=n, positives=p, sums=_sums_of(row, n, p)) for row, n, p in parts
+        )
+        return Cells(uncertainty_edges=self.uncertainty_edges, rows=rows)
+
+    def joined(self, bins: int) -> Cells:
+        """Merge runs of adjacent uncertainty bins into ``bins`` bins.
+
+        Requires the same score edges in all bins; drops the positions of positives within cells.
+        """
+        bins_per_run = len(self.rows) // bins
+        if bins_per_run == 1:
+            return self
+        starts, lower = np.arange(0, len(self.rows), bins_per_run), self.rows[0].lower
+        count, positives = (
+            np.add.reduceat([getattr(row, name) for row in self.rows], starts)
+            for name in ("count", "positives")
+        )
+        present = [row.sums for row in self.rows if row.sums is not None]
+        sums = np.add.reduceat(present, starts) if present else [None] * bins
+        return Cells(
+            uncertainty_edges=self.uncertainty_edges[bins_per_run - 1 :: bins_per_run],
+            rows=tuple(
+                CellRow(lower=lower, count=n, positives=p, sums=s)
+                for n, p, s in zip(count, positives, sums, strict=True)
+            ),
+        )
+
+    @property
+    def total(self) -> int:
+        """Total weight of all cells."""
+        return sum(int(row.count.sum()) for row in self.rows)
+
+    @property
+    def positives(self) -> int:
+        """Weight of the positive rows of all cells."""
+        return sum(int(row.positives.sum()) for row in self.rows)
+
+
+def _sums_of(row: CellRow, count: Ints, positives: Ints) -> Ints | None:
+    """Estimate the sums of amounts for other counts of the same cells, from the cells' mean amounts."""
+    if row.sums is None:
+        return None
+    sums = row.sums.astype(np.float64)
+    of_positives = sums[1] * (positives / np.maximum(row.positives, 1))
+    negatives, old_negatives = count - positives, row.count - row.positives
+    of_negatives = (sums[0] - sums[1]) * (negatives / np.maximum(old_negatives, 1))
+    scaled: Ints = np.rint(np.stack([of_positives + of_negatives, of_positives])).astype(np.int64)
+    return scaled
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feature:
+    """Feature column that partitions the rows.
+
+    Attributes
+    ----------
+    levels
+        Levels in sorted order; None for a numeric column.
+    value : float64, shape (n,)
+        Numbers, NaN if missing; or the index of each row's level, ``len(levels)`` for other texts and -1 if
+        missing.
+    """
+
+    levels: tuple[str, ...] | None
+    value: Floats
+
+    def select(self, rows: Ints | Bools) -> Feature:
+        """Select rows."""
+        return Feature(levels=self.levels, value=self.value[rows])
+
+
+def texts_by_level(levels: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the texts that name each level.
+
+    A whole number names the same level as an integer and as a floating-point number, ``2`` and ``2.0``,
+    unless both are levels: one missing value in a column of integers makes pandas write all of them as
+    floating-point numbers.
+    """
+    known = set(levels)
+    texts: dict[str, tuple[str, ...]] = {}
+    for level in levels:
+        match = WHOLE_NUMBER.fullmatch(level)
+        other = None if match is None else match[1] if match[2] else f"{level}.0"
+        texts[level] = (level,) if other is None or other in known else (level, other)
+    return texts
+
+
+def codes_of_texts(levels: Sequence[str]) -> dict[str, int]:
+    """Return the index of the level that each text names (see ``texts_by_level``)."""
+    return {text: code for code, texts in enumerate(texts_by_level(levels).values()) for text in texts}
+
+
+def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCounts:
+    """Pool rows with equal values.
+
+    Parameters
+    ----------
+    value : float64, shape (n,)
+        Finite values without negative zeros.
+    positive : bool, shape (n,)
+        Labels.
+    weight : int64, shape (n,), optional
+        Multiplicity of each row; rows of weight 0 are ignored.
+
+    Examples
+    --------
+    >>> counts = pool(np.array([0.7, 0.2, 0.7]), np.array([True, False, False]))
+    >>> counts.value.tolist(), counts.count.tolist(), counts.positives.tolist()
+    ([0.2, 0.7], [1, 2], [0, 1])
+    """
+    if weight is not None:
+        return SortedRows.from_rows(value, positive).counts(weight)
+    ordered = np.sort(value)
+    if (ordered[1:] > ordered[:-1]).all():  # no ties: pooling would only copy large arrays
+        distinct, count = ordered, np.ones(len(ordered), dtype=np.int64)
+    else:
+        starts = run_starts(ordered)
+        distinct, count = ordered[starts], np.diff(starts, append=len(ordered))
+    index = np.searchsorted(distinct, np.sort(value[positive]))
+    positives = np.bincount(index, minlength=len(distinct)).astype(np.int64, copy=False)
+    return ValueCounts(value=distinct, count=count, positives=positives)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SortedRows:
+    """Rows sorted by value once, to be pooled under many weights.
+
+    Attributes
+    ----------
+    order : int64, shape (n,)
+        Row indices in ascending order of value.
+    starts : int64, shape (m,)
+        Positions in that order of the first row of each distinct value.
+    value : float64, shape (m,)
+        Distinct values.
+    positive : bool, shape (n,)
+        Labels in that order.
+    """
+
+    order: Ints
+    starts: Ints
+    value: Floats
+    positive: Bools
+
+    @classmethod
+    def from_rows(cls, value: Floats, positive: Bools) -> SortedRows:
+        """Sort rows; ``value`` as in ``pool``."""
+        order = np.argsort(value, kind="stable")
+        ordered = value[order]
+        starts = run_starts(ordered)
+        return cls(order=order, starts=starts, value=ordered[starts], positive=positive[order])
+
+    def counts(self, weight: Ints) -> ValueCounts:
+        """Pool the rows under ``weight``; rows of weight 0 are ignored."""
+        if len(self.order) == 0:
+            none = np.zeros(0, dtype=np.int64)
+            return ValueCounts(value=self.value, count=none, positives=none)
+        ordered = weight[self.order]
+        count = np.add.reduceat(ordered, self.starts)
+        positives = np.add.reduceat(np.where(self.positive, ordered, 0), self.starts)
+        present = count > 0
+        return ValueCounts(value=self.value[present], count=count[present], positives=positives[present])
+
+
+def run_starts(ordered: Numbers) -> Ints:
+    """Find the positions at which a sorted array changes its value."""
+    is_start = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_start[1:])
+    return np.flatnonzero(is_start)
+
+
+def bin_of(value: Floats, edges: Floats) -> Ints:
+    """Return the bin of each value: the number of edges at or below it.
+
+    Examples
+    --------
+    >>> bin_of(np.array([0.1, 0.5, 0.9]), np.array([0.5])).tolist()
+    [0, 1, 1]
+    """
+    return narrow_bins(value, edges).astype(np.int64)
+
+
+def narrow_bins(value: Numbers, edges: Numbers) -> NarrowInts:
+    """Return bins as ``bin_of`` does, for any dtype, in a small integer type if edges are few."""
+    if len(edges) > FEW_EDGES:
+        return np.searchsorted(edges, value, side="right")
+    bins = np.zeros(len(value), dtype=np.int8)
+    for edge in edges:
+        bins += value >= edge
+    return bins
+
+
+def indices_by_bin(bin_index: NarrowInts, bins: int) -> Iterator[Ints]:
+    """Return the ascending row indices of each bin, by comparison for few bins and by sorting for many."""
+    if bins <= FEW_EDGES + 1:
+        for bin_number in range(bins):
+            yield np.flatnonzero(bin_index == bin_number)
+        return
+    narrow = bin_index.astype(np.min_scalar_type(bins), copy=False)  # numpy sorts 16-bit integers by radix
+    order = np.argsort(narrow, kind="stable")
+    cuts = np.searchsorted(narrow[order], np.arange(bins + 1, dtype=narrow.dtype))
+    for start, stop in pairwise(cuts.tolist()):
+        yield order[start:stop]
+
+
+def distinct_cells(counts: ValueCounts) -> CellRow:
+    """Return one cell per distinct score."""
+    none_below = np.zeros(len(counts.value), dtype=np.int64)
+    return CellRow(
+        lower=counts.value,
+        count=counts.count,
+        positives=counts.positives,
+        lowest_positive=counts.value,
+        below_positive=none_below,
+        sums=counts.sums,
+        sums_below=None if counts.sums is None else np.zeros_like(counts.sums[0]),
+    )
+
+
+def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
+    """Return the cells between sorted score edges.
+
+    Parameters
+    ----------
+    counts
+        Tie-pooled scores of one uncertainty bin.
+    edges : float64, shape (L-1,)
+        Ascending; duplicates give empty cells.
+    """
+    starts = np.searchsorted(bin_of(counts.value, edges), np.arange(len(edges) + 2))
+    positives = _sums_between(counts.positives, starts)
+    nonempty = np.flatnonzero(positives)
+    with_positives = np.flatnonzero(counts.positives)
+    lowest = with_positives[np.searchsorted(with_positives, starts[nonempty])]
+    lowest_positive, below_positive = np.zeros(len(positives)), np.zeros(len(positives), dtype=np.int64)
+    lowest_positive[nonempty] = counts.value[lowest]
+    cumulative = _cumulative(counts.count)
+    below_positive[nonempty] = cumulative[lowest] - cumulative[starts[nonempty]]
+    sums = sums_below = None
+    if counts.sums is not None:
+        accumulated = _cumulative(counts.sums)
+        sums = np.diff(accumulated[..., starts], axis=-1)
+        sums_below = np.zeros_like(sums[0])
+        sums_below[:, nonempty] = accumulated[0][:, lowest] - accumulated[0][:, starts[nonempty]]
+    return CellRow(
+        lower=np.concatenate([LOWEST_EDGE, edges]),
+        count=np.diff(cumulative[starts]),
+        positives=positives,
+        lowest_positive=lowest_positive,
+        below_positive=below_positive,
+        sums=sums,
+        sums_below=sums_below,
+    )
+
+
+def _sums_between(amount: Ints, starts: Ints) -> Ints:
+    """Compute the exact sums between adjacent positions."""
+    return np.diff(_cumulative(amount)[starts])
+
+
+def _cumulative(amount: Ints) -> Ints:
+    """Compute the cumulative sums along the last axis, beginning with 0."""
+    start = np.zeros((*amount.shape[:-1], 1), dtype=np.int64)
+    return np.concatenate([start, np.cumsum(amount, axis=-1)], axis=-1)
+
+
+def merge(parts: Sequence[ValueCounts]) -> ValueCounts:
+    """Merge count tables, pooling equal values."""
+    value = np.concatenate([part.value for part in parts])
+    order = np.argsort(value, kind="stable")
+    starts = run_starts(value[order])
+    count = np.concatenate([part.count for part in parts])[order]
+    positives = np.concatenate([part.positives for part in parts])[order]
+    sums = joined_sums([part.sums for part in parts])
+    if len(order) == 0:
+        return ValueCounts(value=value, count=count, positives=positives, sums=sums)
+    return ValueCounts(
+        value=value[order][starts],
+        count=np.add.reduceat(count, starts),
+        positives=np.add.reduceat(positives, starts),
+        sums=None if sums is None else np.add.reduceat(sums[..., order], starts, axis=-1),
+    )
+
+
+def joined_sums(parts: Sequence[Ints | None]) -> Ints | None:
+    """Concatenate sums of amounts; None without amounts."""
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present, axis=-1) if present else None

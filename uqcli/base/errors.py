@@ -1,0 +1,141 @@
+"""The exception hierarchy: one class and one exit code for each way a run can fail.
+
+::
+
+    UqcliError                1   internal error; not raised itself.
+    ├── UsageError            2   invalid usage or configuration.
+    ├── DataError             3   unusable file or data.
+    ├── InfeasibleError       4   no result meets the constraint.
+    ├── ArtifactError         5   unusable rule file.
+    ├── GateError             6   a check of --fail-if failed.
+    ├── MissingExtraError     7   an optional part is not installed.
+    └── ClosedPipeError       0   the reader closed our output: no error.
+
+A signal of ``TERMINATION_SIGNALS`` ends the run with 128 plus its number. Code below the command line
+raises; only ``uqcli.__main__`` and ``uqcli.cli.process.signals`` exit.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Final
+
+from uqcli.base.escaping import visible, without_secrets
+
+
+def _in_one_line(message: str) -> str:
+    """Join the lines of library messages and remove credentials; names from the data stay."""
+    return visible(without_secrets(re.sub(r"\s*[\r\n]\s*", " ", message.strip())))
+
+
+_OPTION: Final = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
+_NO_KEYWORD: Final = " with --on-invalid drop"
+
+
+def as_keywords(message: str) -> str:
+    """Name the options of a message as Python does.
+
+    Examples
+    --------
+    >>> as_keywords("--uncertainty-bins 3; leave them out with --on-invalid drop")
+    'uncertainty_bins 3; leave them out'
+    """
+    return _OPTION.sub(lambda match: match[1].replace("-", "_"), message.replace(_NO_KEYWORD, ""))
+
+
+class UqcliError(Exception):
+    """A run that cannot continue; as a text it names keywords, and its ``message`` names options.
+
+    Parameters
+    ----------
+    found
+        What was found, with the name of the file, column or option.
+    expected
+        What was expected instead.
+    remedy
+        What the user can do.
+
+    Examples
+    --------
+    >>> str(DataError("file a.csv is empty", expected="a header and rows", remedy="check the export"))
+    'file a.csv is empty; expected a header and rows; check the export'
+    """
+
+    exit_code = 1
+
+    def __init__(self, found: str, *, expected: str = "", remedy: str = "") -> None:
+        self.found, self.expected, self.remedy = map(_in_one_line, (found, expected, remedy))
+        parts = [found, f"expected {expected}" if expected else "", remedy]
+        message = "; ".join(part for part in parts if part)
+        super().__init__(_in_one_line(message))
+
+    @property
+    def message(self) -> str:
+        """The message of the command line, in one line."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        return as_keywords(self.message)
+
+
+class UsageError(UqcliError):
+    """Invalid usage or configuration."""
+
+    exit_code = 2
+
+
+class DataError(UqcliError):
+    """Unusable file or data."""
+
+    exit_code = 3
+
+
+class InfeasibleError(UqcliError):
+    """No result meets the constraint; the report gives the nearest one."""
+
+    exit_code = 4
+
+
+class ArtifactError(UqcliError):
+    """A rule file is invalid, of the wrong kind, or of a newer format."""
+
+    exit_code = 5
+
+
+class GateError(UqcliError):
+    """Checks of ``--fail-if`` failed or have an undefined metric; one line each."""
+
+    exit_code = 6
+
+    def __init__(self, messages: Sequence[str]) -> None:
+        super().__init__("; ".join(messages))
+        self.args = ("\n".join(map(_in_one_line, messages)),)
+
+
+class MissingExtraError(UqcliError):
+    """An optional part is not installed."""
+
+    exit_code = 7
+
+
+class ClosedPipeError(UqcliError):
+    """The reader closed our output (``| head``)."""
+
+    exit_code = 0
+
+
+TERMINATION_SIGNALS: Final = MappingProxyType(
+    {
+        signal.SIGHUP: "hung up",
+        signal.SIGINT: "interrupted",
+        signal.SIGUSR1: "ended by a user signal",
+        signal.SIGUSR2: "ended by a user signal",
+        signal.SIGALRM: "ended by an alarm",
+        signal.SIGTERM: "terminated",
+        signal.SIGXCPU: "out of CPU time",
+    }
+)
+"""Signals that end a run after cleanup, with the last line it prints."""

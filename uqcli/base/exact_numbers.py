@@ -1,0 +1,150 @@
+"""Exact parsing of typed numbers, with their size checked first.
+
+Python expands ``1e-99999999`` to a fraction of a hundred million digits and ignores signals meanwhile. Every
+exact number of every command is therefore parsed here.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Final
+
+from uqcli.base.defaults import MAX_BINS
+from uqcli.base.errors import UsageError
+
+MAX_DIGITS: Final = 30
+"""Maximum digits before and after the point, each; exponents have at most two."""
+
+_DECIMAL: Final = re.compile(
+    rf"\+?(\d{{1,{MAX_DIGITS}}}(\.\d{{0,{MAX_DIGITS}}})?|\.\d{{1,{MAX_DIGITS}}})([eE][+-]?\d{{1,2}})?",
+    re.ASCII,
+)
+_PERCENT: Final = re.compile(r"(\d{1,3}(?:\.\d{1,9})?) ?%?", re.ASCII)
+_LEAST_PERCENT: Final = 2
+"""A number above 1 but below this is rather a mistake than a percentage."""
+
+_WITH_COMMA: Final = re.compile(r"0?,\d{1,30}", re.ASCII)
+_LONG_DECIMAL: Final = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def decimal(
+    name: str,
+    text: str,
+    *,
+    above: int | None = None,
+    below: int | None = None,
+    at_most: int | None = None,
+    unit: str = "",
+) -> Fraction:
+    """Parse a decimal of at least 0 as an exact fraction.
+
+    Parameters
+    ----------
+    name
+        Name for messages.
+    above, below, at_most
+        Further bounds; None for none.
+    unit
+        What was typed after the number, for messages.
+
+    Raises
+    ------
+    UsageError
+        It is not a decimal, has too many digits, or is out of bounds.
+
+    Examples
+    --------
+    >>> decimal("alpha", "0.10", above=0, below=1)
+    Fraction(1, 10)
+    """
+    value = Fraction(text) if _DECIMAL.fullmatch(text) else None
+    if value is not None and _within(value, above=above, below=below, at_most=at_most):
+        return value
+    bounds = [
+        f"{relation} {bound}{unit}"
+        for relation, bound in (("above", above), ("below", below), ("at most", at_most))
+        if bound is not None
+    ]
+    if above is None:
+        bounds.insert(0, "of at least 0")
+    digits = ""
+    share = _share_meant(text, most=Fraction(1) if at_most == 1 else Fraction(1, 2))
+    remedy = f"did you mean {share}?" if share and 1 in (at_most, below) else ""
+    if value is None and _LONG_DECIMAL.fullmatch(text):
+        digits = f", of at most {MAX_DIGITS} digits on each side and two in its exponent"
+    raise UsageError(
+        f"{name} '{_shortened(text)}{unit}'",
+        expected=f"a decimal number {' and '.join(bounds)}{digits}",
+        remedy=remedy,
+    )
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is meant as a number, valid or not.
+
+    Examples
+    --------
+    >>> is_number("-1e3"), is_number("cost")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _share_meant(text: str, *, most: Fraction) -> str:
+    """Return the share that a percentage or a number with a decimal comma means; empty if it means none.
+
+    Parameters
+    ----------
+    most
+        Maximum share: a risk of 90 may as well be a confidence.
+    """
+    if _WITH_COMMA.fullmatch(text):
+        return text.replace(",", ".")
+    percent = _PERCENT.fullmatch(text)
+    if percent is None or (float(percent[1]) < _LEAST_PERCENT and not text.endswith("%")):
+        return ""
+    share = Fraction(percent[1]) / 100
+    return f"{float(share):g}" if 0 < share <= most else ""
+
+
+def _within(value: Fraction, *, above: int | None, below: int | None, at_most: int | None) -> bool:
+    return (
+        (above is None or value > above)
+        and (below is None or value < below)
+        and (at_most is None or value <= at_most)
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 2 * MAX_DIGITS else f"{text[:MAX_DIGITS]}..."
+
+
+def size(name: str, text: str, maximum: int = MAX_BINS) -> int:
+    """Parse a number of bins, or of rows per bin.
+
+    Raises
+    ------
+    UsageError
+        It is not a whole number from 1 to ``maximum``.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
+        raise UsageError(f"{name} '{_shortened(text)}'", expected=f"a whole number from 1 to {maximum}")
+    return check_size(name, int(text), maximum)
+
+
+def check_size(name: str, value: int, maximum: int = MAX_BINS) -> int:
+    """Refuse a number of bins, or of rows per bin, beyond what a table can have.
+
+    Raises
+    ------
+    UsageError
+        It is not from 1 to ``maximum``.
+    """
+    if not 1 <= value <= maximum:
+        raise UsageError(f"{name} {value}", expected=f"a whole number from 1 to {maximum}")
+    return value

@@ -1,0 +1,279 @@
+"""Atomic file output: a file appears whole or not at all.
+
+A regular file is written under a temporary name in the same directory and synced. It is then renamed over
+the old one (see uqcli.base.running.interruption). FIFOs and devices are written directly.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol, TextIO
+
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
+from uqcli.base.running.interruption import Temporary
+
+STDIO: Final = "-"
+_STDIN_NAMES: Final = frozenset({STDIO, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+_STDOUT_NAMES: Final = frozenset({STDIO, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+_closed: set[str] = set()
+
+
+def is_stdin(name: str) -> bool:
+    """Whether an input is standard input, under any name."""
+    return name in _STDIN_NAMES
+
+
+def is_stdout(name: str) -> bool:
+    """Whether an output is standard output, under any name."""
+    return name in _STDOUT_NAMES
+
+
+def stdin_bytes() -> BinaryIO:
+    """Return standard input as bytes.
+
+    Raises
+    ------
+    DataError
+        Standard input is closed.
+    """
+    stream: TextIO | None = sys.stdin
+    if stream is None:
+        raise DataError("standard input is closed", remedy="give a file, or redirect from /dev/null")
+    return stream.buffer
+
+
+def open_missing_streams() -> None:
+    """Open /dev/null in place of closed standard streams; results to it are refused (see open_output).
+
+    Otherwise a file that we open would get the number of a standard stream, and receive library output.
+    """
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDONLY if name == "stdin" else os.O_WRONLY)
+            if null != descriptor:
+                os.dup2(null, descriptor)
+                os.close(null)
+            _closed.add(name)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  stays open
+        getattr(sys, name).reconfigure(errors="backslashreplace")  # file names may be any bytes
+
+
+class PendingOutput(Protocol):
+    """Output that is written but not yet in place."""
+
+    def move_into_place(self) -> None:
+        """Rename into place; raise DataError if it can no longer be written."""
+
+    def remove(self) -> None:
+        """Delete it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Replacement:
+    """Synced temporary file in the directory of its target."""
+
+    temporary: Temporary
+    path: Path
+    target: str
+
+    def move_into_place(self) -> None:
+        with writing_errors(self.target):
+            self.temporary.move_into_place(self.path, self.target)
+
+    def remove(self) -> None:
+        self.temporary.remove()
+
+
+class OutputQueue:
+    """Regular files and objects that are written but stay hidden until ``commit``."""
+
+    def __init__(self) -> None:
+        self._waiting: list[PendingOutput] = []
+
+    def __enter__(self) -> OutputQueue:
+        """Start holding outputs."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was not committed."""
+        while self._waiting:
+            self._waiting.pop().remove()
+
+    def add(self, waiting: PendingOutput) -> None:
+        """Queue an output."""
+        self._waiting.append(waiting)
+
+    def commit(self) -> None:
+        """Rename all outputs into place.
+
+        Raises
+        ------
+        DataError
+            A target can no longer be written.
+        """
+        while self._waiting:
+            self._waiting.pop(0).move_into_place()
+
+
+def check_writable(target: str) -> None:
+    """Refuse an unwritable target before any work is done.
+
+    Raises
+    ------
+    DataError
+        The directory is missing or not writable, or the target is a directory.
+    """
+    if target == STDIO:
+        return
+    try:
+        _check_target(target)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"cannot write '{target}': {reason}", remedy="choose another place") from error
+
+
+def _check_target(target: str) -> None:
+    if Path(target).is_dir():
+        raise DataError(f"output '{target}' is a directory", expected="a file name")
+    path = _final_path(target)
+    if not path.parent.is_dir():
+        raise DataError(
+            f"cannot write '{target}': no directory '{path.parent}'", remedy="create the directory first"
+        )
+    written = path.parent if _is_replaceable(path) else path
+    if not os.access(written, os.W_OK):
+        raise DataError(f"cannot write '{target}': permission denied", remedy="choose another place with -o")
+
+
+def check_results_stream(target: str | None) -> None:
+    """Refuse to write results to a closed standard output.
+
+    Raises
+    ------
+    DataError
+        The target is standard output, and it is closed.
+    """
+    if target == STDIO and "stdout" in _closed:
+        raise DataError(
+            "standard output is closed", expected="a place for the results", remedy="give -o FILE"
+        )
+
+
+@contextmanager
+def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[BinaryIO]:
+    """Open a target for writing bytes; a regular file appears only if the block succeeds.
+
+    Parameters
+    ----------
+    target
+        A path, or ``-`` for standard output.
+    queue
+        Queue in which a regular file waits for ``commit``; None renames it into place at once.
+
+    Raises
+    ------
+    DataError
+        The target cannot be written (missing directory, permission, full disk).
+    """
+    if target == STDIO:
+        check_results_stream(target)
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with writing_errors(target):
+        path = _final_path(target)
+        if _is_replaceable(path):
+            with _replacing(path, target, queue) as stream:
+                yield stream
+        else:
+            with path.open("wb") as stream:
+                yield stream
+
+
+def can_queue(target: str) -> bool:
+    """Whether a target is free or a regular file, hence replaced whole."""
+    try:
+        return target != STDIO and _is_replaceable(Path(target))
+    except (OSError, ValueError):
+        return False
+
+
+def write_bytes(target: str, content: bytes) -> None:
+    """Write a whole file at once (see open_output)."""
+    with open_output(target) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def writing_errors(target: str, where: str = "") -> Iterator[None]:
+    """Convert OSError to a DataError that names the output and, if given, where it is written temporarily."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = " ".join(filter(None, (error.strerror or str(error), where)))
+        raise DataError(
+            f"cannot write '{target}': {reason}", remedy="nothing was left there; choose another place"
+        ) from error
+
+
+def _final_path(target: str) -> Path:
+    """Resolve symlinks, so that the link stays and its target is replaced.
+
+    A FIFO or device keeps the given name: the target of ``/dev/stdout`` has none.
+    """
+    path = Path(target)
+    return Path(os.path.realpath(target)) if _is_replaceable(path) else path
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Whether the target is free or a regular file; anything else is written directly.
+
+    ``/dev/stdout`` may be a regular file if the shell redirects it, but it is a stream to us.
+    """
+    if str(path).startswith(("/dev/std", "/dev/fd/", "/proc/")):
+        return False
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
+@contextmanager
+def _replacing(path: Path, target: str, queue: OutputQueue | None) -> Iterator[BinaryIO]:
+    temporary = Temporary(path.parent, path.name)
+    with filled(temporary) as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+    settle(_Replacement(temporary=temporary, path=path, target=target), queue)
+
+
+@contextmanager
+def filled(temporary: Temporary) -> Iterator[BinaryIO]:
+    """Write a temporary file; remove it if the block fails."""
+    try:
+        with temporary.open() as stream:
+            yield stream
+    except BaseException:
+        temporary.remove()
+        raise
+
+
+def settle(waiting: PendingOutput, queue: OutputQueue | None) -> None:
+    """Rename into place now, or add to ``queue``."""
+    if queue is None:
+        waiting.move_into_place()
+    else:
+        queue.add(waiting)

@@ -1,0 +1,190 @@
+"""Options, each declared once: name, value, help text, type and default.
+
+A field of a data class that is an ``option``, a ``choice`` or a ``flag`` becomes an option of the command, a
+configuration key and a ``UQCLI_`` variable. The class of a command's own options is the request of its job:
+fields that are ``filled`` have no option, and the command sets them. Such classes import nothing that
+``--help`` need not load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, field
+from typing import Any, ClassVar, Final
+
+from uqcli.base import defaults
+from uqcli.base.choices import FileFormat
+from uqcli.base.errors import UsageError
+from uqcli.base.files import STDIO, OutputQueue, is_stdout
+from uqcli.base.records import dataclass
+
+RUN: Final = "Reading and running"
+PAPERS: Final = "From the papers"
+"""Last panel of a help: options, and further values of options, that reproduce papers."""
+
+REQUIRED: Any = MISSING
+"""Default of an option that must be given."""
+
+
+def option(
+    metavar: str | None,
+    text: str | Mapping[str, str],
+    default: Any = None,
+    *,
+    also: str = "",
+    panel: str | None = None,
+    papers: str = "",
+    typed: Any = None,
+    parse: Callable[[str, Any], Any] | None = None,
+    stated: bool = False,
+    **more: Any,
+) -> Any:
+    """Declare an option with a value.
+
+    Parameters
+    ----------
+    metavar
+        Placeholder of its value in the help; None to list the choices.
+    text
+        Help text, or texts by command.
+    also
+        Another name, such as ``-o``.
+    panel
+        Heading in the help, in place of the group's.
+    papers
+        Help text of its values under ``PAPERS``.
+    typed
+        Type on the command line, if it is not that of the field; a text if the option is parsed.
+    parse
+        Function from the option's name and its value on the command line to the value of the field.
+    stated
+        Whether the help text states the default.
+    **more
+        Further arguments of ``typer.Option``.
+    """
+    kind = {"panel": panel, "papers": papers, "typed": typed, "parse": parse, "stated": stated}
+    return field(default=default, metadata={"metavar": metavar, "help": text, "also": also, **kind, **more})
+
+
+def choice(text: str, default: Any = None, *, metavar: str | None = None, **more: Any) -> Any:
+    """Declare an option whose value is a member of an enum; with a metavar, the texts must name them all.
+
+    ``more`` are arguments of ``option``.
+    """
+    return option(metavar, text, default, **more)
+
+
+def flag(text: str, *, also: str = "") -> Any:
+    """Declare an option without a value."""
+    return option(None, text, False, also=also)
+
+
+def filled(default: Any = None) -> Any:
+    """Declare a field of a request that the command sets, since it is no option."""
+    return field(default=default)
+
+
+def names(option: str, text: str) -> tuple[str, ...]:
+    """Parse column names.
+
+    Raises
+    ------
+    UsageError
+        A name is repeated or empty.
+    """
+    columns = tuple(name.strip() for name in text.split(","))
+    if not all(columns) or len(set(columns)) < len(columns):
+        raise UsageError(f"{option} '{text}'", expected="different column names: A,B,...")
+    return columns
+
+
+def numbers(option: str, text: str) -> tuple[float, ...]:
+    """Parse numbers.
+
+    Raises
+    ------
+    UsageError
+        A part is not a number.
+    """
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"{option} '{text}'", expected="numbers separated by commas") from None
+
+
+def files(_: str, several: list[str]) -> tuple[str, ...]:
+    """Return the values of an option that is repeated."""
+    return tuple(several)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervals:
+    """Confidence of intervals, and the seed of their random draws."""
+
+    panel: ClassVar = "Resampling"
+
+    confidence: float = option("C", "Confidence of the intervals.", defaults.CONFIDENCE)
+    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MAX_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResamplingOptions(Intervals):
+    """Bootstrap intervals, off by default."""
+
+    bootstrap: int = option(
+        "B",
+        "Bootstrap resamples for the intervals, and for p-values in tce.",
+        0,
+        min=0,
+        max=defaults.MAX_REPLICATES,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionalResampling(Intervals):
+    """Bootstrap intervals, on by default for a moderate number of rows."""
+
+    bootstrap: int | None = option(
+        "B",
+        f"Bootstrap resamples; 0 for no intervals. (default: {defaults.BOOTSTRAP} up to "
+        f"{defaults.BOOTSTRAP_ROWS:,} rows, else 0)",
+        min=0,
+        max=defaults.MAX_REPLICATES,
+    )
+
+
+def normalize_stdout(output: str | None) -> str | None:
+    """Replace any name of standard output by ``-`` (a callback of ``--output``)."""
+    return STDIO if output is not None and is_stdout(output) else output
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowOutput:
+    """File of the rows, and its columns.
+
+    Attributes
+    ----------
+    queue
+        Queue in which a regular file waits for ``commit``; None renames it into place at once.
+    """
+
+    panel: ClassVar = "Output"
+
+    output: str | None = option(
+        "FILE",
+        "Write the rows here; the file ending sets the format. (default: CSV to standard output)",
+        also="-o",
+        callback=normalize_stdout,
+    )
+    output_format: FileFormat | None = choice(
+        "Format of the rows: csv, parquet, arrow or jsonl, whatever the file ending.", metavar="FORMAT"
+    )
+    prefix: str = option("P", "Prefix for the names of added columns.", "")
+    overwrite: bool = flag("Replace columns that have these names.")
+    union: bool = flag("Accept inputs with different columns; fill missing ones with null.")
+    queue: OutputQueue | None = None
+
+    @property
+    def target(self) -> str:
+        """Path, or ``-`` for standard output."""
+        return self.output or STDIO

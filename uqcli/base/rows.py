@@ -1,0 +1,191 @@
+"""Rows as columns, for methods that cannot work on counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.base.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
+from uqcli.base.records import dataclass
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Rows of data; every column has one value per row.
+
+    Attributes
+    ----------
+    numbers : float64, shape (n,), by role
+        Finite, without negative zeros.
+    positive : bool, shape (n,), or None
+        Binary labels, if requested.
+    label_class : int64, shape (n,), or None
+        Class index of each label.
+    weight : int64, shape (n,), or None for 1 each
+        Multiplicity of each row; a row of weight 0 is ignored.
+    groups : int64, shape (n,), by column
+        Group index of each row.
+    features
+        Feature columns by name.
+    position : int64, shape (n,), or None if not requested
+        Row positions over all inputs.
+    valid : bool, shape (n,), or None if all are
+        Usable rows; values in other rows are undefined.
+    """
+
+    numbers: Mapping[str, Floats]
+    positive: Bools | None = None
+    label_class: Ints | None = None
+    weight: Ints | None = None
+    groups: Mapping[str, Ints] = field(default_factory=dict)
+    features: Mapping[str, Feature] = field(default_factory=dict)
+    position: Ints | None = None
+    valid: Bools | None = None
+
+    def __len__(self) -> int:
+        """Return the number of rows, each counted once whatever its weight."""
+        return len(self._columns()[0])
+
+    @property
+    def size(self) -> int:
+        """Total weight."""
+        return len(self) if self.weight is None else int(self.weight.sum())
+
+    @property
+    def score(self) -> Floats:
+        """Score of every row."""
+        return self.numbers["score"]
+
+    @property
+    def uncertainty(self) -> Floats | None:
+        """Uncertainty of every row, if requested."""
+        return self.numbers.get("uncertainty")
+
+    @property
+    def labels(self) -> Bools:
+        """Binary label of every row."""
+        assert self.positive is not None
+        return self.positive
+
+    def weights(self) -> Ints:
+        """Return the weights, 1 by default."""
+        return np.ones(len(self), dtype=np.int64) if self.weight is None else self.weight
+
+    def counts(self, value: Floats, rows: Ints | Bools | None = None) -> ValueCounts:
+        """Return the tie-pooled counts of one value per row.
+
+        Parameters
+        ----------
+        value : float64, shape (n,)
+        rows
+            Row indices or a mask; None for all rows.
+        """
+        if rows is None:
+            return pool(value, self.labels, self.weight)
+        return pool(value[rows], self.labels[rows], _select(self.weight, rows))
+
+    def select(self, rows: Ints | Bools) -> Rows:
+        """Select rows by indices or a mask."""
+        return Rows(
+            numbers={role: values[rows] for role, values in self.numbers.items()},
+            positive=_select(self.positive, rows),
+            label_class=_select(self.label_class, rows),
+            weight=_select(self.weight, rows),
+            groups={column: codes[rows] for column, codes in self.groups.items()},
+            features={column: feature.select(rows) for column, feature in self.features.items()},
+            position=_select(self.position, rows),
+            valid=_select(self.valid, rows),
+        )
+
+    def usable(self) -> Rows:
+        """Select the valid rows."""
+        return self if self.valid is None else replace(self.select(self.valid), valid=None)
+
+    def filled(self, value: NDArray[Kind], stand_in: float) -> NDArray[Kind]:
+        """Replace values of invalid rows by ``stand_in``; shape (n,) or (n, C)."""
+        if self.valid is None:
+            return value
+        filled: NDArray[Kind] = np.where(self.valid.reshape(-1, *[1] * (value.ndim - 1)), value, stand_in)
+        return filled
+
+    def scored(self, score: Floats) -> Rows:
+        """Return a copy with other scores."""
+        return replace(self, numbers={**self.numbers, "score": score})
+
+    def reweighted(self, weight: Ints) -> Rows:
+        """Reweight and drop rows of weight 0."""
+        present = np.flatnonzero(weight)
+        return replace(self.select(present), weight=weight[present])
+
+    def pooled(self) -> Rows:
+        """Pool equal usable rows, adding their weights, in an order that does not depend on the row order.
+
+        They are sorted by the first number, then by label, features, groups and the other numbers.
+        """
+        rows = self.usable()
+        keys = [_comparable(column) for column in rows._columns()]
+        weight = rows.weights()
+        present = np.flatnonzero(weight)
+        order = present[_sorted([key[present] for key in keys])]
+        starts_row = np.zeros(len(order), dtype=np.bool_)
+        starts_row[:1] = True
+        for key in keys:
+            starts_row[1:] |= key[order][1:] != key[order][:-1]
+        starts = np.flatnonzero(starts_row)
+        distinct = replace(rows, position=None).select(order[starts])
+        return replace(distinct, weight=np.add.reduceat(weight[order], starts))
+
+    @staticmethod
+    def joined(parts: Sequence[Rows]) -> Rows:
+        """Concatenate the usable rows of at least one part; all parts have the same columns."""
+        parts = [part.usable() for part in parts]
+        first = parts[0]
+        return Rows(
+            numbers={role: np.concatenate([part.numbers[role] for part in parts]) for role in first.numbers},
+            positive=_joined([part.positive for part in parts]),
+            label_class=_joined([part.label_class for part in parts]),
+            weight=_joined([part.weight for part in parts]),
+            groups={name: np.concatenate([part.groups[name] for part in parts]) for name in first.groups},
+            features={
+                name: replace(feature, value=np.concatenate([part.features[name].value for part in parts]))
+                for name, feature in first.features.items()
+            },
+            position=_joined([part.position for part in parts]),
+        )
+
+    def _columns(self) -> list[NDArray[Any]]:
+        """Return the columns that define whether rows are equal."""
+        first, *other_numbers = self.numbers.values()
+        labels = [label for label in (self.positive, self.label_class) if label is not None]
+        features = [feature.value for feature in self.features.values()]
+        return [first, *labels, *features, *self.groups.values(), *other_numbers]
+
+
+def _sorted(keys: Sequence[NDArray[Any]]) -> Ints:
+    """Sort by the keys; later keys are ignored if the first has no ties."""
+    order = np.argsort(keys[0], kind="stable")
+    ascending = keys[0][order]
+    if (ascending[1:] == ascending[:-1]).any():
+        return np.lexsort(list(reversed(keys)))
+    return order
+
+
+def _select(column: NDArray[Kind] | None, rows: Ints | Bools) -> NDArray[Kind] | None:
+    return None if column is None else column[rows]
+
+
+def _joined(parts: Sequence[NDArray[Kind] | None]) -> NDArray[Kind] | None:
+    columns = [part for part in parts if part is not None]
+    return np.concatenate(columns) if columns else None
+
+
+def _comparable(column: NDArray[Any]) -> NDArray[Any]:
+    """Replace NaN by -inf, so that missing values compare equal."""
+    missing = np.isnan(column)
+    return np.where(missing, -np.inf, column) if missing.any() else column

@@ -1,0 +1,149 @@
+"""Sampling weights as integers of 2**-20, so that sums are exact in any order.
+
+A sampling weight is 1 / (probability that a row is in the file). It is not the number of equal rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, Self
+
+import numpy as np
+
+from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.defaults import MAX_ROWS
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
+
+UNITS: Final = 1 << 20
+"""Units per 1."""
+
+LARGEST: Final = float(1 << 22)
+"""Largest weight; the sums of two million such rows fit into 64 bits."""
+
+_HALF: Final = 21
+"""Bits of the low part of a weight in units; the high part has as many at most."""
+
+
+def units(weight: Floats) -> Ints:
+    """Round weights to units.
+
+    Examples
+    --------
+    >>> units(np.array([1.0, 0.1])).tolist()
+    [1048576, 104858]
+    """
+    nearest: Ints = np.rint(weight * UNITS).astype(np.int64)
+    return nearest
+
+
+def refuse_unusable(weight: Floats) -> None:
+    """Refuse weights that are negative or too large.
+
+    Raises
+    ------
+    DataError
+        There is one.
+    """
+    if len(weight) and not 0 <= weight.min() <= weight.max() <= LARGEST:
+        raise DataError(
+            f"sampling weights from {weight.min():g} to {weight.max():g}",
+            expected=f"1 / the probability of each row, from 0 to {LARGEST:g}",
+        )
+
+
+def inverse(probability: Floats) -> Floats:
+    """Return the weights of rows by their probabilities, which are above 0; whole numbers of units."""
+    weight: Floats = np.rint(UNITS / probability) / UNITS
+    return weight
+
+
+def as_counts(weight: Floats, count: Ints | None = None) -> Ints:
+    """Scale weights by a power of two to numbers of rows, as many as counts allow, for metrics without tests.
+
+    Parameters
+    ----------
+    weight : float64, shape (n,)
+        At least one is above 0.
+    count : int64, shape (n,), optional
+        Number of equal rows that each stands for; None for 1.
+    """
+    total = math.fsum((weight if count is None else weight * count).tolist())
+    scale = min(float(UNITS), 2.0 ** math.floor(math.log2(MAX_ROWS / 2 / total)))
+    scaled: Ints = np.rint(weight * scale).astype(np.int64)
+    return scaled if count is None else scaled * count
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightSums:
+    """Exact sums over some rows.
+
+    Attributes
+    ----------
+    rows
+        Rows with a positive weight.
+    total
+        Sum of the weights, in units.
+    squares
+        Sum of their squares, in squared units.
+    least, largest
+        Least and largest weight, in units; 0 without rows.
+    """
+
+    rows: int = 0
+    total: int = 0
+    squares: int = 0
+    least: int = 0
+    largest: int = 0
+
+    @classmethod
+    def of(cls, weight: Ints, mask: Bools, count: Ints | None = None) -> Self:
+        """Add up the rows of a mask.
+
+        Parameters
+        ----------
+        weight : int64, shape (n,)
+            In units.
+        count : int64, shape (n,), optional
+            Number of equal rows that each stands for; None for 1.
+        """
+        chosen = mask & (weight > 0)
+        if count is not None:
+            chosen &= count > 0
+        inside = weight[chosen]
+        ends = (int(inside.min()), int(inside.max())) if len(inside) else (0, 0)
+        if count is not None:  # of rows that a cluster has pooled: few, and their sums need not fit
+            numbers = zip(inside.tolist(), count[chosen].tolist(), strict=True)
+            parts = [(times, times * unit, times * unit * unit) for unit, times in numbers]
+            return cls(
+                rows=sum(part[0] for part in parts),
+                total=sum(part[1] for part in parts),
+                squares=sum(part[2] for part in parts),
+                least=ends[0],
+                largest=ends[1],
+            )
+        high, low = inside >> _HALF, inside & ((1 << _HALF) - 1)
+        squares = (int((high * high).sum()) << 2 * _HALF) + (int((high * low).sum()) << _HALF + 1)
+        return cls(
+            rows=len(inside),
+            total=int(inside.sum()),
+            squares=squares + int((low * low).sum()),
+            least=ends[0],
+            largest=ends[1],
+        )
+
+    @classmethod
+    def alike(cls, rows: int, weight: int) -> Self:
+        """Return the sums of rows with the same weight, in units."""
+        ends = weight if rows else 0
+        return cls(rows=rows, total=rows * weight, squares=rows * weight**2, least=ends, largest=ends)
+
+    def __add__(self, other: WeightSums) -> WeightSums:
+        """Add the sums of other rows."""
+        return WeightSums(
+            rows=self.rows + other.rows,
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+            least=min(filter(None, (self.least, other.least)), default=0),
+            largest=max(self.largest, other.largest),
+        )

@@ -1,0 +1,244 @@
+"""The score x uncertainty grid [UB sec. 4-5]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+
+import numpy as np
+
+from uqcli.base.choices import Binning
+from uqcli.base.counts import (
+    Bools,
+    Cells,
+    Floats,
+    Ints,
+    RangeCounts,
+    ValueCounts,
+    bin_of,
+    binned_cells,
+    distinct_cells,
+    indices_by_bin,
+    mask_for_all_rows,
+    merge,
+    narrow_bins,
+)
+from uqcli.base.defaults import (
+    MAX_CELLS,
+    MAX_UNCERTAINTY_BINS,
+    SHARED_UNCERTAINTY_BINS,
+    UNCERTAINTY_BINS,
+)
+from uqcli.base.errors import UsageError
+from uqcli.base.exact_numbers import check_size
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.estimates.binning.block_sizes import BlockSizes
+from uqcli.estimates.binning.registry import BinningRule, BinSizes, rule_of
+from uqcli.estimates.binning.rules.shared import ranges_for_shared_edges, shared_edges
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridSpec:
+    """The shape of a grid.
+
+    Attributes
+    ----------
+    binning
+        Binning of both axes.
+    uncertainty_bins
+        K, at least 1; with 1 the uncertainty is ignored.
+    score_bins
+        L per uncertainty bin, or None for one cell per distinct score.
+    blocks
+        Bounds on the rows per bin of pava-bc.
+    """
+
+    binning: Binning
+    uncertainty_bins: int
+    score_bins: int | None
+    blocks: BlockSizes = field(default_factory=BlockSizes)
+
+    def check(self) -> None:
+        """Refuse a grid beyond the size limits.
+
+        Raises
+        ------
+        UsageError
+            A number of bins, or of cells, is out of range.
+        """
+        cells = check_size("uncertainty bins", self.uncertainty_bins, MAX_UNCERTAINTY_BINS)
+        if self.score_bins is not None:
+            cells *= check_size("score bins", self.score_bins)
+        if cells > MAX_CELLS:
+            raise UsageError(
+                f"{self.uncertainty_bins} uncertainty bins x {self.score_bins} score bins",
+                expected=f"at most {MAX_CELLS} cells",
+            )
+
+
+def usual_uncertainty_bins(binning: Binning) -> int:
+    """Return the default number of uncertainty bins."""
+    if binning is Binning.SHARED:
+        return SHARED_UNCERTAINTY_BINS
+    return UNCERTAINTY_BINS if binning.cuts_uncertainty else 1
+
+
+def uncertainty_rule(binning: Binning) -> BinningRule:
+    """Return the binning rule that applies to the uncertainty."""
+    return rule_of(Binning.EQUI_WEIGHT if binning is Binning.SHARED else binning)
+
+
+def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: GridSpec) -> Cells:
+    """Build cells from the scores of each uncertainty bin.
+
+    Parameters
+    ----------
+    parts
+        Tie-pooled scores, or counts of ranges of which ``ranges_for_grid`` marks none.
+
+    Returns
+    -------
+    Cells
+        With the single bin rule (#{edges <= value}), so that applying the edges to the same rows reproduces
+        the counts. An empty uncertainty bin gets the score edges of all rows pooled.
+    """
+    if spec.score_bins is None:
+        return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
+    rule = rule_of(spec.binning)
+    needs_pooled = rule.global_score_range or any(part.rows == 0 for part in parts)
+    sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
+    pooled_edges = rule.edges(merge(parts), sizes) if needs_pooled else None
+    cells = []
+    for part in parts:
+        use_pooled = pooled_edges is not None and (rule.global_score_range or part.rows == 0)
+        edges = pooled_edges if use_pooled and pooled_edges is not None else rule.edges(part, sizes)
+        cells.append(binned_cells(part, edges))
+    return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(cells))
+
+
+def joined_bins(edges: Floats, parts: Sequence[ValueCounts], bins: int) -> tuple[Floats, list[ValueCounts]]:
+    """Merge runs of adjacent uncertainty bins into ``bins`` bins.
+
+    Parameters
+    ----------
+    edges : float64, shape (U-1,)
+    parts
+        Scores of each of the U bins, in common ranges.
+    bins
+        A divisor of U.
+    """
+    bins_per_run = len(parts) // bins
+    runs = [parts[first : first + bins_per_run] for first in range(0, len(parts), bins_per_run)]
+    return edges[bins_per_run - 1 :: bins_per_run], [
+        merge(rows) if bins_per_run > 1 else rows[0] for rows in runs
+    ]
+
+
+def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
+    """Count the scores of each uncertainty bin in the cells of an existing table."""
+    cells = tuple(binned_cells(part, row.lower[1:]) for part, row in zip(parts, old.rows, strict=True))
+    return Cells(uncertainty_edges=old.uncertainty_edges, rows=cells)
+
+
+def cell_of(rows: Rows, cells: Cells) -> Ints:
+    """Return the index of each row's cell among the cells of all uncertainty bins; int64, shape (n,)."""
+    edges, first = cells.uncertainty_edges, np.cumsum([0, *(len(row.lower) for row in cells.rows)])
+    bins = np.zeros(len(rows), dtype=np.int64)
+    if len(edges) and rows.uncertainty is not None:
+        bins = bin_of(rows.uncertainty, edges)
+    index = np.empty(len(rows), dtype=np.int64)
+    for bin_index, row in enumerate(cells.rows):
+        inside = bins == bin_index
+        index[inside] = first[bin_index] + bin_of(rows.score[inside], row.lower[1:])
+    return index
+
+
+def ranges_for_grid(
+    counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool = False
+) -> list[Bools]:
+    """Mark the ranges to open until ``cells_from`` is exact.
+
+    Parameters
+    ----------
+    counts
+        Counts of each uncertainty bin, then of all rows.
+    spec
+        With a number of score bins and a binning that depends on ranks.
+    counts_only
+        For a shared grid, whether the positions of positives within cells are irrelevant.
+    """
+    if spec.binning is Binning.SHARED:
+        return _ranges_for_shared(counts, spec, counts_only=counts_only)
+    *parts, total = counts
+    rule = rule_of(spec.binning)
+    assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
+    sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
+    in_total = total.containing(rule.ranks(total.rows, sizes.bins))
+    # the error message about a score range quotes its exact ends
+    if rule.global_score_range and not total.exact[in_total].all():
+        return mask_for_all_rows(counts, in_total & ~total.exact)
+    masks = []
+    for part in parts:
+        if part.rows == 0:
+            masks.append(np.zeros(0, dtype=np.bool_))
+            continue
+        edges = rule.edges((total if rule.global_score_range else part).counts, sizes)
+        at_ranks = part.containing(rule.ranks(part.rows, sizes.bins))
+        masks.append(at_ranks | ranges_for_edges(part, edges))
+    if not any(part.rows == 0 for part in parts):  # an empty bin gets the edges of all rows
+        in_total[:] = False
+    return [
+        mask & ~counts_of_bin.exact for mask, counts_of_bin in zip([*masks, in_total], counts, strict=True)
+    ]
+
+
+def _ranges_for_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool) -> list[Bools]:
+    """Mark the same ranges in every bin, so that merged bins are equally exact."""
+    assert spec.score_bins is not None  # otherwise every score is pooled
+    *parts, total = counts
+    edges = shared_edges(total.counts, spec.score_bins)
+    mask = ranges_for_shared_edges(total, spec.score_bins) | total.around(edges)
+    for part in () if counts_only else parts:
+        inside = part.value[_ranges_of_edges(part, edges)]
+        mask[np.searchsorted(total.value, inside, side="right") - 1] = True
+    return mask_for_all_rows(counts, mask & ~total.exact)
+
+
+def ranges_for_edges(counts: RangeCounts, edges: Floats) -> Bools:
+    """Mark the ranges to open until the cells between sorted score edges are exact.
+
+    These are the ranges that may contain an edge, and the first one with a positive row in each cell.
+    """
+    return _ranges_of_edges(counts, edges) & ~counts.exact
+
+
+def _ranges_of_edges(counts: RangeCounts, edges: Floats) -> Bools:
+    """Return the ranges that cells between score edges depend on, including exact ones."""
+    mask = np.zeros(len(counts.value), dtype=np.bool_)
+    if len(mask) == 0:
+        return mask
+    edge_ranges = np.flatnonzero(counts.around(edges))
+    mask[edge_ranges] = True
+    with_positives = np.flatnonzero(counts.positives)
+    # the rows of an opened range above the edge may be negative
+    cell_starts = np.concatenate([[0], edge_ranges, edge_ranges + 1])
+    first = np.searchsorted(with_positives, cell_starts)
+    mask[with_positives[first[first < len(with_positives)]]] = True
+    return mask
+
+
+def uncertainty_edges_of(rows: Rows, spec: GridSpec) -> Floats:
+    """Compute the uncertainty edges of rows in memory; float64, shape (K-1,)."""
+    if spec.uncertainty_bins == 1:
+        return np.empty(0)
+    counts = rows.counts(rows.numbers["uncertainty"])
+    return uncertainty_rule(spec.binning).edges(counts, BinSizes(bins=spec.uncertainty_bins))
+
+
+def pool_by(rows: Rows, edges: Floats) -> tuple[ValueCounts, ...]:
+    """Return the tie-pooled scores of each uncertainty bin."""
+    if len(edges) == 0 or rows.uncertainty is None:
+        return (rows.counts(rows.score),)
+    bin_index = narrow_bins(rows.uncertainty, edges)
+    return tuple(rows.counts(rows.score, inside) for inside in indices_by_bin(bin_index, len(edges) + 1))

@@ -1,0 +1,128 @@
+"""Report of ``uqcli bin``: positive rates by score and uncertainty, and errors of isotonic fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from uqcli.base.counts import Floats
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, percent
+from uqcli.bin.isotonic_error import BinError, errors_by_chance
+from uqcli.bin.rule import GridArtifact
+from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table
+from uqcli.reports.in_words import BINNINGS, describe
+from uqcli.reports.positivity import positive_rate_figure
+
+_ERROR_NOTES: Final = (
+    "IST is one isotonic fit on the score, MIST one in each uncertainty bin; both are measured on the rows "
+    "they were fitted on.",
+    "By chance: the error of calibrated scores in cells of these sizes.",
+    "uqcli calibrate --method mist cross-validates both.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinReport(OneResult):
+    """A grid of counts, and errors of isotonic fits.
+
+    Attributes
+    ----------
+    errors
+        Calibration error by score bin of IST and MIST; None if the grid was not counted from rows.
+    warnings
+        Cautions on the sizes of bins.
+    """
+
+    artifact: GridArtifact
+    errors: tuple[BinError, BinError] | None
+    warnings: tuple[str, ...]
+
+    @property
+    def metrics(self) -> Metrics:
+        """Totals, and the mean errors over all score bins."""
+        metrics = dict(self.artifact.metrics())
+        if self.errors:
+            ist, mist = self.errors
+            metrics["ist_ece"], metrics["mist_ece"] = float(ist.cumulative[0]), float(mist.cumulative[0])
+        return metrics
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        content = {
+            **self.artifact.payload(),
+            "metrics": dict(self.metrics),
+            "notes": list(self.warnings),
+        }
+        if self.errors:
+            ist, mist = self.errors
+            content["ece_at"] = {"ist": _numbers(ist.ece), "mist": _numbers(mist.ece)}
+            content["cumulative_ece_at"] = {
+                "ist": _numbers(ist.cumulative),
+                "mist": _numbers(mist.cumulative),
+            }
+        return content
+
+    def document(self) -> Document:
+        """Return the readable form of the grid, with the errors by score bin."""
+        grid = self.artifact.document()
+        *_, lines = grid.tables
+        errors = []
+        if self.errors is not None:
+            errors.append(self._errors_table([row[0] for row in lines.rows], self.errors))
+        several = len(self.artifact.count) > 1
+        notes = (
+            f"Binning: {describe(self.artifact.binning, BINNINGS)}.",
+            *grid.notes,
+            *(_ERROR_NOTES if several and self.errors is not None else ()),
+        )
+        return replace(
+            grid,
+            tables=[*grid.tables, *errors],
+            cautions=self.warnings,
+            notes=notes,
+            next="boundary --grid {rule} --precision 0.9",
+            figures=[positive_rate_figure(self.artifact.cells(), [])],
+            card=self._card(grid.title),
+        )
+
+    def _card(self, title: str) -> HeadCard:
+        """Build the head of the page."""
+        source = self.artifact.source
+        numbers = [
+            KeyNumber(label="rows", value=count(source.rows)),
+            KeyNumber(
+                label="positive", value=percent((source.positives or 0) / source.rows) if source.rows else "-"
+            ),
+        ]
+        if self.errors is not None and len(self.artifact.count) > 1:
+            ist, mist = self.errors
+            numbers.append(
+                KeyNumber(
+                    label="error of one isotonic fit",
+                    value=f"{ist.cumulative[0]:.4f}",
+                    interval=f"{mist.cumulative[0]:.4f} with one per uncertainty bin",
+                )
+            )
+        return HeadCard(title=title, subject="Counts of {inputs} by score and uncertainty.", numbers=numbers)
+
+    def _errors_table(self, names: Sequence[str], errors: tuple[BinError, BinError]) -> Table:
+        groups = self.artifact.table_groups()
+        columns = (*errors, errors_by_chance(self.artifact.cells(), groups))
+        rows = [
+            (name, *(_format(column, group[0]) for column in columns))
+            for name, group in zip(names, groups, strict=True)
+        ]
+        title = "Mean calibration error from these score bins up"
+        return Table(title=title, header=("score bins", "IST", "MIST", "by chance"), rows=rows, detail=True)
+
+
+def _format(error: BinError, first: int) -> str:
+    value = error.cumulative[first]
+    return "-" if math.isnan(value) else f"{value:.4f}"
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]

@@ -1,0 +1,537 @@
+"""Calibration sets of boundaries, as rows or as a saved grid: applicable algorithms and their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field, replace
+from functools import cached_property, partial
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from uqcli.base.amounts import units
+from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning
+from uqcli.base.counts import (
+    Bools,
+    Cells,
+    Floats,
+    RangeCounts,
+    ValueCounts,
+    distinct_cells,
+    mask_for_all_rows,
+)
+from uqcli.base.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
+from uqcli.base.draws import Purpose, text_keys
+from uqcli.base.records import dataclass
+from uqcli.bin.grid import GridSpec, cells_from, joined_bins
+from uqcli.bin.reference import Reference, ranges_for_reference, reference_of
+from uqcli.bin.rule import GridArtifact
+from uqcli.bin.table import (
+    UncertaintyAxis,
+    grid_parts,
+    turned_axis,
+    uncertainty_axis,
+    uncertainty_ends,
+)
+from uqcli.boundary.clustered_rows import ClusteredRows
+from uqcli.boundary.expected import Expected, expected
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.rule import BoundaryParameters
+from uqcli.boundary.search.algorithms.smooth import smoothed_boundary
+from uqcli.boundary.search.algorithms.st import ranges_for_threshold
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.optimum import Optimum, optimise, optimise_recalibrated
+from uqcli.boundary.search.registry import WorksOn, entry_of
+from uqcli.boundary.search.uncertainty_bins import BINS, BinsTried, fewest_of, tried_bins
+from uqcli.engines.protocol import ALL_ROWS, Table
+from uqcli.rules.labelled import open_table, source_of
+from uqcli.rules.saved import Source
+
+_CLUSTERED_BINS: Final = 4
+"""Uncertainty bins of the comparison with a single threshold if rows depend on each other."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CountedGrid:
+    """Counts of scores by uncertainty bin, exact enough for a grid and for a single threshold.
+
+    Attributes
+    ----------
+    parts
+        Counts of each uncertainty bin, then of all rows.
+    """
+
+    spec: GridSpec
+    axis: UncertaintyAxis
+    parts: tuple[RangeCounts, ...]
+    _cells_by_shape: dict[tuple[int, int | None], Cells] = field(default_factory=dict)
+
+    def cells(self, bins: int, score_bins: int | None) -> Cells:
+        """Return the cells of the grid; a shared grid is merged to ``bins`` uncertainty bins."""
+        shape = bins, score_bins
+        if shape not in self._cells_by_shape:
+            self._cells_by_shape[shape] = self._cells(bins, score_bins)
+        return self._cells_by_shape[shape]
+
+    def _cells(self, bins: int, score_bins: int | None) -> Cells:
+        edges, scores = self.axis.edges, [part.counts for part in self.parts[:-1]]
+        if bins == 1 < len(scores):
+            edges, scores = edges[:0], [self.parts[-1].counts]
+        else:
+            edges, scores = joined_bins(edges, scores, bins)
+        return cells_from(edges, scores, replace(self.spec, score_bins=score_bins))
+
+    def has_bins(self, edges: Floats) -> bool:
+        """Whether merging adjacent uncertainty bins gives bins with these edges."""
+        bins = len(edges) + 1
+        if bins not in bins_after_merging(self.spec):
+            return False
+        bins_per_run = self.spec.uncertainty_bins // bins
+        return np.array_equal(self.axis.edges[bins_per_run - 1 :: bins_per_run], edges)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationRows:
+    """Labelled rows of a calibration set.
+
+    Attributes
+    ----------
+    constraint
+        Constraint on these rows.
+    uncertain
+        Whether the rows have an uncertainty.
+    request
+        Its binning is that of the rows.
+    seed
+        Seed of the folds in which the number of uncertainty bins is chosen.
+    min_bins
+        Minimum number of uncertainty bins if it is chosen.
+    smoothed_only
+        Whether only smoothed boundaries on shared grids are searched under the constraint. Counts must then
+        be exact near their thresholds only.
+    cluster
+        Key column of dependent rows; None if rows are independent.
+    """
+
+    constraint: Constraint
+    source: Source
+    table: Table
+    uncertain: bool
+    request: BoundaryRequest
+    seed: int = 0
+    min_bins: int = 1
+    smoothed_only: bool = False
+    cluster: str | None = None
+    _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
+    _tried: dict[GridSpec, tuple[BinsTried, ...]] = field(default_factory=dict)
+    _lowest_edges: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
+
+    @classmethod
+    def from_request(
+        cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False
+    ) -> CalibrationRows:
+        """Return the calibration set of a request.
+
+        Parameters
+        ----------
+        uncertain
+            Whether to read the uncertainty for any algorithm.
+
+        Raises
+        ------
+        UsageError, DataError
+            A number of bins is out of range, or the rows cannot be read.
+        """
+        algorithms = algorithms_of(request.searched)
+        for algorithm in algorithms:
+            request.spec(algorithm).check()
+        tries_all = request.searched is AlgorithmChoice.ALL
+        # among all algorithms, hr alone is no reason to read the uncertainty
+        raised = not tries_all and entry_of(algorithms[0]).works_on is WorksOn.RAISED_SCORES
+        uncertain = (
+            uncertain
+            or raised
+            or any(request.spec(algorithm).uncertainty_bins > 1 for algorithm in algorithms)
+        )
+        table = open_table(request.data, uses_uncertainty=uncertain)
+        return cls(
+            constraint=constraint,
+            source=source_of(table.summary),
+            table=table,
+            uncertain=uncertain,
+            request=request,
+            seed=request.seed,
+            cluster=request.data.roles.cluster,
+            smoothed_only=algorithms == (Algorithm.SMOOTH,)
+            and request.curve is None
+            and request.limit is None
+            and request.by is None,
+        )
+
+    def only(self, by: str, name: str) -> CalibrationRows:
+        """Return the rows of one group of a key column."""
+        table = self.table.only(by, name)
+        return replace(
+            self, table=table, source=source_of(table.summary), _counted={}, _tried={}, _lowest_edges={}
+        )
+
+    def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
+        """Return the options to save with a boundary of ``bins`` uncertainty bins."""
+        return request.parameters(replace(self.request.spec(algorithm), uncertainty_bins=bins))
+
+    def shape(self, algorithm: Algorithm) -> tuple[int, int]:
+        """Return the numbers of uncertainty bins and score bins; 0 score bins means every distinct score."""
+        spec = self.request.spec(algorithm)
+        return spec.uncertainty_bins, spec.score_bins or 0
+
+    def obstacle(self, algorithm: Algorithm) -> str | None:
+        """Return the reason why an algorithm does not apply; None if it does."""
+        entry = entry_of(algorithm)
+        if self.constraint.kind not in entry.kinds:
+            return f"works for {' and '.join(sorted(entry.kinds))} only"
+        if entry.equal_rows and self.request.cells_per_bin is None:
+            return "needs a number of score bins, not all"
+        if entry.works_on is WorksOn.RAISED_SCORES and not self.uncertain:
+            return "needs the uncertainty"
+        return None
+
+    def optimum(self, algorithm: Algorithm) -> Optimum:
+        """Find the best boundary of an applicable algorithm."""
+        if entry_of(algorithm).works_on is WorksOn.RAISED_SCORES:
+            return optimise_recalibrated(self.table.rows(), self.constraint)
+        optimum = optimise(self.cells(algorithm), algorithm, self.constraint)
+        if optimum.found is None and entry_of(algorithm).works_on is WorksOn.SCORES:
+            # the nearest result may be at any score
+            return optimise(self.every_score, algorithm, self.constraint)
+        return optimum
+
+    def expected(self, algorithm: Algorithm) -> Expected | None:
+        """Compute the expected results on new data; None if not estimated, and of dependent rows."""
+        entry = entry_of(algorithm)
+        if entry.works_on is WorksOn.RAISED_SCORES or self.cluster is not None:
+            return None
+        cells = self.cells(algorithm) if entry.works_on is WorksOn.GRID else self.one_row
+        return expected(cells, algorithm, self.constraint, self.seed)
+
+    def expected_of_rule(self, algorithm: Algorithm, bins: int) -> Expected | None:
+        """Compute the expected results of a rule with some uncertainty bins, as of independent rows."""
+        is_on_grid = entry_of(algorithm).works_on is WorksOn.GRID
+        cells = self.cells_of_rule(algorithm, bins) if is_on_grid else self.one_row
+        return expected(cells, algorithm, self.constraint, self.seed)
+
+    def is_auto(self, algorithm: Algorithm) -> bool:
+        """Whether the number of uncertainty bins is chosen by performance."""
+        return entry_of(algorithm).works_on is WorksOn.GRID and self.request.is_auto(algorithm)
+
+    def cells(self, algorithm: Algorithm) -> Cells:
+        """Return the cells that an algorithm works on."""
+        if entry_of(algorithm).works_on is not WorksOn.GRID:
+            return self._scores
+        spec = self.request.spec(algorithm)
+        if self.request.is_auto(algorithm):
+            bins = self.bins
+            if spec.binning is Binning.SHARED:
+                return self._count(spec).cells(bins, spec.score_bins)
+            spec = replace(spec, uncertainty_bins=bins)
+        return self._count(spec).cells(spec.uncertainty_bins, spec.score_bins)
+
+    def cells_of_rule(self, algorithm: Algorithm, bins: int) -> Cells:
+        """Return the cells on which a rule with a number of uncertainty bins was found."""
+        if entry_of(algorithm).works_on is not WorksOn.GRID:
+            return self.every_score
+        cells = self.cells(algorithm)
+        return self.one_row if bins < len(cells.rows) else cells
+
+    @cached_property
+    def clusters(self) -> ClusteredRows | None:
+        """Single rows by cluster; None if rows are independent."""
+        if self.cluster is None:
+            return None
+        rows = self.table.rows()
+        key = text_keys(self.table.groups(self.cluster))[rows.groups[self.cluster]]
+        uncertainty = np.zeros(len(rows)) if rows.uncertainty is None else rows.uncertainty
+        amounts = [units(rows.numbers[role]) for role in self.constraint.amounts]
+        return ClusteredRows.from_rows(
+            key,
+            rows.score,
+            uncertainty,
+            rows.labels,
+            rows.weights(),
+            amounts=np.stack(amounts) if amounts else None,
+        )
+
+    @property
+    def bins(self) -> int:
+        """Chosen number of uncertainty bins."""
+        return max(fewest_of(self.tried), self.min_bins)
+
+    @cached_property
+    def compared_cells(self) -> Cells:
+        """Shared grid of at least two uncertainty bins, for the comparison with a single threshold.
+
+        With clusters the number of bins is fixed. If the same clusters chose it, useless uncertainties would
+        have p-values below .05 in 8 to 15 % of samples of 40 clusters.
+        """
+        spec = replace(self.request.spec(Algorithm.SMOOTH), binning=Binning.SHARED)
+        auto = self.request.is_auto(Algorithm.SMOOTH)
+        chosen = self.bins if self.cluster is None else _CLUSTERED_BINS
+        bins = max(chosen if auto else spec.uncertainty_bins, 2)
+        counted_grid = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
+        return counted_grid.cells(bins, self.request.cells_per_bin or SCORE_BINS)
+
+    def turned_cells(self, bins: int) -> Cells:
+        """Return a shared grid of the same rows, whose uncertainties have the other sign.
+
+        They are not read again: a bin of the negatives is one of the uncertainties themselves, closed at its
+        other end.
+        """
+        spec = self._shared(bins)
+        axis = turned_axis(self.table, spec)
+        edges = np.nextafter(-axis.edges[::-1], np.inf)
+        *parts, total = grid_parts(self.table, edges, spec, thresholds=_no_ranges)
+        counted_grid = CountedGrid(spec=spec, axis=axis, parts=(*reversed(parts), total))
+        return counted_grid.cells(bins, self.request.cells_per_bin or SCORE_BINS)
+
+    @property
+    def tried(self) -> tuple[BinsTried, ...]:
+        """Gain of each number of uncertainty bins; empty if there are too few alerts."""
+        return self._tried_on(self._count(self._shared(SHARED_UNCERTAINTY_BINS)))
+
+    def _tried_on(self, counted_grid: CountedGrid) -> tuple[BinsTried, ...]:
+        """Compute the gain of each number of uncertainty bins, on a grid that may still be refined."""
+        if counted_grid.spec not in self._tried:
+            cells = counted_grid.cells(
+                counted_grid.spec.uncertainty_bins, self.request.cells_per_bin or SCORE_BINS
+            )
+            folds = None
+            if self.clusters is not None:  # other folds than those in which the choice is tested
+                folds = self.clusters.counts(cells, self.seed, Purpose.SPLIT)
+            self._tried[counted_grid.spec] = tried_bins(cells, self.constraint, self.seed, folds)
+        return self._tried[counted_grid.spec]
+
+    def _shared(self, bins: int) -> GridSpec:
+        """Return the default grid with a number of uncertainty bins."""
+        return GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.request.cells_per_bin)
+
+    @cached_property
+    def one_row(self) -> Cells:
+        """Default grid with one uncertainty bin, for a single threshold."""
+        shared = [grid for grid in self._counted.values() if grid.spec.binning is Binning.SHARED]
+        counted_grid = shared[0] if shared else self._count(self._shared(1))
+        return counted_grid.cells(1, self.request.cells_per_bin or SCORE_BINS)
+
+    def reference(self, edges: Floats, *, uncertain: bool) -> Reference:
+        """Count the rows to compare new rows with.
+
+        Parameters
+        ----------
+        edges
+            Uncertainty edges of a rule that was found on these rows.
+        uncertain
+            Whether the rule uses the uncertainty.
+        """
+        if not self._counted:
+            self.one_row  # noqa: B018 - counts them
+        counted_grids = [grid for grid in self._counted.values() if len(edges) == 0 or grid.has_bins(edges)]
+        ends = next((grid.axis.ends for grid in self._counted.values() if grid.axis.ends), None)
+        if uncertain and ends is None:
+            ends = uncertainty_ends(self.table)
+        return reference_of(counted_grids[0].parts, len(edges) + 1, ends if uncertain else None)
+
+    @cached_property
+    def _scores(self) -> Cells:
+        """Scores among which the best single threshold lies."""
+        if not self._counted:
+            self.one_row  # noqa: B018 - counts them
+        return single_row(next(iter(self._counted.values())).parts[-1].counts)
+
+    @cached_property
+    def every_score(self) -> Cells:
+        """All distinct scores."""
+        return single_row(self.table.pooled(ALL_ROWS)[0])
+
+    def _count(self, spec: GridSpec) -> CountedGrid:
+        """Count the rows once per grid; scores are also exact enough for a single threshold."""
+        if spec not in self._counted:
+            axis = uncertainty_axis(self.table, spec)
+            lean = self.smoothed_only and spec.binning is Binning.SHARED
+            thresholds = partial(self._at_thresholds, spec=spec, axis=axis) if lean else None
+            parts = grid_parts(self.table, axis.edges, spec, partial(self._query, spec=spec), thresholds)
+            self._counted[spec] = CountedGrid(spec=spec, axis=axis, parts=parts)
+        return self._counted[spec]
+
+    def _at_thresholds(
+        self, counts: Sequence[RangeCounts], spec: GridSpec, axis: UncertaintyAxis
+    ) -> list[Bools]:
+        """Return the ranges with the lowest positive row above the thresholds of smoothed boundaries."""
+        *parts, total = counts
+        if spec not in self._lowest_edges:  # called again after these are opened
+            self._lowest_edges[spec] = self._lowest_flagged(
+                CountedGrid(spec=spec, axis=axis, parts=tuple(counts))
+            )
+        mask = np.zeros(len(total.value), dtype=np.bool_)
+        for lowest_by_bin in self._lowest_edges[spec]:
+            bins_per_run = len(parts) // len(lowest_by_bin)
+            for bin_index, lowest in enumerate(lowest_by_bin):
+                firsts = [
+                    _first_positive(part, lowest)
+                    for part in parts[bin_index * bins_per_run : (bin_index + 1) * bins_per_run]
+                ]
+                first = min(firsts, default=np.inf)
+                if np.isfinite(first):
+                    mask[np.searchsorted(total.value, first, side="right") - 1] = True
+        return mask_for_all_rows(counts, mask & ~total.exact)
+
+    def _lowest_flagged(self, counted_grid: CountedGrid) -> list[list[float]]:
+        """Return the lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
+
+        There is one list for a single threshold, and one for each possible number of bins.
+        """
+        all_cells = counted_grid.cells(counted_grid.spec.uncertainty_bins, counted_grid.spec.score_bins)
+        bin_counts = {1, len(all_cells.rows)}
+        if self.request.is_auto(Algorithm.SMOOTH):
+            bin_counts = {1, 2, fewest_of(self._tried_on(counted_grid))}
+        thresholds = []
+        for cells in map(all_cells.joined, sorted(bin_counts)):
+            tops = smoothed_boundary(cells, self.constraint.goal(cells))
+            rows_with_tops = zip(cells.rows, tops or [0] * len(cells.rows), strict=True)
+            thresholds.append(
+                [float(row.lower[len(row.lower) - top]) if top else np.inf for row, top in rows_with_tops]
+            )
+        return thresholds
+
+    def _query(self, counts: Sequence[RangeCounts], spec: GridSpec) -> list[Bools]:
+        """Mark the ranges for a single threshold, and for the reference of any rule on the grid."""
+        total = counts[-1]
+        goal = self.constraint.goal(single_row(total.counts))
+        *parts, mask = ranges_for_reference(counts, bins_after_merging(spec))
+        return [*parts, mask | ranges_for_threshold(total, goal)]
+
+
+def bins_after_merging(spec: GridSpec) -> tuple[int, ...]:
+    """Return the numbers of uncertainty bins of rules on a grid: bins of a shared grid may be merged."""
+    bins = spec.uncertainty_bins
+    merged = [fewer for fewer in BINS if fewer < bins and bins % fewer == 0]
+    return (*merged, bins) if spec.binning is Binning.SHARED else (1, bins)
+
+
+def _no_ranges(counts: Sequence[RangeCounts]) -> list[Bools]:
+    return [np.zeros(len(part.value), dtype=np.bool_) for part in counts]
+
+
+def _first_positive(counts: RangeCounts, lowest: float) -> float:
+    """Return the start of the first range with a positive row at or above a score; infinite without one."""
+    start = int(np.searchsorted(counts.value, lowest))
+    is_positive = counts.positives[start:] > 0
+    return float(counts.value[start + int(np.argmax(is_positive))]) if is_positive.any() else np.inf
+
+
+def single_row(counts: ValueCounts) -> Cells:
+    """Return one cell per distinct score, in a single uncertainty bin."""
+    return Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(counts),))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationGrid:
+    """Saved grid as a calibration set (see CalibrationRows)."""
+
+    constraint: Constraint
+    source: Source
+    saved: Cells
+    artifact: GridArtifact
+    auto: bool
+    seed: int = 0
+    cluster: None = None
+
+    @classmethod
+    def from_grid(
+        cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint
+    ) -> CalibrationGrid:
+        """Use a grid as calibration set; bins of a shared grid are merged to the best-performing number."""
+        cells = grid.cells()
+        auto = request.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL
+        return cls(
+            constraint=constraint,
+            source=grid.source,
+            saved=cells,
+            artifact=grid,
+            auto=auto and grid.binning is Binning.SHARED and len(cells.rows) in BINS,
+            seed=request.seed,
+        )
+
+    def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
+        """Return the options to save with a boundary of ``bins`` uncertainty bins."""
+        del algorithm
+        saved = self.artifact.parameters
+        spec = GridSpec(
+            binning=self.artifact.binning,
+            uncertainty_bins=bins,
+            score_bins=len(self.saved.rows[0].count) if saved.score_bins is None else saved.score_bins,
+        )
+        return msgspec.structs.replace(
+            request.parameters(spec), on_invalid=saved.on_invalid, positive=saved.positive
+        )
+
+    @property
+    def every_score(self) -> Cells | None:
+        """All cells, if there is one uncertainty bin."""
+        return self.saved if len(self.saved.rows) == 1 else None
+
+    def shape(self, algorithm: Algorithm) -> tuple[int, int]:
+        """Return the numbers of uncertainty bins and score bins."""
+        del algorithm
+        return len(self.saved.rows), len(self.saved.rows[0].count)
+
+    def obstacle(self, algorithm: Algorithm) -> str | None:
+        """Return the reason why an algorithm does not apply; None if it does."""
+        entry = entry_of(algorithm)
+        if self.constraint.kind not in entry.kinds:
+            return f"works for {' and '.join(sorted(entry.kinds))} only"
+        if entry.works_on is WorksOn.RAISED_SCORES:
+            return "needs the rows, not a grid"
+        if entry.works_on is WorksOn.SCORES and len(self.saved.rows) > 1:
+            return "needs a grid of one uncertainty bin"
+        return None
+
+    def optimum(self, algorithm: Algorithm) -> Optimum:
+        """Find the best boundary of an applicable algorithm."""
+        return optimise(self.cells(algorithm), algorithm, self.constraint)
+
+    def expected(self, algorithm: Algorithm) -> Expected | None:
+        """Compute the expected results on new data; None if not estimated."""
+        return expected(self.cells(algorithm), algorithm, self.constraint, self.seed)
+
+    def is_auto(self, algorithm: Algorithm) -> bool:
+        """Whether the number of uncertainty bins is chosen by performance."""
+        return self.auto and algorithm is Algorithm.SMOOTH
+
+    def cells(self, algorithm: Algorithm) -> Cells:
+        """Return the cells that an algorithm works on."""
+        if self.is_auto(algorithm):
+            return self.saved.joined(fewest_of(self.tried))
+        return self.saved
+
+    @cached_property
+    def tried(self) -> tuple[BinsTried, ...]:
+        """Gain of each number of uncertainty bins; empty if there are too few alerts."""
+        return tried_bins(self.saved, self.constraint, self.seed)
+
+    def cells_of_rule(self, algorithm: Algorithm, bins: int) -> Cells:
+        """Return the cells on which a rule with a number of uncertainty bins was found."""
+        cells = self.cells(algorithm)
+        return self.saved.joined(1) if bins < len(cells.rows) else cells
+
+    @property
+    def one_row(self) -> Cells | None:
+        """Grid merged to one uncertainty bin; None if its bins cannot be merged."""
+        shared = self.artifact.binning is Binning.SHARED or len(self.saved.rows) == 1
+        return self.saved.joined(1) if shared else None
+
+
+CalibrationSet = CalibrationRows | CalibrationGrid
+
+
+def algorithms_of(choice: AlgorithmChoice) -> tuple[Algorithm, ...]:
+    """Return the requested algorithms, in order."""
+    return tuple(Algorithm) if choice is AlgorithmChoice.ALL else (Algorithm(choice),)

@@ -1,0 +1,319 @@
+"""Certified boundaries: guaranteed rates on new data, at a stated risk.
+
+A small pilot ranks nested boundaries. The other rows test them in sequence, beginning with the safest by the
+pilot, each at the full level, until a test fails. The sequence is fixed before any test row is seen. The
+last certified boundary therefore breaks its promise with probability at most delta, for any distribution of
+the rows. Several promises about one boundary need no correction, since every one of them is tested at the
+full level (intersection-union test).
+
+If rows depend on each other within clusters, each cluster of the test counts once, by one of its selected
+rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from uqcli.base.counts import Cells, Floats, Ints
+from uqcli.base.records import dataclass
+from uqcli.boundary.drawn_rows import DrawnRows
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.result import thresholds_at
+from uqcli.boundary.search.smoothing import NestedBoundaries, nested_boundaries
+from uqcli.estimates.confusion import Confusion, Rate
+
+PILOT_PARTS = 5
+"""Inverse of the share of rows in the pilot."""
+
+_MIN_VARIANCE = 1e-9
+_MAX_TIMES = 1e6
+"""Factor on the rows above which no number of rows is named."""
+
+_BISECTIONS = 30
+
+MIN_ALERTS = 30
+"""Tested alerts below which a boundary's rates say nothing about the number of rows needed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """Minimum of a rate of the flagged rows.
+
+    Attributes
+    ----------
+    rate
+        For a maximum false-positive rate it is the specificity.
+    minimum
+        In [0, 1].
+    """
+
+    rate: Rate
+    minimum: Fraction
+
+    def counts(
+        self, true_positives: Ints | Floats, selected: Ints | Floats, rows: float, positives: float
+    ) -> tuple[Ints | Floats, Ints | Floats]:
+        """Return the successes and trials of the rate for several boundaries, of their shape."""
+        confusion = Confusion[Any](
+            rows=np.full_like(selected, rows),
+            positives=np.full_like(selected, positives),
+            selected=selected,
+            true_positives=true_positives,
+        )
+        return confusion.trials(self.rate)
+
+
+def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
+    """Return the promises of a constraint on a rate, or on precision and recall."""
+    (bound, *_), rule = constraint.numbers, constraint.rule
+    promise = Promise(rate=rule.kept, minimum=1 - bound if rule.is_upper else bound)
+    if constraint.recall is None:
+        return (promise,)
+    return promise, Promise(rate=Rate.RECALL, minimum=Fraction(constraint.recall))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certified:
+    """Last certified boundary.
+
+    Attributes
+    ----------
+    thresholds
+        Threshold per uncertainty bin: None never flags, the lowest finite double always flags.
+    cells
+        Number of cells that the boundary takes in the order of the ranking.
+    p_value
+        Probability of at least as many successes among the tested rows at exactly the bound; the largest of
+        several promises.
+    tested, positives
+        Tested rows, and the positive ones.
+    selected, true_positives
+        Tested rows that the boundary selects, and the positive ones of these.
+    """
+
+    uncertainty_edges: Floats
+    thresholds: tuple[float | None, ...]
+    cells: int
+    p_value: float
+    tested: int
+    positives: int
+    selected: int
+    true_positives: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotCertified:
+    """Why no boundary is certified.
+
+    Attributes
+    ----------
+    p_value
+        p-value of the first boundary tested; None if nothing could be tested.
+    rows_needed
+        Approximate size of a sufficient calibration set (see ``Certifier.rows_needed``); None if these rows
+        do not suggest that any size suffices.
+    provable
+        Whether some number of rows could show the promises; none shows a rate of 1.
+    """
+
+    p_value: float | None
+    rows_needed: int | None
+    provable: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certifier:
+    """Nested boundaries of a pilot, to be tested on other rows.
+
+    Attributes
+    ----------
+    pilot, test
+        Counts of disjoint rows with the same edges, those of the pilot.
+    nested
+        Ranking of the pilot's cells.
+    drawn
+        One row of each cluster of the test; None if rows are independent. Then only the precision of flagged
+        rows can be promised.
+    """
+
+    pilot: Cells
+    test: Cells
+    nested: NestedBoundaries
+    drawn: DrawnRows | None = None
+
+    @classmethod
+    def from_cells(cls, pilot: Cells, test: Cells) -> Certifier:
+        """Rank the cells of the pilot."""
+        return cls(pilot=pilot, test=test, nested=nested_boundaries(pilot))
+
+    def certify(
+        self, promises: Sequence[Promise], delta: float, *, at_least: int = 0
+    ) -> Certified | NotCertified:
+        """Find the last boundary of the sequence that keeps all promises, at risk delta.
+
+        The sequence starts where the pilot expects the largest margin, in standard errors. For recall it goes
+        to stricter boundaries, otherwise to looser ones.
+
+        Parameters
+        ----------
+        delta
+            In (0, 1).
+        at_least
+            Minimum number of cells, for a promise that looser boundaries keep as well.
+        """
+        if any(promise.minimum >= 1 for promise in promises):
+            return NotCertified(p_value=None, rows_needed=None, provable=False)
+        start = self._start(promises)
+        if start is None:
+            return NotCertified(p_value=None, rows_needed=None)
+        only_recall = all(promise.rate is Rate.RECALL for promise in promises)
+        end, step = (-1, -1) if only_recall else (len(self.nested.order), 1)
+        sequence = np.arange(start, end, step)
+        tested = self._counts()
+        p_values = self._p_values(promises, *tested)
+        failed = np.flatnonzero(~(p_values[sequence] <= delta))
+        passed = int(failed[0]) if len(failed) else len(sequence)
+        last = max(int(sequence[passed - 1]), at_least - 1) if passed else start
+        true_positives, selected = (int(count[last]) for count in tested)
+        if passed == 0 or true_positives == 0:  # a boundary that flags nothing has no false positives
+            next_tested = sequence[min(passed, len(sequence) - 1)]
+            return NotCertified(
+                p_value=float(p_values[next_tested]), rows_needed=self.rows_needed(promises, delta)
+            )
+        return Certified(
+            uncertainty_edges=self.pilot.uncertainty_edges,
+            thresholds=thresholds_at(self.pilot, self.nested.tops(last, len(self.pilot.rows))),
+            cells=last + 1,
+            p_value=float(p_values[last]),
+            tested=self.test.total if self.drawn is None else self.drawn.clusters,
+            positives=self.test.positives if self.drawn is None else self.drawn.positives,
+            selected=selected,
+            true_positives=true_positives,
+        )
+
+    def _counts(self) -> tuple[Ints, Ints]:
+        """Return the true positives and selected rows, or clusters, of each boundary."""
+        if self.drawn is None:
+            return self.nested.counts_of(self.test)
+        return self.drawn.true_positives, self.drawn.selected
+
+    @property
+    def _size(self) -> int:
+        """Number of rows, or clusters, of pilot and test."""
+        if self.drawn is None:
+            return self.pilot.total + self.test.total
+        return self.drawn.pilot_clusters + self.drawn.clusters
+
+    def _start(self, promises: Sequence[Promise]) -> int | None:
+        """Return the first boundary with the largest expected margin; None if the rate has no trials."""
+        count, _ = self.pilot.flat
+        expected = np.cumsum(count[self.nested.order] * self.nested.rate)
+        selected = self.nested.selected.astype(np.float64)
+        margins = np.min(
+            [
+                _standard_errors(
+                    *promise.counts(expected, selected, self.pilot.total, expected[-1]), promise.minimum
+                )
+                for promise in promises
+            ],
+            axis=0,
+        )
+        start = int(np.argmax(margins))
+        return None if margins[start] == -np.inf else start
+
+    def _p_values(self, promises: Sequence[Promise], true_positives: Ints, selected: Ints) -> Floats:
+        """Compute the exact p-value of each boundary, the largest of the promises."""
+        counts = [self._tested(promise, true_positives, selected) for promise in promises]
+        listed = zip(counts, promises, strict=True)
+        p_values: Floats = np.max(
+            [_binomial_tail(*n, float(promise.minimum)) for n, promise in listed], axis=0
+        )
+        return p_values
+
+    def _tested(
+        self, promise: Promise, true_positives: Ints, selected: Ints
+    ) -> tuple[Ints | Floats, Ints | Floats]:
+        return promise.counts(true_positives, selected, self.test.total, self.test.positives)
+
+    def rows_needed(self, promises: Sequence[Promise], delta: float) -> int | None:
+        """Estimate the size of a calibration set that certifies some boundary of the sequence.
+
+        It is the smallest number at which a boundary passes if its rates are those of the tested rows, each
+        (k+1)/(n+2), rounded up to two digits. The boundaries do not depend on the bounds, so that a stricter
+        bound never needs fewer rows.
+
+        Returns
+        -------
+        int or None
+            None if no boundary suggests it that has 30 tested alerts and 30 rows in each rate.
+        """
+        true_positives, selected = self._counts()
+        known = selected >= MIN_ALERTS
+        if not known.any():
+            return None
+        rates = []
+        for promise in promises:
+            successes, trials = (
+                np.asarray(count, dtype=np.float64)
+                for count in self._tested(promise, true_positives[known], selected[known])
+            )
+            if trials.min() < MIN_ALERTS:
+                return None
+            rates.append((trials * (successes + 1) / (trials + 2), trials, float(promise.minimum)))
+        hopeful = np.all([successes > minimum * trials for successes, trials, minimum in rates], axis=0)
+        if not hopeful.any():
+            return None
+
+        def passes(times: float) -> bool:
+            tails = [_scaled_tail(times * hits[hopeful], times * n[hopeful], rate) for hits, n, rate in rates]
+            return bool((np.max(tails, axis=0) <= delta).any())
+
+        enough = 1.0  # not fewer rows than there are: those are not enough
+        while not passes(enough):
+            if enough > _MAX_TIMES:
+                return None
+            enough *= 2
+        few = enough / 2 if enough > 1 else enough
+        for _ in range(_BISECTIONS):
+            middle = (few + enough) / 2
+            few, enough = (few, middle) if passes(middle) else (middle, enough)
+        return _two_digits(enough * self._size)
+
+
+def _two_digits(number: float) -> int:
+    """Round up to two digits."""
+    unit: int = 10 ** max(0, len(str(math.ceil(number))) - 2)
+    return math.ceil(number / unit) * unit
+
+
+def _standard_errors(successes: Ints | Floats, trials: Ints | Floats, minimum: Fraction) -> Floats:
+    """Compute how far rates are above their minimum, in standard errors; minus infinity without trials."""
+    rate = float(minimum)
+    z = np.full(len(trials), -np.inf)
+    tried = trials > 0
+    spread = np.sqrt(max(rate * (1 - rate), _MIN_VARIANCE) * trials[tried])
+    z[tried] = (successes[tried] - rate * trials[tried]) / spread
+    return z
+
+
+def _binomial_tail(successes: Ints | Floats, trials: Ints | Floats, rate: float) -> Floats:
+    """Compute ``P(Bin(trials, rate) >= successes)``, 1 without a success."""
+    from scipy.special import bdtrc
+
+    p_values = np.ones(len(trials))
+    hit = successes > 0
+    p_values[hit] = bdtrc(successes[hit] - 1.0, trials[hit], rate)
+    return p_values
+
+
+def _scaled_tail(successes: Floats, trials: Floats, rate: float) -> Floats:
+    """Compute the binomial tails for counts that need not be whole, by the incomplete beta function."""
+    from scipy.special import betainc
+
+    tails: Floats = betainc(successes, trials - successes + 1, rate)
+    return tails

@@ -1,0 +1,96 @@
+"""Outcome of a certification, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, share
+from uqcli.boundary.certificate import NotCertified
+from uqcli.boundary.certificate_rule import (
+    SavedCertificate,
+    certificate_in_words,
+    certified_verdict,
+    group_certificates_in_words,
+)
+from uqcli.boundary.search.result import FittedBoundary
+from uqcli.reports.document import Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certification:
+    """Outcome of a certification, of a boundary or of those of several groups.
+
+    Attributes
+    ----------
+    delta
+        Risk of all certificates together.
+    certificates
+        One for a boundary, or one for each certified group; empty if nothing was certified.
+    failed
+        Why nothing was certified; of groups, why the one with the lowest p-value was not.
+    tested_target
+        Promise that was tested last, and its risk.
+    uncertified
+        Boundary of the same algorithm without a certificate; None for groups.
+    groups
+        Number of groups; None without groups.
+    clustered
+        Whether clusters of dependent rows were tested.
+    """
+
+    delta: float
+    certificates: Sequence[SavedCertificate]
+    failed: NotCertified | None
+    tested_target: str
+    uncertified: FittedBoundary | None = None
+    groups: int | None = None
+    clustered: bool = False
+
+    @property
+    def certificate(self) -> SavedCertificate | None:
+        """Certificate of a boundary; None if there is none, or for groups."""
+        return None if self.groups is not None else next(iter(self.certificates), None)
+
+    def verdict(self) -> Verdict:
+        """Return the verdict on a certified boundary."""
+        return certified_verdict(self.certificates, self.delta, self.groups)
+
+    def notes(self, boundary: FittedBoundary) -> list[str]:
+        """State the guarantee, the rows of the fit and of the test, and the cost in recall."""
+        if self.groups is not None:
+            return list(group_certificates_in_words(self.certificates, self.groups, self.delta))
+        (certificate,) = self.certificates
+        tested = certificate.tested_on.rows
+        split = f"{count(boundary.fit.rows - tested)} rows chose the boundary, {count(tested)} tested it."
+        if certificate.is_of_clusters:
+            split = f"{count(tested)} clusters tested the boundary; the others chose it."
+        notes = [split, *certificate_in_words(certificate)]
+        if self.uncertified is not None:
+            name, rates = "recall", [boundary.fit.recall, self.uncertified.fit.recall]
+            if list(certificate.bounds) == ["recall"]:
+                name, rates = "precision", [boundary.fit.precision, self.uncertified.fit.precision]
+            own, other = (rate or 0.0 for rate in rates)
+            cost = (
+                f": the guarantee costs at most about {100 * (other - own):.1f} points" if other > own else ""
+            )
+            notes.append(f"Without a certificate {name} is {share(other)} on the calibration set{cost}.")
+        return notes
+
+    def shortfall(self) -> str:
+        """State why no boundary is certified, and how many rows would be needed."""
+        failed = self.failed
+        subject = "no boundary" if self.groups is None else "no boundary of a group"
+        sentence = f"{subject} can be certified for {self.tested_target}"
+        if failed is None or failed.p_value is None:
+            provable = failed is None or failed.provable
+            few = f"too few {'clusters' if self.clustered else 'rows'} to rank boundaries"
+            reason = few if provable else "no number of rows shows such a rate"
+            return f"{sentence}; {reason}"
+        safest = "the safest has" if self.groups is None else "the safest of any group has"
+        units = "clusters" if self.clustered else "rows"
+        tested = f"{sentence}; {safest} p = {failed.p_value:.3g} on the {units} kept for the test"
+        if failed.rows_needed is None:
+            return f"{tested}; more {units} may not help"
+        where = "" if self.groups is None else " in a group"
+        return f"{tested}; about {count(failed.rows_needed)} labelled {units} are needed{where}"

@@ -1,0 +1,202 @@
+"""Certificate of a boundary: what is guaranteed on new data, at which risk, and its test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from uqcli.base.choices import ReviewKind
+from uqcli.base.wording import count, p_text, share
+from uqcli.boundary.search.constraint import PROMISED, Constraint
+from uqcli.boundary.search.zones import ReviewLimit
+from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.reports.document import Verdict
+from uqcli.rules.saved import Count
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows of the certificate's test, and those that the boundary flags among them, by weight.
+
+    With a cluster column they are clusters, each counted by one of its flagged rows.
+    """
+
+    rows: Count
+    positives: Count | msgspec.UnsetType = msgspec.UNSET
+    selected: Count
+    true_positives: Count
+
+    def trials_of(self, rate: str) -> tuple[int, int]:
+        """Return the successes and trials of a guaranteed rate."""
+        counts = Confusion(
+            rows=self.rows,
+            positives=0 if isinstance(self.positives, msgspec.UnsetType) else self.positives,
+            selected=self.selected,
+            true_positives=self.true_positives,
+        )
+        return counts.trials(Rate(rate))
+
+
+class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
+    """Guarantee on cleared rows: at most ``miss`` of the positives are among them.
+
+    ``caught``: tested positives that are flagged or reviewed.
+    """
+
+    miss: Share
+    p_value: Share
+    caught: Count
+
+
+class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
+    """Guarantee on new data, at risk ``delta`` over calibration sets, half of it for cleared rows if any.
+
+    The false-positive rate has at most, other rates have at least the given value. ``p_value``: probability
+    of a test result as good at just that value, the larger of two. ``cluster``: column of dependent rows; the
+    precision is then that of one flagged row of each cluster, drawn at random.
+    """
+
+    delta: Annotated[float, Meta(gt=0, lt=1)]
+    precision: Share | msgspec.UnsetType = msgspec.UNSET
+    recall: Share | msgspec.UnsetType = msgspec.UNSET
+    fpr: Share | msgspec.UnsetType = msgspec.UNSET
+    specificity: Share | msgspec.UnsetType = msgspec.UNSET
+    p_value: Share
+    seed: Count
+    tested_on: TestedOn
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
+    cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def is_of_clusters(self) -> bool:
+        """Whether it is about clusters with a flagged row, each by one of these rows."""
+        return not isinstance(self.cluster, msgspec.UnsetType)
+
+    @property
+    def bounds(self) -> dict[str, float]:
+        """Guaranteed rates of flagged rows, by name."""
+        rates = {name: getattr(self, name) for name in PROMISED}
+        return {name: rate for name, rate in rates.items() if not isinstance(rate, msgspec.UnsetType)}
+
+    @property
+    def promises(self) -> int:
+        """Number of guarantees, on flagged and on cleared rows."""
+        return len(self.bounds) + (not isinstance(self.cleared, msgspec.UnsetType))
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether it has a bound, its counts are possible, and its tests passed."""
+        tested, cleared = self.tested_on, self.cleared
+        risk, positives = self.delta, tested.positives
+        if isinstance(positives, msgspec.UnsetType):  # written by 0.2 or before, for a precision
+            if list(self.bounds) != ["precision"]:
+                return False
+            positives = tested.true_positives
+        if not isinstance(cleared, msgspec.UnsetType):
+            risk /= 2
+            if not tested.true_positives <= cleared.caught <= positives or cleared.p_value > risk:
+                return False
+        ordered = tested.true_positives <= tested.selected <= tested.rows
+        possible = ordered and tested.true_positives <= positives <= tested.rows
+        was_tested = all(tested.trials_of(name)[1] for name in self.bounds)
+        return bool(self.bounds) and possible and was_tested and self.p_value <= risk
+
+    def is_about(self, constraint: Constraint, review: ReviewLimit | None) -> bool:
+        """Whether its bounds are those of the boundary."""
+        bounds = {str(constraint.rate): float(constraint.numbers[0])}
+        if constraint.recall is not None:
+            bounds["recall"] = float(constraint.recall)
+        missed = review is not None and review.kind is ReviewKind.MISS
+        miss = float(review.number) if review is not None and missed else None
+        cleared = None if isinstance(self.cleared, msgspec.UnsetType) else self.cleared.miss
+        return self.bounds == bounds and cleared == miss
+
+    def text(self) -> str:
+        """Describe the guaranteed rates."""
+        texts = [PROMISED[name].text.format(f"{bound:g}") for name, bound in self.bounds.items()]
+        if not isinstance(self.cleared, msgspec.UnsetType):
+            texts.append(f"at most {100 * self.cleared.miss:g} % of positives missed")
+        return f"{', '.join(texts)}{' of one alert per cluster' if self.is_of_clusters else ''}"
+
+
+def certified_verdict(
+    certificates: Sequence[SavedCertificate], risk: float, groups: int | None = None
+) -> Verdict:
+    """Return the verdict on a certified boundary, or on those of several groups with their total risk."""
+    promise = certificates[0].text()
+    where = "" if groups is None else f" in {len(certificates)} of {groups} groups"
+    return Verdict(text=f"certified: {promise} on new rows{where} (risk {100 * risk:g} %)", tone="good")
+
+
+_NOT_OF_ALERTS: Final = "It is not the precision of all alerts, since clusters with many alerts count once."
+
+
+def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
+    """State the guarantee on new data, its test and its conditions."""
+    tested, cleared = certificate.tested_on, certificate.cleared
+    guarantees = [PROMISED[name].guarantee.format(100 * bound) for name, bound in certificate.bounds.items()]
+    if certificate.is_of_clusters:
+        return _of_clusters(certificate)
+    risk = f"{100 * certificate.delta:g} %"
+    results = []
+    for name in certificate.bounds:
+        successes, trials = tested.trials_of(name)
+        result = f"{count(successes)} of {count(trials)} {PROMISED[name].result}"
+        results.append(f"{result} ({share(successes / trials)})")
+    larger = "larger " if len(results) > 1 else ""
+    results[-1] = f"{results[-1][:-1]}, {larger}{p_text(certificate.p_value)})"
+    if not isinstance(cleared, msgspec.UnsetType):
+        guarantees.append(f"at most {100 * cleared.miss:g} % of positives are missed")
+        risk = f"{risk} ({100 * certificate.delta / 2:g} % each)"
+        positives = tested.trials_of("recall")[1]
+        caught = f"{count(cleared.caught)} of {count(positives)} positive rows are caught"
+        results.append(f"{caught} ({share(cleared.caught / positives)}, {p_text(cleared.p_value)})")
+    return (
+        f"Certified: {' and '.join(guarantees)} on new data, at a risk of {risk}.",
+        f"The test: {'; '.join(results)}, among {count(tested.rows)} rows kept for it.",
+        *_conditions(certificate.seed),
+    )
+
+
+def _of_clusters(certificate: SavedCertificate) -> tuple[str, ...]:
+    """State the guarantee on clusters with an alert, its test and its conditions."""
+    tested, risk = certificate.tested_on, f"{100 * certificate.delta:g} %"
+    (bound,) = certificate.bounds.values()
+    hits, trials = tested.trials_of("precision")
+    share_of = share(hits / trials)
+    return (
+        f"Certified: of new clusters with an alert, {100 * bound:g} % or more are positive by one of their "
+        f"alerts, drawn at random, at a risk of {risk}.",
+        _NOT_OF_ALERTS,
+        f"The test: {count(hits)} of {count(trials)} clusters are positive ({share_of}, "
+        f"{p_text(certificate.p_value)}), among {count(tested.rows)} clusters kept for it.",
+        *_conditions(certificate.seed, "clusters"),
+    )
+
+
+def group_certificates_in_words(
+    certificates: Sequence[SavedCertificate], groups: int, risk: float
+) -> tuple[str, ...]:
+    """State the guarantee in each certified group, and its conditions."""
+    first, total = certificates[0], f"{100 * risk:g} %"
+    where = f"in {len(certificates)} of {groups} groups"
+    return (
+        f"Certified: {first.text()} {where} on new data, at a risk of {total}.",
+        *([_NOT_OF_ALERTS] if first.is_of_clusters else []),
+        f"Each of {groups} groups has its own test, at a risk of {100 * first.delta:.3g} %.",
+        *_conditions(first.seed, "clusters" if first.is_of_clusters else "rows"),
+    )
+
+
+def _conditions(seed: int, units: str = "rows") -> tuple[str, ...]:
+    """State what a risk means, and what a certificate requires."""
+    return (
+        "The risk is the share of calibration sets whose certificate is wrong. Where few sets certify any "
+        "rule, the share among the certified ones is higher.",
+        f"It requires independent {units} from the same source.",
+        f"Bound, risk, seed ({seed}) and bins must be fixed beforehand; a second try voids the certificate.",
+    )

@@ -1,0 +1,369 @@
+"""Certified boundaries: ranked on a pilot sample, tested on the other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, ReviewKind
+from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts
+from uqcli.base.defaults import SCORE_BINS
+from uqcli.base.draws import Purpose, check_seed, hashes, text_keys
+from uqcli.base.errors import UsageError
+from uqcli.base.exact_numbers import decimal
+from uqcli.base.levels import caution_confidence
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
+from uqcli.bin.reference import Reference, reference_of
+from uqcli.boundary.certificate import (
+    PILOT_PARTS,
+    Certified,
+    Certifier,
+    NotCertified,
+    Promise,
+    promises_of,
+)
+from uqcli.boundary.certificate_rule import SavedCertificate, SavedClearance, TestedOn
+from uqcli.boundary.clustered_rows import ClusteredRows
+from uqcli.boundary.decide import decide
+from uqcli.boundary.dependence import counts_by_cluster
+from uqcli.boundary.drawn_rows import DrawnRows, drawn_rows
+from uqcli.boundary.keyed_rows import copies, split_by_hash
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.rule import BoundaryParameters
+from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
+from uqcli.boundary.search.constraint import PROMISED, listed
+from uqcli.boundary.search.optimum import Optimum, optimise
+from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.uncertainty_bins import BinsTried, fewest_of, tried_bins
+from uqcli.boundary.search.zones import with_review
+from uqcli.engines.protocol import Table
+from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.rules.labelled import open_table, source_of
+from uqcli.rules.saved import Source
+
+_CERTIFIED_ALGORITHMS = (AlgorithmChoice(Algorithm.SMOOTH), AlgorithmChoice(Algorithm.ST))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiedRule:
+    """A certified boundary of some rows, or why nothing was certified.
+
+    Attributes
+    ----------
+    found
+        The boundary, with its counts on all of the rows.
+    delta
+        Risk of the certificate.
+    tested_target
+        Promise that was tested last, and its risk.
+    uncertified
+        Result of the same algorithm without a certificate, on all of the rows.
+    cells
+        Cells of all of the rows, with the edges of the pilot if anything was certified.
+    spec
+        The grid, with the number of uncertainty bins that was chosen.
+    nested
+        Nested boundaries of the pilot, the tightest first; empty if nothing was certified.
+    """
+
+    found: FittedBoundary | None
+    delta: float
+    certificate: SavedCertificate | None
+    failed: NotCertified | None
+    tested_target: str
+    uncertified: Optimum
+    cells: Cells
+    spec: GridSpec
+    tried: tuple[BinsTried, ...] | None = None
+    nested: Sequence[Thresholds] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiedBoundary:
+    """A certified boundary of all rows; without a reference if nothing was certified.
+
+    Attributes
+    ----------
+    counts
+        Counts of each cluster; None if nothing was certified, or rows are independent.
+    """
+
+    source: Source
+    parameters: BoundaryParameters
+    rule: CertifiedRule
+    reference: Reference | None
+    counts: Confusion[Ints] | None = None
+
+
+def certified(request: BoundaryRequest) -> CertifiedBoundary:
+    """Find a boundary and certify it.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option conflicts with a certificate, or the rows cannot be read.
+    """
+    delta = checked_delta(request)
+    uncertain = request.spec(Algorithm.SMOOTH).uncertainty_bins > 1
+    table = open_table(request.data, uses_uncertainty=uncertain)
+    rows, cluster = rows_to_certify(table, request.data.roles.cluster), request.data.roles.cluster
+    rule = certified_rule(rows, request, delta)
+    return CertifiedBoundary(
+        source=source_of(table.summary),
+        parameters=request.parameters(rule.spec),
+        rule=rule,
+        reference=None if rule.found is None else _reference(rows, rule.found.uncertainty_edges),
+        counts=None
+        if rule.found is None or cluster is None
+        else counts_by_cluster(rule.found, rows, np.unique(rows.groups[cluster], return_inverse=True)[1]),
+    )
+
+
+def rows_to_certify(table: Table, cluster: str | None) -> Rows:
+    """Return the pooled rows of a table, with the key of each cluster's text if rows depend on each other."""
+    rows = table.rows()
+    if cluster is not None:
+        key = text_keys(table.groups(cluster))[rows.groups[cluster]]
+        rows = replace(rows, groups={cluster: key})
+    return rows.pooled()
+
+
+def _reference(rows: Rows, edges: Floats) -> Reference:
+    """Count all rows, those of the pilot included: only the inputs are compared with new rows."""
+    uncertainty = rows.uncertainty
+    ends = None
+    if len(edges) and uncertainty is not None:
+        ends = float(uncertainty.min()), float(uncertainty.max())
+    return reference_of(RangeCounts.from_parts(pool_by(rows, edges)), len(edges) + 1, ends)
+
+
+def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> CertifiedRule:
+    """Find a boundary on pooled rows and certify it at risk delta.
+
+    The flagged zone and the positives missed by the cleared zone are two promises about different thresholds:
+    each has half of the risk.
+    """
+    constraint, spec = request.constraint, request.spec(Algorithm.SMOOTH)
+    cluster = request.data.roles.cluster
+    pilot, test = _split(rows, request.seed, cluster)
+    tried: tuple[BinsTried, ...] | None = None
+    if request.is_auto(Algorithm.SMOOTH) and pilot.size:  # chosen on the pilot: there is a single test
+        shared = _cells(pilot, _for_bins(spec))
+        tried = tried_bins(shared, constraint, request.seed, _folds(pilot, shared, request))
+        spec = replace(spec, uncertainty_bins=fewest_of(tried))
+    missed = request.limit is not None and request.limit.kind is ReviewKind.MISS
+    risk = float(delta / 2 if missed else delta)
+    outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
+    cleared: Certified | NotCertified | None = None
+    target, caught = constraint.text(), list[Promise]()
+    cells = _cells(rows, spec)
+    shown = cells
+    if pilot.size:
+        certifier = _certifier(pilot, test, spec, request)
+        ranked = certifier.pilot
+        outcome = certifier.certify(promises_of(constraint), risk)
+        if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
+            shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
+            if missed and request.limit is not None:
+                caught = [Promise(rate=Rate.RECALL, minimum=1 - request.limit.number)]
+                cleared = certifier.certify(caught, risk, at_least=outcome.cells)
+                target = request.limit.text()
+    failed = next((each for each in (outcome, cleared) if isinstance(each, NotCertified)), None)
+    if failed is not None and failed.p_value is not None and tried is not None:
+        # the bins were chosen for this bound: the estimate takes the score alone, as it does for other bounds
+        by_score = _certifier(pilot, test, replace(spec, uncertainty_bins=1), request)
+        promises = promises_of(constraint) if failed is outcome else caught
+        failed = replace(failed, rows_needed=by_score.rows_needed(promises, risk))
+    found = certificate = None
+    nested: Sequence[Thresholds] = ()
+    if isinstance(outcome, Certified) and failed is None:
+        review = cleared if isinstance(cleared, Certified) else None
+        found = _on_all(rows, outcome, review)
+        if request.limit is not None and review is None:
+            found = with_review(found, shown, request.limit, Algorithm.SMOOTH)
+        certificate = _saved(outcome, review, request, float(delta))
+        nested = nested_thresholds(ranked, certifier.nested)
+    return CertifiedRule(
+        found=found,
+        delta=float(delta),
+        certificate=certificate,
+        failed=failed,
+        tested_target=f"{target} at a risk of {100 * risk:g} %",
+        uncertified=optimise(cells, Algorithm.SMOOTH, constraint),
+        cells=shown if found else cells,
+        spec=spec,
+        tried=tried,
+        nested=nested,
+    )
+
+
+def _certifier(pilot: Rows, test: Rows, spec: GridSpec, request: BoundaryRequest) -> Certifier:
+    """Rank the boundaries of a grid on the pilot, and count the rows that test them."""
+    ranked = _cells(pilot, spec)
+    certifier = Certifier.from_cells(ranked, cells_under(pool_by(test, ranked.uncertainty_edges), ranked))
+    if request.data.roles.cluster is None:
+        return certifier
+    return replace(certifier, drawn=_drawn(pilot, test, certifier, request))
+
+
+def with_one_threshold(request: BoundaryRequest) -> BoundaryRequest:
+    """Let a request for a single threshold rank the scores alone; other requests stay as they are."""
+    if request.searched is not AlgorithmChoice(Algorithm.ST):
+        return request
+    return replace(request, uncertainty_bins=1)
+
+
+def checked_delta(request: BoundaryRequest) -> Fraction:
+    """Return the risk of the certificate, after a check of all other options.
+
+    Raises
+    ------
+    UsageError
+        An option conflicts with a certificate.
+    """
+    delta = decimal("certify", request.certify or "", above=0, below=1)
+    caution_confidence("--certify", float(delta))
+    check_seed(request.seed)
+    request.spec(Algorithm.SMOOTH).check()
+    if request.searched not in _CERTIFIED_ALGORITHMS:
+        raise UsageError(
+            f"--certify with --algorithm {request.searched}", expected="--algorithm smooth, or st"
+        )
+    if request.constraint.margin:
+        raise UsageError("--margin beside --certify", expected="one of them")
+    if len(request.compared) > 1:  # choosing the best column uses all rows, including those of the test
+        raise UsageError(
+            f"--certify with {len(request.compared)} columns in --uncertainty",
+            expected="one",
+            remedy="choose it on other rows first",
+        )
+    if request.curve is not None:
+        raise UsageError("--frontier beside --certify", expected="one of them")
+    if request.grid is not None or request.shift is not None:
+        raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
+    if not request.constraint.rule.is_promise:
+        options = listed(rule.options for rule in PROMISED.values())
+        raise UsageError(f"--certify with {request.constraint.rule.options}", expected=options)
+    if request.data.roles.cluster is not None and (
+        request.constraint.rate is not Rate.PRECISION
+        or request.constraint.recall is not None
+        or (request.limit is not None and request.limit.kind is ReviewKind.MISS)
+    ):
+        raise UsageError(f"--certify with {request.dependence_option}", expected="--precision alone")
+    if request.by is not None and request.bound is not GroupBound.EACH:
+        raise UsageError("--certify with --bound overall", expected="one of them", remedy="add --bound each")
+    return delta
+
+
+def _split(rows: Rows, seed: int, cluster: str | None) -> tuple[Rows, Rows]:
+    """Split the rows, or their clusters, into a pilot of a fifth, and the rest."""
+    if cluster is None:
+        pilot, rest = split_by_hash(rows, seed, [rows.size // PILOT_PARTS])
+    else:
+        keys, index = np.unique(rows.groups[cluster], return_inverse=True)
+        order = np.lexsort((keys, hashes([keys], seed, Purpose.SPLIT)))
+        in_pilot = np.zeros(len(keys), dtype=np.bool_)
+        in_pilot[order[: len(keys) // PILOT_PARTS]] = True
+        pilot, rest = (np.where(mask[index], rows.weights(), 0) for mask in (in_pilot, ~in_pilot))
+    return rows.reweighted(pilot), rows.reweighted(rest)
+
+
+def _folds(pilot: Rows, cells: Cells, request: BoundaryRequest) -> tuple[Ints, Ints] | None:
+    """Count the rows of each fold of whole clusters; None if rows are independent."""
+    cluster = request.data.roles.cluster
+    if cluster is None:
+        return None
+    uncertainty = np.zeros(len(pilot)) if pilot.uncertainty is None else pilot.uncertainty
+    clusters = ClusteredRows.from_rows(
+        pilot.groups[cluster], pilot.score, uncertainty, pilot.labels, pilot.weights()
+    )
+    return clusters.counts(cells, request.seed, Purpose.SPLIT)
+
+
+def _drawn(pilot: Rows, test: Rows, certifier: Certifier, request: BoundaryRequest) -> DrawnRows:
+    """Draw one flagged row of each cluster of the test, at each boundary of the pilot."""
+    cluster, cells, order = request.data.roles.cluster or "", certifier.pilot, certifier.nested.order
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
+    single = copies(test, request.seed)
+    return drawn_rows(
+        position[cell_of(test, cells)][single.index],
+        test.groups[cluster][single.index],
+        single.hashes,
+        test.labels[single.index],
+        boundaries=len(order),
+        pilot_clusters=len(np.unique(pilot.groups[cluster])),
+    )
+
+
+def _for_bins(spec: GridSpec) -> GridSpec:
+    """Return the shared grid, from which the number of bins is chosen."""
+    return replace(spec, binning=Binning.SHARED, score_bins=spec.score_bins or SCORE_BINS)
+
+
+def _cells(rows: Rows, spec: GridSpec) -> Cells:
+    edges = uncertainty_edges_of(rows, spec)
+    return cells_from(edges, pool_by(rows, edges), spec)
+
+
+def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedBoundary:
+    """Return the certified thresholds with their counts on all rows."""
+    count, positive = rows.weights(), rows.labels
+
+    def taken_by(zone: Certified) -> Bools:
+        return decide(
+            rows.score,
+            rows.uncertainty,
+            uncertainty_edges=zone.uncertainty_edges,
+            thresholds=zone.thresholds,
+        )
+
+    flagged, zones = taken_by(outcome), None
+    selected, true_positives = int(count[flagged].sum()), int(count[flagged & positive].sum())
+    if review is not None:
+        handled = taken_by(review)
+        zones = (int(count[handled].sum()) - selected, int(count[handled & positive].sum()))
+    return FittedBoundary(
+        uncertainty_edges=outcome.uncertainty_edges,
+        thresholds=outcome.thresholds,
+        fit=Confusion(
+            selected=selected,
+            true_positives=true_positives,
+            rows=rows.size,
+            positives=int(count[positive].sum()),
+            zones=zones,
+        ),
+        review_thresholds=None if review is None else review.thresholds,
+    )
+
+
+def _saved(
+    outcome: Certified, review: Certified | None, request: BoundaryRequest, delta: float
+) -> SavedCertificate:
+    constraint, limit = request.constraint, request.limit
+    bounds: dict[str, Any] = {str(constraint.rate): float(constraint.numbers[0])}
+    if constraint.recall is not None:
+        bounds["recall"] = float(constraint.recall)
+    return SavedCertificate(
+        delta=delta,
+        **bounds,
+        p_value=outcome.p_value,
+        seed=request.seed,
+        cluster=msgspec.UNSET if request.data.roles.cluster is None else request.data.roles.cluster,
+        tested_on=TestedOn(
+            rows=outcome.tested,
+            positives=outcome.positives,
+            selected=outcome.selected,
+            true_positives=outcome.true_positives,
+        ),
+        cleared=msgspec.UNSET
+        if review is None or limit is None
+        else SavedClearance(miss=float(limit.number), p_value=review.p_value, caught=review.true_positives),
+    )

@@ -1,0 +1,216 @@
+"""Rows of clusters of dependent rows in the cells of a grid: folds, samples and permutations of clusters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.counts import Bools, Cells, Floats, Ints, bin_of, run_starts
+from uqcli.base.defaults import FOLDS
+from uqcli.base.draws import Purpose, dealt
+from uqcli.base.records import dataclass
+from uqcli.boundary.permutation import VALUE_LEVEL, CrossValidatedGrid, FoldAmounts
+from uqcli.estimates.resampling import resample
+from uqcli.estimates.survey import FEW_CLUSTERS
+from uqcli.estimates.value import Moments, total_margin
+from uqcli.kernels.exchange import exchanged_rows
+
+_BLOCK_CLUSTERS: Final = 20
+"""Minimum clusters in a block of similar mean scores within which clusters exchange uncertainties."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClusteredRows:
+    """Single rows, sorted by the key of their cluster, then by score and uncertainty.
+
+    Attributes
+    ----------
+    key : int64, shape (C,)
+        Ascending keys of the clusters.
+    cluster : int64, shape (n,)
+        Index of each row's cluster.
+    score, uncertainty : float64, shape (n,)
+    positive : bool, shape (n,)
+    amounts : int64, shape (amounts, n)
+        In ten-thousandths; None without columns of amounts.
+    """
+
+    key: Ints
+    cluster: Ints
+    score: Floats
+    uncertainty: Floats
+    positive: Bools
+    amounts: Ints | None = None
+
+    @classmethod
+    def from_rows(
+        cls,
+        key: Ints,
+        score: Floats,
+        uncertainty: Floats,
+        positive: Bools,
+        weight: Ints,
+        *,
+        amounts: Ints | None = None,
+    ) -> ClusteredRows:
+        """Sort rows, each as often as its weight; arrays of shape (n,), and (amounts, n)."""
+        order = np.lexsort((positive, uncertainty, score, key))
+        order = np.repeat(order, weight[order])
+        keys, cluster = np.unique(key[order], return_inverse=True)
+        return cls(
+            key=keys,
+            cluster=cluster,
+            score=score[order],
+            uncertainty=uncertainty[order],
+            positive=positive[order],
+            amounts=None if amounts is None else amounts[:, order],
+        )
+
+    def folds(self, seed: int, purpose: Purpose = Purpose.THIN) -> Ints:
+        """Deal the clusters to folds in turn, in the order of a hash; int64, shape (C,)."""
+        return dealt(self.key, FOLDS, seed, purpose)
+
+    def counts(self, cells: Cells, seed: int, purpose: Purpose = Purpose.THIN) -> tuple[Ints, Ints]:
+        """Count the rows and positive rows of each fold and cell; int64, shape (FOLDS, cells) each."""
+        index = self.folds(seed, purpose)[self.cluster] * _length(cells) + self.cell(cells)
+        return _counts(index, self.positive, FOLDS * _length(cells), None)
+
+    def cell(self, cells: Cells) -> Ints:
+        """Return the cell of each row, by uncertainty bin; the bins have the same score edges."""
+        edges = cells.rows[0].lower[1:]
+        return self.uncertainty_bin(cells) * (len(edges) + 1) + bin_of(self.score, edges)
+
+    def uncertainty_bin(self, cells: Cells) -> Ints:
+        """Return the uncertainty bin of each row."""
+        return bin_of(self.uncertainty, cells.uncertainty_edges)
+
+    @cached_property
+    def _starts(self) -> Ints:
+        return run_starts(self.cluster)
+
+    @cached_property
+    def _sizes(self) -> Ints:
+        return np.diff(self._starts, append=len(self.cluster))
+
+    @cached_property
+    def _blocks(self) -> tuple[Ints, Ints]:
+        """Clusters of each block, in the order of their mean scores, ties by key; the rest is the last block.
+
+        int64, shapes (blocks - 1, _BLOCK_CLUSTERS) and (c,).
+        """
+        means = np.add.reduceat(self.score, self._starts) / self._sizes
+        order = np.argsort(means, kind="stable")
+        rest = (max(1, len(order) // _BLOCK_CLUSTERS) - 1) * _BLOCK_CLUSTERS
+        return order[:rest].reshape(-1, _BLOCK_CLUSTERS), order[rest:]
+
+    def exchanged(self, random: np.random.Generator) -> Ints:
+        """Exchange the uncertainties of clusters within blocks, in the order of the scores.
+
+        A cluster takes those of another place by place if their sizes are equal. If not, it draws as many
+        from the other with replacement, and keeps their order.
+
+        Returns
+        -------
+        int64, shape (n,)
+            Row whose uncertainty each row takes.
+        """
+        donor = np.empty(len(self.key), dtype=np.int64)
+        full, rest = self._blocks
+        donor[full] = random.permuted(full, axis=1)
+        donor[rest] = random.permutation(rest)
+        steps = random.standard_exponential(len(self.cluster) + len(self.key))
+        return exchanged_rows(steps, self._sizes, self._starts, donor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusteredGrid(CrossValidatedGrid):
+    """Cross-validated grid whose folds, samples and permutations are of whole clusters.
+
+    Attributes
+    ----------
+    values : int64, shape (n,)
+        Value of flagging each row; None without amounts.
+    """
+
+    rows: ClusteredRows
+    seed: int
+    values: Ints | None = None
+
+    @classmethod
+    def from_clusters(
+        cls, cells: Cells, rows: ClusteredRows, seed: int, values: Ints | None = None
+    ) -> ClusteredGrid:
+        """Split the clusters of a grid into folds."""
+        count, positives = rows.counts(cells, seed)
+        grid = cls(cells=cells, count=count, positives=positives, rows=rows, seed=seed, values=values)
+        if rows.amounts is None or values is None:
+            return grid
+        index, length = grid._cell_in_fold, _length(cells)
+        amounts = FoldAmounts.from_rows(index, length, rows.positive, rows.amounts, values)
+        return replace(grid, amounts=amounts)
+
+    def margin_of_value(self, flagged: Bools, by_score: Bools, total: int) -> float | None:
+        """Compute the margin over clusters, of which each adds one amount (see CrossValidatedGrid).
+
+        The further cluster adds twice the largest of these amounts, or of those of a row if that is more. All
+        that a cluster is worth can be a hundred times what a change of rule adds in it.
+
+        Returns
+        -------
+        None with fewer than 20 clusters that have rows on which the two differ.
+        """
+        del total
+        assert self.amounts is not None  # checked before
+        assert self.values is not None  # as there are amounts
+        change = (flagged.astype(np.int64) - by_score).ravel()[self._cell_in_fold]
+        starts = run_starts(self.rows.cluster)
+        differs = np.logical_or.reduceat(change != 0, starts)
+        added = np.add.reduceat((change * self.values).astype(object), starts)
+        contributing = Moments.of(added[differs])
+        if contributing.rows < FEW_CLUSTERS:
+            return None
+        largest = max(contributing.largest, self.amounts.largest)
+        return total_margin(contributing, largest, len(self.rows.key), VALUE_LEVEL)
+
+    def permutations(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """Exchange the uncertainties of clusters (see CrossValidatedGrid)."""
+        uncertainty_bin = self.rows.uncertainty_bin(self.cells)
+        rest = self._cell_in_fold - uncertainty_bin * self.length
+        tables = [
+            _counts(
+                rest + (uncertainty_bin * self.length)[self.rows.exchanged(random)],
+                self.rows.positive,
+                self.count.size,
+                None,
+            )
+            for _ in range(draws)
+        ]
+        counts, positives = zip(*tables, strict=True)
+        return np.stack(counts), np.stack(positives)
+
+    @cached_property
+    def _cell_in_fold(self) -> Ints:
+        fold = self.rows.folds(self.seed)[self.rows.cluster]
+        return fold * _length(self.cells) + self.rows.cell(self.cells)
+
+    def resampled(self, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """Draw as many clusters (see CrossValidatedGrid)."""
+        times = resample(np.ones(len(self.rows.key), dtype=np.int64), random)
+        count, positives = _counts(
+            self._cell_in_fold, self.rows.positive, self.count.size, times[self.rows.cluster]
+        )
+        return positives.ravel(), (count - positives).ravel()
+
+
+def _length(cells: Cells) -> int:
+    return sum(len(row.count) for row in cells.rows)
+
+
+def _counts(index: Ints, positive: Bools, size: int, times: Ints | None) -> tuple[Ints, Ints]:
+    """Count rows and positive rows by fold and cell; exact, far below 2**53."""
+    both = np.bincount(2 * index + positive, weights=times, minlength=2 * size).astype(np.int64)
+    negatives, positives = both.reshape(FOLDS, -1, 2).transpose(2, 0, 1)
+    return negatives + positives, positives

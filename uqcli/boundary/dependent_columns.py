@@ -1,0 +1,132 @@
+"""Columns whose equal values may mark dependent rows: days, and customers by their usual names."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.counts import Ints
+from uqcli.boundary.rule import ZONES, BoundaryArtifact
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import Keys
+from uqcli.engines.request import DataRequest
+from uqcli.estimates.dependence import UnitSums, unit_sums
+from uqcli.estimates.survey import MIN_CLUSTERS
+
+_FIRST_ROWS: Final = 200_000
+"""First rows by which the dependence within a column's values is measured."""
+
+_MAX_COLUMNS: Final = 12
+
+_LARGE: Final = 2.0
+"""Design effect from which ranges of independent rows are too narrow by 40 %."""
+
+_ERRORS: Final = 4.0
+"""Standard errors by which a design effect exceeds 1 by chance once in a thousand columns, or less."""
+
+_CUSTOMERS: Final = frozenset(
+    {
+        *("customer", "client", "user", "account", "card", "cardholder", "merchant", "patient", "member"),
+        *("subscriber", "household", "borrower", "applicant", "employee", "person", "session", "device"),
+        *("visitor", "shop", "store", "seller", "driver", "student", "subject", "company"),
+    }
+)
+"""Words of the usual names of columns whose rows of equal value depend on each other."""
+
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
+
+
+def dependent_columns(data: DataRequest) -> Keys:
+    """Return columns whose equal values may mark dependent rows: those of dates, and those of customers.
+
+    Columns that the request reads as numbers, label, weight or key are left out. Inputs that can be read only
+    once, or are on a cluster, have none.
+
+    Parameters
+    ----------
+    data
+        Request with the roles of the columns.
+    """
+    roles, keys = data.roles, open_engine(data.engine).keys(data)
+    used = {*roles.all_numbers().values(), roles.label, roles.weight, *roles.keys}
+    used |= {feature.name for feature in roles.features}
+    if data.joined is not None:
+        used.add(data.joined.on)
+    return Keys(
+        dates=tuple(name for name in keys.dates if name not in used),
+        others=tuple(
+            name for name in keys.others if name not in used and _CUSTOMERS.intersection(_words(name))
+        ),
+    )
+
+
+def dependence_caution(data: DataRequest, rule: BoundaryArtifact, takes_option: Callable[[str], bool]) -> str:
+    """Caution that flagged rows of one day or customer are alike, by the first rows; empty if they are not.
+
+    Parameters
+    ----------
+    data
+        Request with the columns of the rule and the label.
+    takes_option
+        Whether the option that names a column can be added to those of the run.
+    """
+    keys = dependent_columns(data)
+    columns = (*keys.dates, *keys.others)[:_MAX_COLUMNS]
+    if not columns:
+        return ""
+    chosen = Keys(
+        dates=tuple(name for name in columns if name in keys.dates),
+        others=tuple(name for name in columns if name in keys.others),
+    )
+    rows = open_engine(data.engine).first_rows(data, _FIRST_ROWS, chosen)
+    flagged, weight = rule.zones(rows) == ZONES.index("flag"), rows.weights()
+    trials = weight * flagged
+    effects = {
+        name: _excessive_effect(_sums(rows.groups[name], trials * rows.labels, trials)) for name in columns
+    }
+    column = max(columns, key=lambda name: effects[name])  # the first of equal ones
+    if not effects[column]:
+        return ""
+    is_day = column in keys.dates
+    same, option = (f"one day ({column})", "day") if is_day else (f"one {column}", "cluster")
+    remedy = f" Add --{option} {shlex.quote(column)}." if takes_option(column) else ""
+    times = f"{effects[column]:.2g}"
+    return (
+        f"flagged rows of {same} are alike: their precision varies {times} times as much as that of "
+        f"independent rows, so ranges are too narrow.{remedy}"
+    )
+
+
+def _words(name: str) -> set[str]:
+    """Return the words of a name in lower case, also without the ending of their plural.
+
+    Examples
+    --------
+    >>> sorted(_words("customerID_2")), sorted(_words("discard"))
+    (['customer', 'id'], ['discard'])
+    """
+    words = {word.casefold() for word in _WORD.findall(name)}
+    return words | {word.removesuffix("s") for word in words}
+
+
+def _sums(group: Ints, successes: Ints, trials: Ints) -> UnitSums:
+    """Add up the groups that have trials; group -1 is left out."""
+    known = group >= 0
+    k, n = (
+        np.bincount(group[known], weights=column[known]).astype(np.int64) for column in (successes, trials)
+    )
+    return unit_sums(k, n)
+
+
+def _excessive_effect(sums: UnitSums) -> float:
+    """Return the design effect if it is large, and not by chance; else 0."""
+    if sums.units < MIN_CLUSTERS:
+        return 0.0
+    effect = min(sums.q / sums.n, sums.n2 / sums.n)
+    error = math.sqrt(2 * sums.n2) / sums.n
+    return effect if effect > max(_LARGE, 1 + _ERRORS * error) else 0.0

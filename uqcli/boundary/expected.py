@@ -1,0 +1,268 @@
+"""Expected results of a boundary on new data, by a bootstrap of its grid.
+
+The precision on the calibration set is optimistic. For smoothed rates and single thresholds, the bootstrap
+estimates the optimism: a resampled boundary does better on its own sample than on all rows (Harrell). For the
+exact optimum, rows outside the sample are used (the .632 estimate, Efron 1983).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.choices import Algorithm
+from uqcli.base.counts import Cells, Floats, Ints
+from uqcli.base.records import dataclass
+from uqcli.boundary.search.algorithms.smooth import best_prefix
+from uqcli.boundary.search.cell_draws import resampled
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.goals import Tops
+from uqcli.boundary.search.registry import entry_of
+from uqcli.boundary.search.smoothing import Layout, nested_of_draws
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.proportion import wilson
+
+DRAWS: Final = 50
+_MAX_INFEASIBLE: Final = 10
+_MAX_CELLS: Final = 100_000
+_Z: Final = 1.645
+"""Normal quantile of 90 % ranges."""
+
+MIN_ALERTS: Final = 30
+"""Selected rows below which ranges covered less than 85 % in simulations with few positives."""
+
+_NOISE_OF_VARIANCE: Final = 1.3
+"""A variance over 50 samples exceeds the true one by this factor in about one of ten cases."""
+
+_OUT_OF_BAG_WEIGHT: Final = 0.632
+OPTIMISM_CORRECTED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
+"""Algorithms whose expected recall has a range."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """Expected precision and recall on new data, with 90 % ranges."""
+
+    precision: Estimate
+    recall: Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionCounts:
+    """True positives, selected rows and positive rows of several selections; int64, shape (m,)."""
+
+    true_positives: Ints
+    selected: Ints
+    positives: Ints
+
+    @property
+    def rates(self) -> Floats:
+        """Precision and recall; shape (2, m)."""
+        return np.stack([self.true_positives / self.selected, self.true_positives / self.positives])
+
+
+def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: int) -> Expected | None:
+    """Estimate the results of an algorithm's boundary on new data.
+
+    Returns
+    -------
+    None if there is no boundary, too many samples have none, or the grid has over 100,000 cells.
+    """
+    tops = None if _is_large(cells) else entry_of(algorithm).method(cells, constraint.goal(cells))
+    if tops is None:
+        return None
+    draws = partial(_tops_of_draws, cells, algorithm, constraint)
+    return expected_of(cells, tops, draws, algorithm, seed)
+
+
+def expected_of(
+    cells: Cells,
+    tops: Tops,
+    tops_of_draws: Callable[[Ints], Iterator[Tops | None]],
+    algorithm: Algorithm,
+    seed: int,
+) -> Expected | None:
+    """Estimate the results of a boundary on new data (see ``expected``).
+
+    Parameters
+    ----------
+    tops
+        The boundary.
+    tops_of_draws
+        Function from bootstrap samples, int64 of shape (2, draws, cells), to the boundary of each.
+    """
+    if _is_large(cells):
+        return None
+    count, positives = cells.flat
+    samples, rests = resampled(cells, seed, DRAWS)
+    feasible = [
+        (draw, _selected_cells(cells, boundary))
+        for draw, boundary in enumerate(tops_of_draws(samples))
+        if boundary is not None
+    ]
+    if not enough_draws(len(feasible)):
+        return None
+    selected_cells = _selected_cells(cells, tops)
+    apparent = _selection_counts([selected_cells], count[None], positives[None])
+    draws = [draw for draw, _ in feasible]
+    indices = [sample_cells for _, sample_cells in feasible]
+    if algorithm in OPTIMISM_CORRECTED:
+        in_draws = _selection_counts(indices, *samples[:, draws])
+        on_all = _selection_counts(
+            indices, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
+        )
+        return by_optimism(apparent, in_draws, on_all)
+    outside = _selection_counts(indices, *rests[:, draws])
+    pooled = [int(counts.sum()) for counts in (outside.true_positives, outside.selected, outside.positives)]
+    if not pooled[1] or not pooled[2]:
+        return None
+    out_of_bag = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
+    rates = np.minimum(
+        apparent.rates[:, 0],
+        (1 - _OUT_OF_BAG_WEIGHT) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHT * out_of_bag,
+    )
+    return _expected(rates, apparent, has_recall_range=False)
+
+
+def moved(estimate: Estimate, centre: float, trials: int) -> Estimate:
+    """Move the range of a rate to another centre, on the logit scale.
+
+    Parameters
+    ----------
+    estimate
+        The rate of ``trials`` rows, with a range.
+    """
+    nearest = 0.5 / max(trials, 1)
+    rate = estimate.value
+    if rate is None or estimate.low is None or estimate.high is None:
+        return replace(estimate, value=centre)
+    shift = _logit(centre, nearest) - _logit(rate, nearest)
+    low, high = (
+        end if end in (0.0, 1.0) else 1 / (1 + math.exp(-_logit(end, 0.0) - shift))
+        for end in (estimate.low, estimate.high)
+    )
+    return replace(estimate, value=centre, low=min(low, centre), high=max(high, centre))
+
+
+def _logit(rate: float, nearest: float) -> float:
+    """Compute the logit of a rate that is at least ``nearest`` from 0 and 1."""
+    inside = min(max(rate, nearest), 1 - nearest)
+    return math.log(inside / (1 - inside))
+
+
+def _is_large(cells: Cells) -> bool:
+    """Whether a grid has too many cells to estimate anything."""
+    return sum(len(row.count) for row in cells.rows) > _MAX_CELLS
+
+
+def enough_draws(feasible: int) -> bool:
+    """Whether enough samples have a boundary for an estimate."""
+    return feasible >= DRAWS - _MAX_INFEASIBLE
+
+
+def by_optimism(apparent: SelectionCounts, in_draws: SelectionCounts, on_all: SelectionCounts) -> Expected:
+    """Subtract the mean optimism of the samples' boundaries.
+
+    Parameters
+    ----------
+    apparent
+        The boundary on the calibration set, m = 1.
+    in_draws, on_all
+        The boundary of each sample, on the sample and on the calibration set.
+    """
+    optimism = in_draws.rates - on_all.rates
+    subtracted = np.maximum(0.0, optimism.mean(axis=1))
+    return _expected(
+        apparent.rates[:, 0] - subtracted,
+        apparent,
+        has_recall_range=True,
+        recall_spread=_Spread(variance=float(optimism[1].var(ddof=1)), subtracted=float(subtracted[1])),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Spread:
+    """How much the optimism of a rate varies over the samples, and how much of it was subtracted.
+
+    Where many boundaries nearly meet the constraint, the samples choose quite different ones. Their rates
+    then vary more than that of a fixed boundary.
+    """
+
+    variance: float = 0.0
+    subtracted: float = 0.0
+
+    def trials(self, share: float, trials: int) -> float:
+        """Return the number of trials whose rate varies as much, at most those of a fixed boundary."""
+        smoothed = (share * trials + 1) / (trials + 2)  # a rate of 0 or 1 varies, too
+        fixed = smoothed * (1 - smoothed) / trials
+        return trials * fixed / (max(fixed, self.variance / _NOISE_OF_VARIANCE) + self.subtracted**2)
+
+
+_FIXED_BOUNDARY: Final = _Spread()
+
+
+def _expected(
+    rates: Floats,
+    apparent: SelectionCounts,
+    *,
+    has_recall_range: bool,
+    recall_spread: _Spread = _FIXED_BOUNDARY,
+) -> Expected:
+    """Add ranges to the expected precision and recall if there are enough alerts."""
+    trials = int(apparent.selected[0]), int(apparent.positives[0])
+    clipped_rates = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
+    enough = trials[0] >= MIN_ALERTS
+    return Expected(
+        precision=_estimate(clipped_rates[0], trials[0], ranged=enough),
+        recall=_estimate(
+            clipped_rates[1],
+            recall_spread.trials(clipped_rates[1], trials[1]),
+            ranged=enough and has_recall_range,
+        ),
+    )
+
+
+def _tops_of_draws(
+    cells: Cells, algorithm: Algorithm, constraint: Constraint, samples: Ints
+) -> Iterator[Tops | None]:
+    """Find the algorithm's boundary on each bootstrap sample."""
+    grids = (cells.with_counts(*counts) for counts in samples.swapaxes(0, 1))
+    if algorithm is Algorithm.SMOOTH:
+        nested_of_samples = nested_of_draws(Layout.from_cells(cells), *samples)
+        for nested, sample in zip(nested_of_samples, grids, strict=True):
+            yield best_prefix(nested, constraint.goal(sample), sample)
+        return
+    method: Callable[..., Tops | None] = entry_of(algorithm).method
+    for sample in grids:
+        yield method(sample, constraint.goal(sample)) if sample.positives else None
+
+
+def _selected_cells(cells: Cells, tops: Tops) -> Ints:
+    """Return the indices of the selected cells, by uncertainty bin."""
+    row_ends = np.cumsum([len(row.count) for row in cells.rows])
+    return np.concatenate(
+        [np.arange(row_end - top, row_end) for row_end, top in zip(row_ends, tops, strict=True)]
+    )
+
+
+def _selection_counts(indices: list[Ints], count: Ints, positives: Ints) -> SelectionCounts:
+    """Return the counts of each selection in its own table."""
+    tables = list(zip(indices, positives, count, strict=True))
+    return SelectionCounts(
+        true_positives=np.array([p[inside].sum() for inside, p, _ in tables]),
+        selected=np.array([n[inside].sum() for inside, _, n in tables]),
+        positives=positives.sum(axis=1),
+    )
+
+
+def _estimate(share: float, trials: float, *, ranged: bool) -> Estimate:
+    """Add a range where it is valid; for the recall of an exact optimum it covered 67 to 95 % at any size."""
+    if not ranged:
+        return Estimate(value=share)
+    low, high = wilson(share, trials, _Z)
+    return Estimate(value=share, low=low, high=high)

@@ -1,0 +1,95 @@
+"""Write the trade-off curve of a boundary as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+from uqcli.base.choices import Algorithm
+from uqcli.base.errors import UsageError
+from uqcli.boundary.calibration_set import CalibrationSet
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.registry import WorksOn, entry_of
+from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.trade_off import trade_off
+from uqcli.engines.open import write_frames
+from uqcli.engines.protocol import Destination
+from uqcli.estimates.difference import Chosen
+from uqcli.estimates.net_benefit import net_benefit
+
+
+def write_frontier(
+    calibration_set: CalibrationSet,
+    algorithm: Algorithm,
+    output: Destination,
+    bounds: Sequence[Constraint] = (),
+) -> None:
+    """Compute the trade-off curve and write it.
+
+    Parameters
+    ----------
+    bounds
+        Bounds at whose odds the table also has the net benefit; those that set no odds add no column.
+
+    Raises
+    ------
+    UsageError
+        The boundary's algorithm uses no grid.
+    DataError
+        The output cannot be written.
+    """
+    if entry_of(algorithm).works_on is not WorksOn.GRID:
+        raise UsageError(
+            "--frontier without a grid", expected="--algorithm vw-dpmt, smooth or another that works on one"
+        )
+    cells = calibration_set.cells(algorithm)
+    frontier = trade_off(cells, calibration_set.every_score)
+    bins = len(cells.rows)
+    named = {f"net_benefit_{bound.value}" if len(bounds) > 1 else "net_benefit": bound for bound in bounds}
+    odds = {name: bound.odds for name, bound in named.items() if bound.sets_odds}
+    kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}
+    utility = next((bound for bound in bounds if bound.is_utility), None)
+    table = _columns(frontier, bins, odds, utility)
+    frame = pl.DataFrame(table, schema={name: kinds.get(name, pl.Float64) for name in table})
+    write_frames([frame], frame.clear(), output)
+
+
+def _columns(
+    frontier: Mapping[Algorithm, Sequence[FittedBoundary]],
+    bins: int,
+    odds: Mapping[str, Fraction | None],
+    utility: Constraint | None,
+) -> dict[str, list[Any]]:
+    """Build the columns of a table of boundaries; a single threshold is repeated for each uncertainty bin.
+
+    Parameters
+    ----------
+    odds
+        Odds of each column of net benefits; None if infinite, which leaves the column null.
+    """
+    points = [(algorithm, boundary) for algorithm, boundaries in frontier.items() for boundary in boundaries]
+    table: dict[str, list[Any]] = {
+        "algorithm": [str(algorithm) for algorithm, _ in points],
+        "selected": [boundary.fit.selected for _, boundary in points],
+        "true_positives": [boundary.fit.true_positives for _, boundary in points],
+        "recall": [boundary.fit.recall for _, boundary in points],
+        "precision": [boundary.fit.precision for _, boundary in points],
+    }
+    if utility is not None:
+        table["value"] = [float(utility.objective(boundary.fit)) for _, boundary in points]
+    for name, at_odds in odds.items():
+        table[name] = [None if at_odds is None else _net_benefit(boundary, at_odds) for _, boundary in points]
+    for bin_index in range(bins):
+        table[f"threshold_{bin_index + 1}"] = [
+            boundary.thresholds[bin_index if len(boundary.thresholds) > 1 else 0] for _, boundary in points
+        ]
+    return table
+
+
+def _net_benefit(boundary: FittedBoundary, odds: Fraction) -> float:
+    fit = boundary.fit
+    flagged = Chosen(positives=fit.true_positives, negatives=fit.selected - fit.true_positives)
+    return net_benefit(flagged, fit.rows, odds)

@@ -1,0 +1,152 @@
+"""Boundaries of groups on the calibration set: metrics, a table, and groups without a rule of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Final
+
+import msgspec
+
+from uqcli.base.choices import GroupBound
+from uqcli.base.escaping import printable
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, first_of, rows_of
+from uqcli.boundary.certificate_rule import SavedCertificate
+from uqcli.boundary.rule import (
+    GROUP_HEADER,
+    PREDICTED_CLASS,
+    ROWS_ARE_PREDICTIONS,
+    group_line,
+    group_thresholds,
+)
+from uqcli.boundary.search.result import FittedBoundary
+from uqcli.engines.request import PREDICTED
+from uqcli.estimates.confusion import Confusion
+from uqcli.reports.document import Metrics, Table, in_order
+
+_MAX_NAMED: Final = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupRules:
+    """Boundaries of groups.
+
+    Attributes
+    ----------
+    by
+        Key column of the groups; PREDICTED for predicted classes.
+    min_group
+        Minimum rows of a group with a boundary of its own, by weight.
+    boundaries
+        By group; empty if the constraint cannot be met.
+    searched
+        Number of groups that are large enough.
+    small
+        Rows of each smaller group, by weight.
+    rest
+        Counts of the smaller groups, which the boundary of all rows decides.
+    certificates
+        By certified group.
+    """
+
+    by: str
+    bound: GroupBound
+    min_group: int
+    boundaries: Mapping[str, FittedBoundary]
+    searched: int
+    small: Mapping[str, int]
+    rest: Confusion[int]
+    certificates: Mapping[str, SavedCertificate] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the column in tables."""
+        return PREDICTED_CLASS if self.by == PREDICTED else self.by
+
+    @property
+    def without_rule(self) -> list[str]:
+        """Groups whose boundary flags nothing."""
+        return [name for name, boundary in self.boundaries.items() if not boundary.fit.selected]
+
+    @property
+    def selected(self) -> int:
+        """Rows that the boundaries of the groups flag."""
+        return sum(boundary.fit.selected for boundary in self.boundaries.values())
+
+    def metrics(self) -> Metrics:
+        """Return the results by group, and the number of groups that flag nothing."""
+        by_group = {
+            name: {
+                "precision": boundary.fit.precision,
+                "recall": boundary.fit.recall,
+                "selected": boundary.fit.selected,
+                "true_positives": boundary.fit.true_positives,
+                "rows": boundary.fit.rows,
+                "positives": boundary.fit.positives,
+            }
+            for name, boundary in self.boundaries.items()
+        }
+        return {"by_group": by_group, "groups_without_rule": len(self.without_rule)}
+
+    def payload(self) -> dict[str, Any]:
+        """Return the thresholds by group."""
+        payload: dict[str, dict[str, Any]] = {
+            name: {
+                "uncertainty_edges": boundary.uncertainty_edges.tolist(),
+                "thresholds": list(boundary.thresholds),
+            }
+            for name, boundary in self.boundaries.items()
+        }
+        for name, certificate in self.certificates.items():
+            payload[name]["certificate"] = msgspec.to_builtins(certificate)
+        return payload
+
+    def lead(self) -> list[str]:
+        """State what the words mean for predicted classes."""
+        if self.by != PREDICTED:
+            return []
+        return [ROWS_ARE_PREDICTIONS]
+
+    def table(self) -> Table:
+        """Build the table of the groups."""
+        rows = []
+        for name in in_order(self.boundaries):
+            boundary = self.boundaries[name]
+            rows.append(group_line(name, boundary.fit, boundary.thresholds))
+        if self.rest.rows:
+            smaller = group_line(f"smaller ({len(self.small)})", self.rest, (None,))
+            rows.append((*smaller[:-1], "rule of all rows"))
+        return Table(title="", header=(self.name, *GROUP_HEADER), rows=rows, text_last=True)
+
+    def details(self) -> list[Table]:
+        """Build the table of thresholds of groups with several."""
+        return group_thresholds(self.name, self.boundaries)
+
+    def cautions(self) -> list[str]:
+        """Name the groups that flag nothing."""
+        if not self.without_rule:
+            return []
+        names = first_of([printable(name, 40) for name in in_order(self.without_rule)], _MAX_NAMED)
+        reason = f"no rule {'is certified' if self.certificates else 'reaches the target'} there"
+        if self.bound is GroupBound.OVERALL:
+            reason = "alerts in other groups find more"
+        return [f"nothing is flagged in {names}: {reason}."]
+
+    def notes(self) -> list[str]:
+        """State in which rows the bound holds, and which groups have no boundary of their own."""
+        where = {
+            GroupBound.OVERALL: "The target holds for these groups together, not in each.",
+            GroupBound.EACH: "The target holds in each of these groups.",
+        }
+        if self.certificates and self.without_rule:
+            where[GroupBound.EACH] = "The target holds in each of these groups that has a rule."
+        if not self.small:
+            return [where[self.bound]]
+        listed = [f"{printable(name, 40)} ({count(self.small[name])})" for name in in_order(self.small)]
+        names = first_of(listed, _MAX_NAMED)
+        uncertified = ", which is not certified" if self.certificates else ""
+        return [
+            where[self.bound],
+            f"Groups below {rows_of(self.min_group)} use the rule of all rows{uncertified}: {names}.",
+        ]

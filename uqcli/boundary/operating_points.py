@@ -1,0 +1,216 @@
+"""Results expected on new data at many operating points, from one grid and its bootstrap samples.
+
+The points are nested boundaries (see ``ranking.smoothing``), and single thresholds on the same score bins.
+The estimates are computed as in ``expected``, before thresholds are raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.choices import Algorithm
+from uqcli.base.counts import Cells, Ints
+from uqcli.base.records import dataclass
+from uqcli.boundary.expected import DRAWS, Expected, SelectionCounts, by_optimism, enough_draws
+from uqcli.boundary.search.cell_draws import resampled
+from uqcli.boundary.search.constraint import Constraint, ConstraintKind, parse_constraint
+from uqcli.boundary.search.result import FittedBoundary, boundary_at
+from uqcli.boundary.search.smoothing import (
+    Layout,
+    NestedBoundaries,
+    nested_boundaries,
+    nested_of_draws,
+)
+from uqcli.boundary.target import in_source
+from uqcli.estimates.confusion import Rate
+from uqcli.shift.target import BinaryWeights
+
+_MAX_CELLS: Final = 20_000
+_STEPS: Final = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
+"""Numbers of alerts in the first decade; later decades have multiples of them."""
+
+_LOW_PRECISIONS: Final = ("0.001", "0.002", "0.005")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointOnGrid:
+    """Rule for one constraint, and what to expect of it on new data.
+
+    Attributes
+    ----------
+    boundary
+        Its thresholds are lower edges of cells; they are not raised.
+    """
+
+    constraint: Constraint
+    boundary: FittedBoundary
+    expected: Expected
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedSamples:
+    """A ranking of the cells of a grid, and the rankings of its bootstrap samples.
+
+    Attributes
+    ----------
+    samples
+        Counts and ranking of each sample.
+    on_all : DRAWS pairs of int64, shape (cells,)
+        True positives and selected rows of each sample's boundaries in the grid itself.
+    """
+
+    cells: Cells
+    nested: NestedBoundaries
+    samples: tuple[tuple[Cells, NestedBoundaries], ...]
+    on_all: tuple[tuple[Ints, Ints], ...]
+
+    @classmethod
+    def from_cells(cls, cells: Cells, seed: int, algorithm: Algorithm) -> RankedSamples:
+        """Rank a grid and its samples; by score if it has one uncertainty bin."""
+        (counts, positives), _ = resampled(cells, seed, DRAWS)
+        sample_cells = [
+            cells.with_counts(*counts_of_sample) for counts_of_sample in zip(counts, positives, strict=True)
+        ]
+        if algorithm is Algorithm.ST:
+            nested, rankings = _by_score(cells), [_by_score(sample) for sample in sample_cells]
+        else:
+            nested = nested_boundaries(cells)
+            rankings = list(nested_of_draws(Layout.from_cells(cells), counts, positives))
+        return cls(
+            cells=cells,
+            nested=nested,
+            samples=tuple(zip(sample_cells, rankings, strict=True)),
+            on_all=tuple(ranking.counts_of(cells) for ranking in rankings),
+        )
+
+    def at(self, constraint: Constraint) -> PointOnGrid | None:
+        """Find the rule for a constraint; None if there is none, or if too many samples have none."""
+        best = constraint.goal(self.cells).best_of(self.nested.runs(self.cells))
+        if best is None:
+            return None
+        positions = [
+            constraint.goal(sample).best_of(ranking.runs(sample)) for sample, ranking in self.samples
+        ]
+        drawn = [(draw, position) for draw, position in enumerate(positions) if position is not None]
+        if not enough_draws(len(drawn)):
+            return None
+        in_draws = [
+            (ranking.true_positives[position], ranking.selected[position], sample.positives)
+            for (sample, ranking), position in ((self.samples[draw], position) for draw, position in drawn)
+        ]
+        on_all = [
+            (true_positives[position], selected[position], self.cells.positives)
+            for (true_positives, selected), position in (
+                (self.on_all[draw], position) for draw, position in drawn
+            )
+        ]
+        apparent = [(self.nested.true_positives[best], self.nested.selected[best], self.cells.positives)]
+        tops = self.nested.tops(best, len(self.cells.rows))
+        return PointOnGrid(
+            constraint=constraint,
+            boundary=boundary_at(self.cells, tops, raised=False),
+            expected=by_optimism(*map(_selection_counts, (apparent, in_draws, on_all))),
+        )
+
+
+def _selection_counts(counts: Sequence[tuple[int, int, int]]) -> SelectionCounts:
+    true_positives, selected, positives = np.array(counts, dtype=np.int64).T
+    return SelectionCounts(true_positives=true_positives, selected=selected, positives=positives)
+
+
+def _by_score(cells: Cells) -> NestedBoundaries:
+    """Rank the cells of a single uncertainty bin from the highest score down."""
+    count, positives = cells.flat
+    order = np.arange(len(count))[::-1]
+    return NestedBoundaries(
+        order=order,
+        row=np.zeros(len(count), dtype=np.int64),
+        true_positives=np.cumsum(positives[order]),
+        selected=np.cumsum(count[order]),
+        rate=np.zeros(len(count)),
+    )
+
+
+def operating_points(
+    cells: Cells, constraint: Constraint, seed: int, class_weights: BinaryWeights | None
+) -> dict[ConstraintKind, list[tuple[PointOnGrid, PointOnGrid | None]]] | None:
+    """Find rules for many precisions and, without class weights, for many numbers of alerts.
+
+    Parameters
+    ----------
+    cells
+        Grid of the calibration set.
+    constraint
+        Constraint of the run, which is also a point if its kind has points. Its margin applies to precisions.
+
+    Returns
+    -------
+    By kind of constraint, in ascending order: the rule and, if several uncertainty bins share their score
+    bins, the single threshold. None for a grid of over 20,000 cells.
+    """
+    if len(cells.flat[0]) > _MAX_CELLS or not cells.positives:
+        return None
+    rules = RankedSamples.from_cells(cells, seed, Algorithm.SMOOTH)
+    first_edges, *other_edges = (row.lower for row in cells.rows)
+    mergeable = other_edges and all(np.array_equal(lower, first_edges) for lower in other_edges)
+    singles = RankedSamples.from_cells(cells.joined(1), seed, Algorithm.ST) if mergeable else None
+    kinds = {ConstraintKind.PRECISION: _precisions(cells, class_weights)}
+    if class_weights is None:
+        kinds[ConstraintKind.MAX_SELECTED] = _alerts(cells)
+    points = {}
+    for kind, values in kinds.items():
+        constraints = {
+            candidate.numbers: candidate for candidate in (parse_constraint(kind, value) for value in values)
+        }
+        if constraint.kind is kind:
+            constraints[constraint.numbers] = constraint
+        points_of_kind = []
+        for candidate in sorted(constraints.values(), key=lambda candidate: _amount(candidate, cells)):
+            rule_and_single = _at(rules, singles, candidate, constraint.margin, class_weights)
+            points_of_kind += [] if rule_and_single is None else [rule_and_single]
+        points[kind] = points_of_kind
+    return points
+
+
+def _at(
+    rules: RankedSamples,
+    singles: RankedSamples | None,
+    constraint: Constraint,
+    margin: Fraction,
+    class_weights: BinaryWeights | None,
+) -> tuple[PointOnGrid, PointOnGrid | None] | None:
+    """Find the rule and the single threshold for a constraint on the target data."""
+    asked = constraint if class_weights is None else in_source(class_weights, constraint)
+    if constraint.rate is Rate.PRECISION:
+        asked = replace(asked, margin=margin)
+    rule = rules.at(asked)
+    if rule is None:
+        return None
+    single = None if singles is None else singles.at(asked)
+    return replace(rule, constraint=constraint), single
+
+
+def _amount(constraint: Constraint, cells: Cells) -> Fraction:
+    """Return the precision, or the number of alerts."""
+    (bound,) = constraint.numbers
+    return bound * cells.total if constraint.relative else bound
+
+
+def _precisions(cells: Cells, class_weights: BinaryWeights | None) -> list[str]:
+    """List precisions above the positive rate, in steps of a hundredth."""
+    base = cells.positives / cells.total
+    base = base if class_weights is None else class_weights.precision(base) or 0.0
+    hundredths = [f"{percent / 100:g}" for percent in range(1, 100)]
+    return [text for text in (*_LOW_PRECISIONS, *hundredths) if float(text) > base]
+
+
+def _alerts(cells: Cells) -> list[str]:
+    """List round numbers of alerts below the number of rows."""
+    decades = range(len(str(cells.total)))
+    alert_counts = [step * 10**decade for decade in decades for step in _STEPS]
+    return [str(alerts) for alerts in alert_counts if alerts < cells.total]

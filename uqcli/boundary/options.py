@@ -1,0 +1,185 @@
+"""Requests for boundaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
+
+from uqcli.base import defaults
+from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GridBinning, GroupBound
+from uqcli.base.exact_numbers import size
+from uqcli.base.options import PAPERS, choice, filled, flag, option
+from uqcli.base.records import dataclass
+from uqcli.engines.request import PREDICTED, DataRequest, dependence
+
+if TYPE_CHECKING:
+    from uqcli.bin.grid import GridSpec
+    from uqcli.boundary.rule import BoundaryParameters
+    from uqcli.boundary.search.constraint import Constraint
+    from uqcli.boundary.search.zones import ReviewLimit
+    from uqcli.engines.protocol import Destination
+    from uqcli.shift.target_weights import SavedShift
+
+_SMOOTHED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
+AUTO: Final = "auto"
+ALL_SCORES: Final = "all"
+
+
+def _size_or(word: str) -> Callable[[str, str], int | str]:
+    """Return a parser of a number of bins, or of a word in its place."""
+    return lambda option, text: word if text == word else size(option, text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryRequest:
+    """Algorithm of the boundary, its grid and its tests, with the constraint and the rows.
+
+    Attributes
+    ----------
+    algorithm
+        None for the default, which saves a single threshold if that is advised.
+    binning, uncertainty_bins
+        None for the default: for smoothed rates shared, with a number of bins chosen by performance; else the
+        paper's. Ignored with a saved grid.
+    certify
+        Risk that new data break the bound, a decimal in (0, 1) as typed.
+    by
+        Key column whose groups have their own thresholds; PREDICTED for the predicted classes, None for none.
+    limit
+        Limit of the review of rows below the boundary; None for no review.
+    compared
+        Uncertainty columns to compare with a single threshold, of which the best is used; empty for none.
+    curve
+        Output of the trade-off curve of recall and precision; None for none.
+    bounds
+        Bounds at which the trade-off curve has net benefits, if there are several; empty for the constraint.
+    """
+
+    panel: ClassVar = "Boundary"
+
+    algorithm: AlgorithmChoice | None = choice(
+        f"smooth, vw-dpmt (exact), st (one threshold) or all; more: {PAPERS}. "
+        f"(default: {defaults.ALGORITHM})",
+        metavar="NAME",
+        papers="ew-dpmt (for cells of equal size), mist, gmt or hr.",
+    )
+    compare: bool = flag("Test if uncertainty helps; keep the best.")
+    certify: str | None = option("DELTA", "Certify the bound, at risk DELTA.")
+    margin: str | None = option("Z", "Exceed --precision by Z standard errors.")
+    review: str | None = option("M|P%", "Leave M rows or P% for review.")
+    miss: str | None = option("F", "Review few; miss at most F of positives.")
+    by: str | None = option("COL", "Thresholds for each group of this column.")
+    bound: GroupBound = choice(
+        f"Bound overall or each. (default: {defaults.GROUP_BOUND})",
+        defaults.GROUP_BOUND,
+        metavar="NAME",
+        stated=True,
+    )
+    min_group: int = option("N", "Minimum rows of a group.", defaults.MIN_GROUP_ROWS, min=1)
+    shift: SavedShift | None = option("FILE", "Meet the bound under these class weights.", typed=str | None)
+    uncertainty_bins: int | Literal["auto"] | None = option(
+        "K|auto",
+        f"K ({defaults.UNCERTAINTY_BINS}), or auto: 1, 2, 4 or 8 (for smooth).",
+        parse=_size_or(AUTO),
+    )
+    score_bins: int | Literal["all"] | None = option(
+        "L|all",
+        f"Score bins, or all scores. (default: {defaults.SCORE_BINS})",
+        parse=_size_or(ALL_SCORES),
+    )
+    binning: Binning | None = option(
+        "NAME",
+        "shared (for smooth) or equi-weight.",
+        papers="equi-span (equal widths).",
+        typed=GridBinning | None,
+        parse=lambda _, name: Binning(name),
+    )
+    grid: str | None = option("FILE", "Use a saved grid instead of rows.")
+    frontier: str | None = option("FILE", "Save recall by alerts (.csv, .parquet).")
+    seed: int = option("S", "Seed of the splits.", defaults.SEED, min=0, max=defaults.MAX_SEED)
+    data: DataRequest = filled()
+    constraint: Constraint = filled()
+    limit: ReviewLimit | None = None
+    compared: tuple[str, ...] = ()
+    curve: Destination | None = None
+    bounds: tuple[Constraint, ...] = ()
+
+    @property
+    def cells_per_bin(self) -> int | None:
+        """Score bins in each uncertainty bin; None for one for each distinct score."""
+        bins = defaults.SCORE_BINS if self.score_bins is None else self.score_bins
+        return bins if isinstance(bins, int) else None
+
+    def is_auto(self, algorithm: Algorithm) -> bool:
+        """Whether the number of uncertainty bins is chosen by performance."""
+        return self.uncertainty_bins == AUTO or (
+            self.uncertainty_bins is None and algorithm is Algorithm.SMOOTH
+        )
+
+    def spec(self, algorithm: Algorithm) -> GridSpec:
+        """Return the grid to count for an algorithm; the bins of a shared grid may be merged later."""
+        from uqcli.bin.grid import GridSpec
+
+        usual = Binning.SHARED if algorithm in _SMOOTHED else defaults.GRID_BINNING
+        bins = self.uncertainty_bins
+        if not isinstance(bins, int):
+            auto = self.is_auto(algorithm)
+            bins = defaults.SHARED_UNCERTAINTY_BINS if auto else defaults.UNCERTAINTY_BINS
+        if algorithm is Algorithm.ST:
+            bins = 1
+        return GridSpec(binning=self.binning or usual, uncertainty_bins=bins, score_bins=self.cells_per_bin)
+
+    @property
+    def searched(self) -> AlgorithmChoice:
+        """Requested or default algorithm."""
+        return self.algorithm or defaults.ALGORITHM
+
+    @property
+    def saves_advised_rule(self) -> bool:
+        """Whether neither algorithm nor bins were requested, so that the advised rule is saved."""
+        bins = self.grid is None and self.uncertainty_bins is not None
+        return self.algorithm is None and self.certify is None and not bins
+
+    @property
+    def dependence_option(self) -> str:
+        """Option that names the column of dependent rows."""
+        return f"--{dependence(days=self.data.roles.days)}"
+
+    @property
+    def units(self) -> str:
+        """What dependent rows are within."""
+        return f"{dependence(days=self.data.roles.days)}s"
+
+    def parameters(self, grid: GridSpec) -> BoundaryParameters:
+        """Return the options to save with the result, found on the given grid."""
+        import msgspec
+
+        from uqcli.boundary.rule import BoundaryParameters, SavedConstraint, SavedReview
+
+        roles = self.data.roles
+        return BoundaryParameters(
+            algorithm=self.searched,
+            binning=grid.binning,
+            uncertainty_bins=grid.uncertainty_bins,
+            score_bins=ALL_SCORES if grid.score_bins is None else grid.score_bins,
+            constraint=SavedConstraint(
+                kind=self.constraint.kind,
+                value=self.constraint.value,
+                recall=self.constraint.recall or msgspec.UNSET,
+            ),
+            on_invalid=self.data.on_invalid,
+            positive=self.data.positive_value,
+            review=msgspec.UNSET
+            if self.limit is None
+            else SavedReview(kind=self.limit.kind, value=self.limit.value),
+            by=msgspec.UNSET if self.by in (None, PREDICTED) else self.by,
+            bound=msgspec.UNSET if self.by is None else self.bound,
+            min_group=msgspec.UNSET if self.by is None else self.min_group,
+            cluster=msgspec.UNSET if roles.cluster is None or roles.days else roles.cluster,
+            day=msgspec.UNSET if roles.cluster is None or not roles.days else roles.cluster,
+        )
+
+    def with_uncertainty(self, uncertainty: str) -> Self:
+        """Return a copy with another uncertainty column."""
+        return replace(self, data=self.data.with_uncertainty(uncertainty))

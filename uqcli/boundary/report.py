@@ -1,0 +1,886 @@
+"""Report of ``uqcli boundary`` for one bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from uqcli.base.choices import Algorithm, AlgorithmChoice, GroupBound, ReviewKind
+from uqcli.base.counts import Cells
+from uqcli.base.escaping import printable
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, money, percent, rows_of, share, share_in_range
+from uqcli.boundary.certificate_report import Certification
+from uqcli.boundary.comparison_report import (
+    VERDICTS,
+    OtherDirection,
+    UncertaintyComparison,
+    gains_table,
+)
+from uqcli.boundary.expected import MIN_ALERTS, OPTIMISM_CORRECTED, Expected
+from uqcli.boundary.expected_report import expected_cells, expected_metrics
+from uqcli.boundary.groups_report import GroupRules
+from uqcli.boundary.operating_points_report import frontier_figure, points_for_page, settings_of
+from uqcli.boundary.rule import (
+    ACCEPTED_PREDICTIONS,
+    EXPECTED,
+    EXPECTED_IN_GROUPS,
+    EXPECTED_OF_LABELLED,
+    EXPECTED_ON_TARGET,
+    FLAGGED_ROWS,
+    LABELLED_ROWS,
+    BoundaryParameters,
+    boundary_card,
+    ranges_by,
+    recalibration_in_words,
+    rule,
+    threshold_table,
+    verdict_on_calibration_set,
+    zone_rates,
+    zones_table,
+)
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.optimum import Optimum
+from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.uncertainty_bins import BinsTried, fewest_of
+from uqcli.boundary.search.zones import ReviewLimit
+from uqcli.engines.request import PREDICTED
+from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.estimate import Estimate
+from uqcli.reports.dependent_rows import ClusterNumbers, few_clusters, unreliable
+from uqcli.reports.document import (
+    Claim,
+    Document,
+    Figure,
+    HeadCard,
+    Metric,
+    Metrics,
+    OneResult,
+    OperatingPoints,
+    Table,
+    Verdict,
+    by_key,
+    head_of,
+    plain,
+)
+from uqcli.reports.positivity import REVIEW, Drawn, positive_rate_figure
+from uqcli.rules.saved import Source
+from uqcli.shift.target import BinaryWeights
+
+UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
+JOINT_TARGET = "The thresholds meet the target together, not in each uncertainty bin."
+_FEW_ALERTS = 30
+"""Alerts below which a precision on the calibration set says little."""
+_MIN_ROUNDED_SHARE = 0.001
+"""Share of rows from which one decimal of a percentage is enough."""
+TOO_FEW_ALERTS = "One threshold: too few alerts to choose bins."
+NO_GAIN = "One threshold: no clear gain from uncertainty bins."
+_CROSS_VALIDATED = (
+    "Gains are cross-validated. At equal alerts they measure better ranking; at the bound they include what "
+    "more alerts find."
+)
+_NO_SIGNIFICANT_GAIN = "Cross-validation shows no significant gain over a single threshold."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """Result of one algorithm, or why it does not apply.
+
+    Attributes
+    ----------
+    seconds
+        Time of the search; varies from run to run, so only a terminal shows it.
+    expected
+        Expected precision and recall on new data; None if not estimated.
+    """
+
+    algorithm: Algorithm
+    optimum: Optimum | None
+    obstacle: str | None = None
+    seconds: float = 0.0
+    expected: Expected | None = None
+
+    @property
+    def found(self) -> FittedBoundary | None:
+        """The boundary, if there is one."""
+        return self.optimum.found if self.optimum else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryReport(OneResult):
+    """A boundary on the calibration set.
+
+    Attributes
+    ----------
+    chosen
+        The best candidate; it may be infeasible.
+    score_only
+        A single threshold on the same rows; None if that is the algorithm, or if it is not computed.
+    unsaved
+        Boundary in whose place a single threshold is saved; None if the boundary itself is saved.
+    empty_bins
+        Uncertainty bins without a row.
+    rows, positives
+        By weight.
+    class_weights
+        Class weights of the target data for which the constraint must hold.
+    compared
+        Gains of uncertainty columns over a single threshold, the best first; empty without ``--compare``.
+    cells
+        Grid of the figure; None if the boundary was not found on a grid.
+    seed
+        Seed of the random draws; None if there were none.
+    tried
+        Numbers of uncertainty bins that were tried, empty with too few alerts; None if the number was set.
+    cautious
+        The boundary with a margin of one standard error; None if the margin is already as large.
+    without_margin
+        The boundary without a margin, if the margin makes it infeasible.
+    review
+        Limit of the review; None without one.
+    expected_share
+        Share of new rows that a rule for a share of rows flags, with its 90 % range; None for other rules.
+    flagged_of_all
+        Flagged rows, and rows, with those that have no label; None if all have one.
+    groups
+        Boundaries of groups, of which ``chosen`` is the one for other rows, with the counts of all; None
+        without groups.
+    clusters
+        Numbers of clusters, or days; None if rows are independent, or with a certificate.
+    alike
+        Caution that rows of one day or customer are alike, though taken as independent; empty for none.
+    other_direction
+        What the uncertainty would gain with the other sign; None if not worthwhile, or not computed.
+    """
+
+    source: Source
+    parameters: BoundaryParameters
+    constraint: Constraint
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    score_only: Optimum | None
+    empty_bins: tuple[int, ...]
+    rows: int
+    positives: int
+    unsaved: Candidate | None = None
+    class_weights: BinaryWeights | None = None
+    certification: Certification | None = None
+    tried: tuple[BinsTried, ...] | None = None
+    cautious: Optimum | None = None
+    without_margin: FittedBoundary | None = None
+    compared: tuple[UncertaintyComparison, ...] = ()
+    cells: Cells | None = None
+    seed: int | None = None
+    review: ReviewLimit | None = None
+    expected_share: Estimate | None = None
+    flagged_of_all: tuple[int, int] | None = None
+    groups: GroupRules | None = None
+    other_direction: OtherDirection | None = None
+    clusters: ClusterNumbers | None = None
+    alike: str = ""
+
+    @property
+    def metrics(self) -> Metrics:
+        """Recall, precision and counts on the calibration set."""
+        fit = self.chosen.found.fit if self.chosen.found else None
+        closest, single = self._closest, self._single
+        in_target = self.class_weights.precision(fit.precision) if fit and self.class_weights else None
+        target = {} if self.class_weights is None else {"target_precision": in_target}
+        return {
+            **target,
+            **by_key(fit_metrics(fit)),
+            "rows": self.rows,
+            "positives": self.positives,
+            **(zone_rates(fit) if self.review else {}),
+            **self._value_metrics(),
+            "expected": {
+                **expected_metrics(self.chosen.expected, self.class_weights),
+                **({} if self.expected_share is None else {"share": self.expected_share}),
+            },
+            "score_only_recall": single.fit.recall if single else None,
+            "best_precision": closest.precision if closest else None,
+            "recall_at_best_precision": closest.recall if closest else None,
+            **(self.compared[0].metrics if self.compared else {}),
+            **(self.groups.metrics() if self.groups else {}),
+        }
+
+    def _value_metrics(self) -> Metrics:
+        """Value of the flagged rows, and the share of all positives' gain; empty without gain and cost."""
+        if not self.constraint.is_utility:
+            return {}
+        value = self._value_of(self.chosen.found)
+        return {"value": float(value[0]) if value else None, "value_caught": value[1] if value else None}
+
+    def _value_of(self, boundary: FittedBoundary | None) -> tuple[Fraction, float | None] | None:
+        return None if boundary is None else self.constraint.value_of(boundary.fit)
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        boundary = self.chosen.found
+        content = {
+            **head_of("boundary", self.source, self.parameters),
+            "metrics": plain(self.metrics),
+            "feasible": boundary is not None,
+            "algorithm": str(self.chosen.algorithm),
+            "uncertainty_edges": boundary.uncertainty_edges.tolist() if boundary else None,
+            "thresholds": list(boundary.thresholds) if boundary else None,
+            "notes": [*self._lead(), *self._cautions(), *self._notes()],
+        }
+        if self.review:
+            content["review_thresholds"] = boundary and list(boundary.review_thresholds or ())
+        if self.groups is not None:
+            content["groups"] = self.groups.payload()
+        if self.certification is not None and self.groups is None:
+            content["certificate"] = msgspec.to_builtins(self.certification.certificate)
+        if self.compared:
+            content["verdict"] = self.compared[0].verdict
+            content["compared"] = [comparison.payload() for comparison in self.compared]
+        if self.tried is not None:
+            content["bins_tried"] = [asdict(candidate) for candidate in self.tried]
+        if self.parameters.algorithm is AlgorithmChoice.ALL:
+            content["algorithms"] = [_as_json(candidate) for candidate in self.candidates]
+        return content
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        boundary = self.chosen.found
+        tables = [self._table()] if boundary or len(self.candidates) > 1 else []
+        if self.compared:
+            tables.append(gains_table(self.compared))
+        if self.tried:
+            in_money = ("value gained, % of all gain",) if self.constraint.amounts else ()
+            tables.append(bins_tried_table(self.tried, *in_money))
+        if boundary and self.groups:
+            tables += [self.groups.table(), *self.groups.details()]
+        if boundary and boundary.fit.zones:
+            tables.append(zones_table(boundary.fit))
+        if boundary and not self.groups and (self.review or not self._is_single_threshold):
+            edges, below = boundary.uncertainty_edges.tolist(), boundary.review_thresholds
+            tables.append(threshold_table(edges, boundary.thresholds, below, raised=self._is_raised))
+        return Document(
+            title=self._title(),
+            lead=self._lead(),
+            tables=tables,
+            cautions=self._cautions(),
+            notes=self._notes(),
+            next="evaluate {rule} TEST.csv" if boundary else "",
+            figures=self._figures(),
+            claims=[self.claim, *self._miss_claim()],
+            card=self.card,
+            operating_points=self.operating_points,
+            live=self._times(),
+        )
+
+    def _title(self) -> str:
+        name = f"Boundary ({self.chosen.algorithm})"
+        if self.groups is not None:
+            several = f"{self.groups.searched} groups of {printable(self.groups.name, 30)}"
+            name = f"Boundaries ({self.chosen.algorithm}) of {several}"
+        if self.chosen.found is None:
+            return f"{name} for {self.constraint.text()}: infeasible"
+        if self.certification is not None:
+            risk = f"certified at a risk of {100 * self.certification.delta:g} %"
+            where = " in each" if self.groups is not None else ""
+            review = f", {self.review.text()}" if self.review else ""
+            if self.review and self.review.kind is ReviewKind.MISS:  # certified as well
+                return f"{name} for {self.constraint.text()}{review}, {risk}"
+            return f"{name} for {self.constraint.text()}{where}, {risk}{review}"
+        margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
+        data = " on target data" if self.class_weights is not None else ""
+        if self.parameters.bound is GroupBound.EACH:
+            data = f"{data} in each"
+        review = f", {self.review.text()}" if self.review else ""
+        of_rows = ""
+        if self.constraint.counts_rows:
+            of_rows = f" of {rows_of(self.rows)}"
+        title = f"{name} for {self.constraint.target()}{of_rows}{data}{margin}{review}"
+        if self.unsaved is not None or (self.compared and self._is_single_threshold):
+            return f"{title}: single threshold"
+        return f"{title}: no significant gain" if self._has_no_gain else title
+
+    @property
+    def _has_no_gain(self) -> bool:
+        """Whether there is a comparison without a significant gain."""
+        return any(comparison.verdict != "helps" for comparison in self.compared[:1])
+
+    @property
+    def claim(self) -> Claim:
+        """Claim that a boundary meets the constraint."""
+        boundary, target = self.chosen.found, self.constraint.text()
+        certified = "" if self.certification is None else ", certified"
+        sentence = f"Infeasible: {self.shortfall()}." if boundary is None else ""
+        return Claim(name=f"{target}{certified}", met=boundary is not None, sentence=sentence)
+
+    def _miss_claim(self) -> list[Claim]:
+        """Claim that a certificate of the missed positives makes; empty without one."""
+        found, review = self.chosen.found, self.review
+        if (
+            found is None
+            or self.certification is None
+            or review is None
+            or review.kind is not ReviewKind.MISS
+        ):
+            return []
+        return [Claim(name=f"{review.text()}, certified", met=True, sentence="")]
+
+    def _figures(self) -> list[Figure]:
+        """Build the figures: positive rates with the boundaries, and other operating points."""
+        if self.cells is None:
+            return []
+        fitted, name = self.chosen.found, "boundary"
+        if self.certification is not None:
+            name = "certified boundary"
+        named = [(name, fitted), ("single threshold", self._single)]
+        if self.unsaved is not None:
+            named = [("boundary, not saved", self.unsaved.found), ("single threshold, saved", fitted)]
+        boundaries = [
+            Drawn(name=name, thresholds=boundary.thresholds) for name, boundary in named if boundary
+        ]
+        if fitted and fitted.review_thresholds is not None:
+            boundaries = [boundaries[0], Drawn(name=REVIEW, thresholds=fitted.review_thresholds)]
+        figure = positive_rate_figure(self.cells, boundaries)
+        if self._has_no_gain:
+            figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
+        if self.certification is not None or self.constraint.recall is not None or self.constraint.amounts:
+            return [figure]
+        return [figure] if self._clustered else [figure, self.frontier([self.constraint])]
+
+    @property
+    def _clustered(self) -> bool:
+        """Whether rows depend on each other, so that ranges of independent rows are invalid."""
+        return self.source.dependence is not None
+
+    def frontier(self, marked: Sequence[Constraint]) -> Figure:
+        """Build the figure of precision and recall at other operating points, and mark some."""
+        return frontier_figure(self.operating_points, marked)
+
+    @property
+    def _refuted(self) -> str:
+        """Why no precision on the target data is stated; empty if it is."""
+        return "" if self.class_weights is None else self.class_weights.refuted
+
+    @cached_property
+    def _points(self) -> OperatingPoints | None:
+        if self.cells is None or self.certification is not None or self._clustered or self._refuted:
+            return None
+        if self.constraint.recall is not None or self.constraint.amounts:
+            return None
+        found = (self.unsaved or self.chosen).found
+        return points_for_page(
+            self.cells,
+            self.constraint,
+            self.seed or 0,
+            self.class_weights,
+            alerts=found.fit.selected if found else None,
+            settings=settings_of(
+                (self.unsaved or self.chosen).algorithm,
+                self.parameters.binning,
+                len(self.cells.rows),
+                self.source.signed_uncertainty if len(self.compared) > 1 else None,
+            ),
+        )
+
+    def operating_points(self) -> OperatingPoints | None:
+        """Compute the operating points, once.
+
+        None with a certificate, which a later choice would void, and if rows depend on each other.
+        """
+        return self._points
+
+    @property
+    def card(self) -> HeadCard:
+        """Head of the page."""
+        boundary = self.chosen.found
+        if boundary is None:
+            sentence = self.shortfall()
+            return HeadCard(
+                title=f"{sentence[:1].upper()}{sentence[1:]}", verdict=Verdict(text="infeasible", tone="bad")
+            )
+        fit = boundary.fit
+        expected = expected_metrics(self.chosen.expected, self.class_weights)
+        accepts = self.groups is not None and self.groups.by == PREDICTED
+        if self.groups is not None and self.groups.rest.rows:
+            expected = expected_metrics(None)  # those of the groups are not those of all rows
+        return boundary_card(
+            self.constraint,
+            fit,
+            (expected["precision"], expected["recall"]),
+            self._verdict(),
+            ACCEPTED_PREDICTIONS if accepts else FLAGGED_ROWS,
+            flagged=self.flagged_of_all,
+        )
+
+    def _verdict(self) -> Verdict:
+        """Return the verdict on a boundary."""
+        if self.certification is not None:
+            return self.certification.verdict()
+        for comparison in self.compared[:1]:
+            words = {"no evidence": "no evidence that uncertainty helps"}
+            verdict = words.get(comparison.verdict, f"uncertainty {comparison.verdict}")
+            return Verdict(text=f"{verdict}; rule not tested on new rows yet")
+        return verdict_on_calibration_set()
+
+    @property
+    def _single(self) -> FittedBoundary | None:
+        """The single threshold on the same rows, beside the boundary or in its place."""
+        if self.unsaved is not None:
+            return self.chosen.found
+        return self.score_only.found if self.score_only else None
+
+    def sentence(self) -> list[str]:
+        """State the verdict of the comparison, with advice; empty without ``--compare``."""
+        return [f"{comparison.sentence()} {self._advice(comparison)}" for comparison in self.compared[:1]]
+
+    def _advice(self, compared: UncertaintyComparison) -> str:
+        """State which rule to use after a comparison, and which is saved."""
+        if self.certification is not None:
+            return "The certified boundary is saved."
+        if self.unsaved is not None:
+            return "A single threshold is saved; --uncertainty-bins auto saves the boundary."
+        if self._is_single_threshold:
+            return "The single threshold is saved."
+        if compared.verdict == "helps" or self._single is None:
+            return "Use the boundary."
+        return "A single threshold does as well: --uncertainty-bins 1 saves it."
+
+    def _lead(self) -> list[str]:
+        """State the answer, if the table does not give it."""
+        boundary = self.chosen.found
+        if boundary is None:
+            return []  # the error states it
+        sentences = [*self.sentence(), *(self.groups.lead() if self.groups else [])]
+        if self._is_single_threshold:
+            reason = (
+                ""
+                if self.tried is None or self.unsaved or sentences
+                else f" {NO_GAIN if self.tried else TOO_FEW_ALERTS}"
+            )
+            sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
+            sentences += [self.recalibrated] if self._is_raised else []
+        return [*sentences, *self._without_label(), *self._value_sentence(boundary)]
+
+    def _value_sentence(self, boundary: FittedBoundary) -> list[str]:
+        """State the value on the calibration set, beside that of a single threshold; empty without gain."""
+        value = self._value_of(boundary)
+        if value is None or len(self.candidates) > 1:
+            return []
+        single = None if self._single is boundary else self._value_of(self._single)
+        beside = "" if single is None else f" (single threshold {money(float(single[0]))})"
+        caught = "" if value[1] is None else f", with {percent(value[1])} of the gain of all positives"
+        return [f"Worth {money(float(value[0]))}{beside} on the calibration set{caught}."]
+
+    @property
+    def recalibrated(self) -> str:
+        """Sentence on the recalibration of scores; empty if there is none."""
+        by = self.chosen.optimum.recalibration if self.chosen.optimum else None
+        return recalibration_in_words(by.coefficient, by.low, by.high) if by else ""
+
+    @property
+    def _is_raised(self) -> bool:
+        return bool(self.recalibrated)
+
+    @property
+    def _is_single_threshold(self) -> bool:
+        """Whether the rule is a single threshold."""
+        return (
+            self.groups is None and self.chosen.found is not None and len(self.chosen.found.thresholds) == 1
+        )
+
+    def _cautions(self) -> list[str]:
+        """Collect the cautions of this result."""
+        listed = ", ".join(str(number + 1) for number in self.empty_bins)
+        bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
+        sentence = f"the calibration set has no row in {bins}; new rows there are never flagged."
+        empty = [sentence] if self.empty_bins else []
+        alerts = self._alert_cautions() if self.constraint.limits_alerts else []
+        groups = self.groups.cautions() if self.groups else []
+        other = [] if self.other_direction is None else [self.other_direction.sentence()]
+        refuted = [f"no precision on target data: {self._refuted}."] if self._refuted else []
+        one_class = [sentence] if (sentence := self.only_positives()) else []
+        return [
+            *one_class,
+            *refuted,
+            *([self.alike] if self.alike else []),
+            *groups,
+            *alerts,
+            *other,
+            *self._better_single_threshold(),
+            *empty,
+            *self._few_clusters(),
+            *self._often_missed(),
+        ]
+
+    def _few_clusters(self) -> list[str]:
+        """Caution that expected ranges rest on few clusters, or that too few give none."""
+        expected, clusters = self.chosen.expected, self.clusters
+        if expected is None or clusters is None:
+            return []
+        cautions = []
+        for subject, estimate, number, whose in (
+            ("expected precision", expected.precision, clusters.clusters_flagged, "flagged rows"),
+            ("expected recall", expected.recall, clusters.clusters_positive, "positive rows"),
+        ):
+            few = few_clusters(subject, number, whose, self._units)
+            cautions += few or unreliable(subject, estimate)
+        return cautions
+
+    def _without_range(self) -> list[str]:
+        """State which results of dependent rows have no range, and why; few clusters are a caution."""
+        expected, found = self.chosen.expected, self.chosen.found
+        if self.clusters is None or found is None:
+            return []
+        if expected is None:
+            reason = "the grid has too many cells, or too few resamples have a boundary"
+            return [f"No range by {self._unit}: {reason}."]
+        selected = found.fit.selected if self.groups is None else self.groups.selected
+        if selected < MIN_ALERTS:
+            return [f"No range by {self._unit}: {selected} rows are flagged, {MIN_ALERTS} needed."]
+        if self.chosen.algorithm not in OPTIMISM_CORRECTED:
+            return [f"Recall has no range: that of {self.chosen.algorithm} is too optimistic; use smooth."]
+        if self.groups is not None and self.groups.searched > 1:
+            return ["Recall has no range: the thresholds of several groups vary too much."]
+        return []
+
+    @property
+    def _unit(self) -> str:
+        return self.source.dependence or "cluster"
+
+    @property
+    def _units(self) -> str:
+        return f"{self._unit}s"
+
+    def only_positives(self) -> str:
+        """Caution that all rows are positive; empty if they are not."""
+        if self.chosen.found is None or self.positives < self.rows:
+            return ""
+        return (
+            "every row is positive, so that any threshold reaches any precision here; "
+            "add the negative rows, or check --label and --positive."
+        )
+
+    def _without_label(self) -> list[str]:
+        """State the share of all rows that is flagged, if results are those of labelled ones."""
+        if self.flagged_of_all is None:
+            return []
+        selected, rows = self.flagged_of_all
+        return [
+            f"Of all {rows_of(rows)}, with and without a label, the rule flags {percent(selected / rows)}; "
+            "evaluate it with --on-invalid drop for the recall among them."
+        ]
+
+    def _better_single_threshold(self) -> list[str]:
+        """Caution that a single threshold does better."""
+        boundary, single = self.unsaved.found if self.unsaved else self.chosen.found, self._single
+        if single is None or not self.constraint.leaves_recall(
+            single.fit.true_positives, single.fit.positives
+        ):
+            return []
+        reached = f"a single threshold reaches recall {share(single.fit.recall)}"
+        hint = "--algorithm st saves it" if self.unsaved is None else "it is saved"
+        if boundary is None:
+            return [f"no boundary on this grid meets the target; {reached}; {hint}."]
+        own, other = (self.constraint.objective(f) for f in (boundary.fit, single.fit))
+        if other <= own or (self.unsaved is None and self.chosen.algorithm is Algorithm.SMOOTH):
+            return []
+        return [f"{reached}, the boundary {share(boundary.fit.recall)}; {hint}."]
+
+    def few_alerts(self) -> str:
+        """Caution that the calibration set has few alerts; empty if it has enough."""
+        boundary = self.chosen.found
+        if boundary is None or self.certification is not None or boundary.fit.selected >= _FEW_ALERTS:
+            return ""
+        if self.constraint.rate is not Rate.PRECISION:
+            return ""
+        return f"the rule rests on {boundary.fit.selected} alerts; its precision on new data is unknown."
+
+    def _often_missed(self) -> list[str]:
+        """Caution that rules which just meet the target often miss it on new data."""
+        constraint, boundary, expected = self.constraint, self.chosen.found, self.chosen.expected
+        if boundary is None or self.certification is not None:
+            return []
+        if few := self.few_alerts():
+            return [few]
+        if self.cautious is not None:
+            often = "some" if constraint.margin else "about half of"
+            with_margin = "" if self._clustered else " (one in six with --margin 1)"
+            return [f"{often} such rules miss on new data{with_margin}."]
+        if constraint.rate is not Rate.PRECISION or expected is None or self.class_weights is not None:
+            return []
+        if (expected.precision.value or 0) >= constraint.numbers[0]:
+            return []
+        return ["such rules miss the target on new data more often than not."]
+
+    def _budget(self) -> list[str]:
+        """State what a limit of alerts is relative to, and what to expect in new files."""
+        if not self.constraint.limits_alerts or self.chosen.found is None:
+            return []
+        selected = self.chosen.found.fit.selected
+        daily = " For N alerts a day: apply --top N --per DAY." if self._orders_rows else ""
+        if self.expected_share is None:
+            range_ = f" The share of new {self._units} has no range." if self._has_share_of_clusters else ""
+            return [f"The limit is for a file of {rows_of(self.rows)}, like this one.{range_}{daily}"]
+        here = f"{count(selected)} of {rows_of(self.rows)} are flagged here"
+        return [f"{here}; in new files expect {self._share_range()} (90 % range).{daily}"]
+
+    @property
+    def _has_share_of_clusters(self) -> bool:
+        """Whether the limit is a share of rows that depend on each other, which has no range."""
+        return self.clusters is not None and self.constraint.relative
+
+    @property
+    def _orders_rows(self) -> bool:
+        """Whether the rule orders rows, as a daily capacity needs."""
+        smoothed = self.chosen.algorithm is Algorithm.SMOOTH
+        return self.groups is None and (smoothed or not self.has_several_thresholds)
+
+    def _share_range(self) -> str:
+        """Format the share of new rows that is flagged; empty if it is not estimated."""
+        if self.expected_share is None:
+            return ""
+        ends = (self.expected_share.low, self.expected_share.high)
+        digits = 1 if min(end or 0 for end in ends) >= _MIN_ROUNDED_SHARE else 3
+        low, high = (percent(end, digits) for end in ends)
+        return f"{low.removesuffix(' %')} to {high}"
+
+    def _alert_cautions(self) -> list[str]:
+        """Caution on a limit of alerts that new data may exceed, or that looks like a share."""
+        (limit,), boundary = self.constraint.numbers, self.chosen.found
+        if boundary is None:
+            return []
+        if not self.constraint.relative:
+            few = limit * 1000 < self.rows and limit <= 100
+            return [f"at most {limit} of {count(self.rows)} rows; write {limit}% for a share."] if few else []
+        error = math.sqrt(limit * (1 - limit) / self.rows) if self.rows else 0
+        if boundary.fit.selected < (limit - error) * self.rows:
+            return []
+        return ["about half of such rules flag more than this share of new data."]
+
+    def _table(self) -> Table:
+        several = len(self.candidates) > 1
+        header = ["", "recall", "precision", "flagged"]
+        if several:
+            has_value = self.constraint.is_utility
+            more = [*(["value"] if has_value else []), "expected recall", "expected precision"]
+            lines = [
+                (
+                    str(candidate.algorithm),
+                    *_cells(candidate),
+                    *self._value_cell(candidate.found),
+                    *expected_cells(candidate.expected),
+                )
+                for candidate in self.candidates
+            ]
+            return Table(title="", header=["calibration set", *header[1:], *more], rows=lines)
+        where = "calibration set" if self.flagged_of_all is None else LABELLED_ROWS
+        rows: list[tuple[str, ...]] = [(where, *_cells(self.chosen))]
+        if self.chosen.expected is not None and not self._refuted:
+            header[0] = ranges_by(self.source)
+            expected = expected_metrics(self.chosen.expected, self.class_weights)
+            estimates = (expected["recall"], expected["precision"])
+            cells = (
+                share_in_range(estimate.value, estimate.low, estimate.high)
+                for estimate in estimates
+                if estimate
+            )
+            name = EXPECTED if self.class_weights is None else EXPECTED_ON_TARGET
+            if self.flagged_of_all is not None:
+                name = EXPECTED_OF_LABELLED
+            if self.groups is not None and self.groups.rest.rows:
+                name = EXPECTED_IN_GROUPS
+            rows.append((name, *cells, self._share_range()))
+        if self.unsaved is not None:
+            rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
+        if self.score_only and self.score_only.found:
+            rows.append(("single threshold", *fit_cells(self.score_only.found.fit)))
+        if self.certification and self.certification.uncertified:
+            rows.append(("without the test", *fit_cells(self.certification.uncertified.fit)))
+        return Table(title="", header=header, rows=rows)
+
+    def _value_cell(self, boundary: FittedBoundary | None) -> list[str]:
+        """Format the value of a boundary; an empty list without gain and cost."""
+        if not self.constraint.is_utility:
+            return []
+        value = self._value_of(boundary)
+        return ["" if value is None else money(float(value[0]))]
+
+    def _times(self) -> list[str]:
+        if len(self.candidates) == 1:
+            return []
+        times = [
+            f"{candidate.algorithm} {candidate.seconds:.3f}"
+            for candidate in self.candidates
+            if not candidate.obstacle
+        ]
+        return [f"Seconds: {', '.join(times)}."]
+
+    @property
+    def is_untested(self) -> bool:
+        """Whether the report compares recalls without a test of their difference."""
+        beside = len(self.candidates) > 1 or self._single is not None
+        return beside and not self.compared and self.tried is None
+
+    @property
+    def has_several_thresholds(self) -> bool:
+        """Whether the boundary has several thresholds."""
+        if self.groups is not None:
+            return False
+        return self.chosen.found is not None and len(self.chosen.found.thresholds) > 1
+
+    @property
+    def _closest(self) -> Confusion[int] | None:
+        closest = self.chosen.optimum.closest if self.chosen.optimum else None
+        return closest.fit if closest else None
+
+    def _notes(self) -> list[str]:
+        dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
+        by_weight = "" if self.rows == self.source.rows else f" ({count(self.rows)} by weight)"
+        within = "" if self.clusters is None else f" in {count(self.clusters.clusters)} {self._units}"
+        notes = [
+            f"Calibration set: {count(self.source.rows)} rows{by_weight}{within}, "
+            f"{count(self.source.positives)} positive{dropped}.",
+            f"Goal: {self.constraint.aim()}.",
+        ]
+        notes += [
+            f"{candidate.algorithm} does not apply: it {candidate.obstacle}."
+            for candidate in self.candidates
+            if candidate.obstacle
+        ]
+        if self.recalibrated and not self._is_single_threshold:
+            notes.append(self.recalibrated)
+        boundary, single = self.chosen.found, self._single
+        if boundary is None:
+            return [*notes, f"Infeasible: {self.shortfall()}."]
+        notes += self._budget()
+        hits, alerts = count(boundary.fit.true_positives), count(boundary.fit.selected)
+        notes.append(f"{hits} of {alerts} flagged rows of the calibration set are positive.")
+        if single is not None and single is not boundary:
+            notes.append(f"The single threshold flags when {rule(single.thresholds[0])}.")
+        if self.groups is not None:
+            notes += self.groups.notes()
+        if self.certification is not None:
+            notes += self.certification.notes(boundary)
+        if self.is_untested:
+            notes.append(UNTESTED)
+        if self.score_only and self.score_only.found is None:
+            notes.append("No single threshold meets the target on the calibration set.")
+        if self.class_weights is not None and not self._refuted:
+            in_target = self.class_weights.precision(boundary.fit.precision)
+            notes.append(
+                f"With the class priors of the target data, precision is {share(in_target)} (class weights "
+                f"{self.class_weights.negative:.4g} and {self.class_weights.positive:.4g})."
+            )
+        return [*notes, *self._new_data_notes()]
+
+    def _new_data_notes(self) -> list[str]:
+        """Collect notes on new data, and on the seed."""
+        notes = [JOINT_TARGET] if self.has_several_thresholds and self.certification is None else []
+        if self.chosen.expected is None and self.certification is None:
+            notes.append("Recall and precision are those of the calibration set; expect less on new data.")
+        notes += self._without_range()
+        notes += [_CROSS_VALIDATED, VERDICTS] if self.compared else []
+        notes += self._margin_notes()
+        random_parts = [
+            *(["the gains"] if self.compared else []),
+            *(["the uncertainty column"] if len(self.compared) > 1 else []),
+            *(["the number of uncertainty bins"] if self.tried else []),
+        ]
+        if random_parts and self.seed is not None:
+            notes.append(f"Seed {self.seed} affects: {', '.join(random_parts)}.")
+        return notes
+
+    def _margin_notes(self) -> list[str]:
+        """State the effect of a margin and of a certificate, if the margin is below one standard error."""
+        if self.cautious is None or self.chosen.found is None:
+            return []
+        fit = self.cautious.found
+        margin = (
+            "--margin 1 finds no boundary"
+            if fit is None
+            else f"with --margin 1, recall on the calibration set is {share(fit.fit.recall)}"
+        )
+        return [f"{margin[:1].upper()}{margin[1:]}; --certify 0.1 guarantees the target at a risk of 10 %."]
+
+    def shortfall(self) -> str:
+        """State how close the best boundary comes."""
+        if self.positives == 0:
+            return "no row is positive: check --label, and --positive for labels such as yes"
+        if self.certification is not None:
+            return self.certification.shortfall()
+        if self.constraint.margin and self.without_margin is not None:
+            fit = self.without_margin.fit
+            return (
+                f"no boundary reaches precision {self.constraint.value} with a margin of "
+                f"{float(self.constraint.margin):g} standard errors; without one recall is "
+                f"{share(fit.recall)}"
+            )
+        if self._closest is None:
+            subject = "no boundary" if self.groups is None else "no boundary of a group"
+            return f"{subject} with {self.constraint.text()} has a positive result"
+        if self.constraint.rate is Rate.PRECISION:
+            return self._precision_shortfall(self._closest)
+        return (
+            f"no boundary with {self.constraint.text()} finds a positive row; the closest flags "
+            f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
+        )
+
+    def _precision_shortfall(self, closest: Confusion[int]) -> str:
+        """State the highest precision, or the highest recall if the precision is met."""
+        bound, recall = self.constraint.value, self.constraint.recall
+        if recall is not None and (closest.precision or 0) >= self.constraint.numbers[0]:
+            return f"the highest recall at precision {bound} is {share(closest.recall)}, below {recall}"
+        return (
+            f"no boundary reaches precision {bound}; the best is {share(closest.precision)} at recall "
+            f"{share(closest.recall)} ({count(closest.selected)} flagged)"
+        )
+
+
+def _as_json(candidate: Candidate) -> dict[str, Any]:
+    fit = candidate.found.fit if candidate.found else None
+    metrics = None
+    if fit is not None:
+        metrics = plain({**by_key(fit_metrics(fit)), "expected": expected_metrics(candidate.expected)})
+    return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
+
+
+def _cells(candidate: Candidate) -> tuple[str, ...]:
+    if candidate.found is None:
+        return ("does not apply" if candidate.obstacle else "infeasible", "", "")
+    return fit_cells(candidate.found.fit)
+
+
+def fit_metrics(fit: Confusion[int] | None) -> list[Metric]:
+    """Return the results on the calibration set; a rule that was not found flags nothing."""
+    return [
+        Metric("recall", "recall", None if fit is None else fit.recall, share),
+        Metric("precision", "precision", None if fit is None else fit.precision, share),
+        Metric("selected", "flagged", fit.selected if fit else 0, count),
+        Metric("true_positives", "", fit.true_positives if fit else 0),
+    ]
+
+
+def fit_cells(fit: Confusion[int]) -> tuple[str, ...]:
+    """Format the results for a table: recall, precision and flagged rows."""
+    return tuple(metric.cell() for metric in fit_metrics(fit) if metric.label)
+
+
+def bins_tried_table(tried: Sequence[BinsTried], gained: str = "recall gained, points") -> Table:
+    """Build the table of the gain for each number of bins; ``gained`` says of what."""
+    chosen = fewest_of(tried)
+    rows = [
+        (
+            str(candidate.bins),
+            f"{100 * candidate.gain:+.2f}",
+            f"{100 * candidate.behind:.2f} ({100 * candidate.error:.2f})",
+            "chosen" if candidate.bins == chosen else "",
+        )
+        for candidate in tried
+    ]
+    header = ("uncertainty bins", gained, "behind the best (SE)", "")
+    title = "Gain at equal alerts, cross-validated; chosen: the fewest bins within one standard error"
+    return Table(title=title, header=header, rows=rows, detail=True)

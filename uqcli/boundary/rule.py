@@ -1,0 +1,1193 @@
+"""Kind ``boundary``: thresholds on the score per uncertainty bin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Annotated, ClassVar, Final, Literal
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from uqcli.base.choices import (
+    Algorithm,
+    AlgorithmChoice,
+    Binning,
+    GroupBound,
+    OnInvalid,
+    ReviewKind,
+)
+from uqcli.base.counts import Bools, Floats, Ints, bin_of, texts_by_level
+from uqcli.base.defaults import LOWEST
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.escaping import printable
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.base.wording import count, number, percent, ranges, rows_of, share, share_in_range
+from uqcli.bin.reference import SCORE_BINS
+from uqcli.boundary.certificate_rule import (
+    SavedCertificate,
+    certificate_in_words,
+    certified_verdict,
+    group_certificates_in_words,
+)
+from uqcli.boundary.decide import decide
+from uqcli.boundary.search.algorithms.hr import Recalibration, recalibrated
+from uqcli.boundary.search.capacity import places
+from uqcli.boundary.search.constraint import (
+    Constraint,
+    ConstraintKind,
+    parse_constraint,
+    precision_and_recall,
+    typed_worth,
+)
+from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.zones import ReviewLimit, review_limit
+from uqcli.engines.predictions import predictions
+from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.request import PREDICTED, PROBA, FeatureRequest, Roles
+from uqcli.estimates.confusion import Confusion
+from uqcli.estimates.dependence import UnitSums
+from uqcli.estimates.estimate import Estimate
+from uqcli.reports.document import (
+    Document,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    Table,
+    Verdict,
+    in_order,
+    key_rate,
+)
+from uqcli.rules.columns import NewColumns
+from uqcli.rules.expressions import (
+    Arithmetic,
+    Case,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    Formula,
+    Let,
+    Maximum,
+    Name,
+    Output,
+    Steps,
+    TextIn,
+    clipped,
+    let,
+    minus,
+)
+from uqcli.rules.saved import Bins, Count, Saved, Source
+
+LABELLED_ROWS: Final = "labelled calibration rows"
+EXPECTED: Final = "expected on new data"
+EXPECTED_IN_GROUPS: Final = "expected in these groups"
+EXPECTED_ON_TARGET: Final = "expected on target data"
+EXPECTED_OF_LABELLED: Final = "expected on rows like these"
+"""If some calibration rows have no label: new rows are not like those that have one."""
+EXPECTED_RANGE: Final = 0.9
+"""Level of the ranges of expected results."""
+
+REVIEWED: Final = "review"
+ZONES: Final = ("flag", REVIEWED, "clear")
+"""Zones of a rule with a review, in descending order of the score."""
+
+NEW_FORMAT: Final = 2
+"""Format version of rules that an earlier version would apply differently."""
+
+ROWS_ARE_PREDICTIONS: Final = "Rows are predictions: a flagged one is accepted, a positive one is right."
+OTHER_GROUPS: Final = "(any other)"
+"""Name of the rows whose group has no rule of its own."""
+
+PREDICTED_CLASS: Final = "predicted class"
+"""Name of the groups of rules of classes."""
+
+
+def ranges_by(source: Source) -> str:
+    """Return the corner cell of the table of expected results, whose ranges may be by day or cluster."""
+    unit = source.dependence
+    return "90 % ranges" if unit is None else f"90 % ranges by {unit}"
+
+
+class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
+    """Constraint of the boundary, and the recall that a precision must also leave; values as typed."""
+
+    kind: ConstraintKind
+    value: str
+    recall: str | msgspec.UnsetType = msgspec.UNSET
+
+    def parsed(self) -> Constraint:
+        """Parse the values, once.
+
+        Raises
+        ------
+        UsageError
+            One is invalid.
+        """
+        return _parsed(self)
+
+    @property
+    def worth(self) -> dict[str, str]:
+        """Gain and cost as typed, without columns; empty for other constraints."""
+        if self.kind is not ConstraintKind.UTILITY:
+            return {}
+        constraint = self.parsed()
+        typed = dict(zip(("gain", "cost"), typed_worth(self.value), strict=True))
+        return {role: text for role, text in typed.items() if role not in constraint.amounts}
+
+    @property
+    def amounts(self) -> Mapping[str, str]:
+        """Columns of amounts by role (``gain``, ``cost``)."""
+        return self.parsed().amounts if self.kind is ConstraintKind.UTILITY else {}
+
+
+@lru_cache
+def _parsed(saved: SavedConstraint) -> Constraint:
+    if isinstance(saved.recall, msgspec.UnsetType):
+        return parse_constraint(saved.kind, saved.value)
+    return precision_and_recall(saved.value, saved.recall)
+
+
+class SavedReview(msgspec.Struct, frozen=True, kw_only=True):
+    """Limit of the review: on reviewed rows, or on the share of missed positives; the value as typed."""
+
+    kind: ReviewKind
+    value: str
+
+    @property
+    def limit(self) -> ReviewLimit:
+        """The limit as numbers.
+
+        Raises
+        ------
+        UsageError
+            The value is invalid.
+        """
+        values: dict[str, str | None] = {"review": None, "miss": None, str(self.kind): self.value}
+        limit = review_limit(review=values["review"], miss=values["miss"])
+        assert limit is not None
+        return limit
+
+
+class BoundaryParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of the boundary; null if the algorithm does not use one."""
+
+    algorithm: AlgorithmChoice
+    binning: Binning | None
+    uncertainty_bins: Bins
+    score_bins: Bins | Literal["all"]
+    constraint: SavedConstraint
+    on_invalid: OnInvalid
+    positive: str | None
+    review: SavedReview | msgspec.UnsetType = msgspec.UNSET
+    by: str | msgspec.UnsetType = msgspec.UNSET
+    bound: GroupBound | msgspec.UnsetType = msgspec.UNSET
+    min_group: Count | msgspec.UnsetType = msgspec.UNSET
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
+    day: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
+    """Scores are raised by coefficient * clip((uncertainty - low) / (high - low), 0, 1)."""
+
+    coefficient: float
+    low: float
+    high: float
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts and rates of the boundary on its calibration set, by weight.
+
+    With a review: ``reviewed`` rows, and ``caught`` positives that are flagged or reviewed. With gain and
+    cost: the ``value`` of the flagged rows, and the share of all positives' gain that they have. If some rows
+    have no label, ``all_rows`` and ``all_selected`` also count them, as the reference does.
+    """
+
+    selected: Count
+    true_positives: Count
+    rows: Count
+    positives: Count
+    precision: float
+    recall: float
+    reviewed: Count | msgspec.UnsetType = msgspec.UNSET
+    caught: Count | msgspec.UnsetType = msgspec.UNSET
+    value: float | msgspec.UnsetType = msgspec.UNSET
+    value_caught: float | msgspec.UnsetType | None = msgspec.UNSET
+    all_rows: Count | msgspec.UnsetType = msgspec.UNSET
+    all_selected: Count | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def flagged(self) -> tuple[int, int]:
+        """Flagged rows, and rows, with and without a label."""
+        if isinstance(self.all_rows, msgspec.UnsetType) or isinstance(self.all_selected, msgspec.UnsetType):
+            return self.selected, self.rows
+        return self.all_selected, self.all_rows
+
+    @property
+    def zones(self) -> tuple[int, int] | None:
+        """Reviewed rows, and positives that are flagged or reviewed; None without a review."""
+        if isinstance(self.reviewed, msgspec.UnsetType) or isinstance(self.caught, msgspec.UnsetType):
+            return None
+        return self.reviewed, self.caught
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the counts are possible, and the rates agree with them up to rounding."""
+        smaller, larger = sorted((self.selected, self.positives))
+        if not self.true_positives <= smaller <= larger <= self.rows:
+            return False
+        reviewed, caught = self.zones or (0, self.true_positives)
+        if self.selected + reviewed > self.rows or not self.true_positives <= caught <= self.positives:
+            return False
+        all_selected, all_rows = self.flagged
+        if not (self.selected <= all_selected <= all_rows and self.rows <= all_rows):
+            return False
+        rates_with_rows = ((self.precision, self.selected), (self.recall, self.positives))
+        return all(abs(rate * rows - self.true_positives) <= 1e-9 * rows for rate, rows in rates_with_rows)
+
+
+class GroupFit(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts and rates of a group's boundary on its calibration rows, by weight; null if undefined."""
+
+    selected: Count
+    true_positives: Count
+    rows: Count
+    positives: Count
+    precision: float | None
+    recall: float | None
+
+
+class SavedGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Boundary of one group; null thresholds never flag."""
+
+    uncertainty_edges: list[float]
+    thresholds: Annotated[list[float | None], Meta(min_length=1)]
+    fit: GroupFit
+    certificate: SavedCertificate | msgspec.UnsetType = msgspec.UNSET
+
+    def contradiction(self) -> str | None:
+        """Find the first contradiction between its fields, or None."""
+        certificate = self.certificate
+        if not isinstance(certificate, msgspec.UnsetType) and not (
+            certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
+        ):
+            return "a group's certificate is not about its rows"
+        return contradictory_thresholds(self.uncertainty_edges, self.thresholds)
+
+
+class SavedTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """Class weights (negative, positive) of the target data, and the precision there; null if refuted."""
+
+    weights: Annotated[list[Annotated[float, Meta(gt=0)]], Meta(min_length=2, max_length=2)]
+    precision: float | None
+
+
+class SavedRange(msgspec.Struct, frozen=True, kw_only=True):
+    """A share with its 90 % range; null if no valid range exists."""
+
+    value: Annotated[float, Meta(ge=0, le=1)]
+    low: float | None
+    high: float | None
+
+
+class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
+    """Expected results on new data."""
+
+    precision: SavedRange
+    recall: SavedRange
+
+
+def promise_name(rate: str, group: str | None = None) -> str:
+    """Return the name of a promise in metrics, reports and rule files; of all rows without a group."""
+    return rate if group is None else f"{rate}[{group}]"
+
+
+class SavedDependence(msgspec.Struct, frozen=True, kw_only=True):
+    """How calibration rows of one day or cluster depend on each other, by the name of a promise."""
+
+    column: str
+    promises: dict[str, UnitSums]
+
+
+class SavedEnds(msgspec.Struct, frozen=True, kw_only=True):
+    """Numbers at one end of the calibration rows; no uncertainty if the rule does not use it."""
+
+    score: float
+    uncertainty: float | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The numbers by role."""
+        present = {} if isinstance(self.uncertainty, msgspec.UnsetType) else {"uncertainty": self.uncertainty}
+        return {"score": self.score, **present}
+
+
+class SavedBetween(msgspec.Struct, frozen=True, kw_only=True):
+    """Covariance between clusters (such as days) of the shares of calibration rows in a few cells.
+
+    The cells are those of ``drift_cells``.
+    """
+
+    units: Annotated[int, Meta(ge=2)]
+    covariance: Annotated[list[list[float]], Meta(min_length=2)]
+
+
+def drift_cells(bins: int) -> Ints:
+    """Return the few cells of a test of drift over dependent rows, by uncertainty bin and score bin.
+
+    Five of two score bins each, or six of both halves of the uncertainty bins and three parts of the scores.
+
+    Returns
+    -------
+    int64, shape (bins, 10)
+
+    Examples
+    --------
+    >>> drift_cells(1).tolist()
+    [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4]]
+    """
+    if bins == 1:
+        return np.arange(SCORE_BINS)[None, :] // 2
+    half, part = 2 * np.arange(bins) // bins, 3 * np.arange(SCORE_BINS) // SCORE_BINS
+    cells: Ints = 3 * half[:, None] + part
+    return cells
+
+
+class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
+    """Calibration rows, by weight, in score bins of each uncertainty bin, and the ends of their numbers."""
+
+    score_edges: Annotated[
+        list[Annotated[list[float], Meta(min_length=SCORE_BINS - 1, max_length=SCORE_BINS - 1)]],
+        Meta(min_length=1),
+    ]
+    count: Annotated[
+        list[Annotated[list[Count], Meta(min_length=SCORE_BINS, max_length=SCORE_BINS)]], Meta(min_length=1)
+    ]
+    lowest: SavedEnds
+    highest: SavedEnds
+    between: SavedBetween | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Smallest and largest calibration number by role."""
+        highest = self.highest.numbers
+        return {role: (low, highest[role]) for role, low in self.lowest.numbers.items()}
+
+    def places(self, edges: Floats, score: Floats, uncertainty: Floats | None) -> tuple[Ints, Ints]:
+        """Return the uncertainty bin and the score bin of rows; shape (n,).
+
+        Parameters
+        ----------
+        edges
+            Those of the uncertainty bins.
+        """
+        row = np.zeros(len(score), dtype=np.int64)
+        if len(edges) and uncertainty is not None:
+            row = bin_of(uncertainty, edges)
+        column = np.zeros(len(score), dtype=np.int64)
+        for index, score_edges in enumerate(self.score_edges):
+            inside = row == index
+            column[inside] = bin_of(score[inside], np.array(score_edges, dtype=np.float64))
+        return row, column
+
+    def contradicts(self, bins: int, rows: int, *, uncertain: bool) -> bool:
+        """Whether it is not about a rule with ``bins`` uncertainty bins and its calibration rows."""
+        roles = {"score", "uncertainty"} if uncertain else {"score"}
+        if not roles == set(self.lowest.numbers) == set(self.highest.numbers):
+            return True
+        if not bins == len(self.score_edges) == len(self.count) or sum(map(sum, self.count)) != rows:
+            return True
+        if not isinstance(self.between, msgspec.UnsetType):
+            size, covariance = int(drift_cells(bins).max()) + 1, self.between.covariance
+            lengths = {len(covariance), *map(len, covariance)}
+            if lengths != {size} or not all(math.isfinite(each) for row in covariance for each in row):
+                return True
+        low, high = self.ranges["score"]
+        ascending = [[low, *edges, high] for edges in self.score_edges] + [
+            list(self.ranges.get("uncertainty", ()))
+        ]
+        return not all(all(map(math.isfinite, each)) and each == sorted(each) for each in ascending)
+
+
+class BoundaryArtifact(Saved, frozen=True, kw_only=True):
+    """A decision boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin."""
+
+    parameters: BoundaryParameters
+    algorithm: Algorithm
+    constraint: SavedConstraint
+    uncertainty_edges: list[float]
+    thresholds: Annotated[list[float | None], Meta(min_length=1)]
+    recalibration: SavedRecalibration | msgspec.UnsetType = msgspec.UNSET
+    fit: Fit
+    reference: SavedReference | msgspec.UnsetType = msgspec.UNSET
+    expected: SavedExpected | msgspec.UnsetType | None = msgspec.UNSET
+    dependence: SavedDependence | msgspec.UnsetType = msgspec.UNSET
+    margin: Annotated[float, Meta(ge=0)] | msgspec.UnsetType = msgspec.UNSET
+    target: SavedTarget | msgspec.UnsetType = msgspec.UNSET
+    certificate: SavedCertificate | msgspec.UnsetType = msgspec.UNSET
+    review_thresholds: list[float | None] | msgspec.UnsetType = msgspec.UNSET
+    groups: Annotated[dict[str, SavedGroup], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    classes: Annotated[list[str], Meta(min_length=2)] | msgspec.UnsetType = msgspec.UNSET
+    nested: Annotated[list[list[float | None]], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+
+    newest_format: ClassVar[int] = NEW_FORMAT
+    decides: ClassVar[bool] = True
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[float, float]]:
+        """Smallest and largest calibration number by role; empty without a reference."""
+        return {} if isinstance(self.reference, msgspec.UnsetType) else self.reference.ranges
+
+    def sums_by(self, column: str | None, promise: str) -> UnitSums | None:
+        """Return how the calibration rows of a promise depend within a column's values; None if unknown."""
+        if isinstance(self.dependence, msgspec.UnsetType) or self.dependence.column != column:
+            return None
+        return self.dependence.promises.get(promise)
+
+    @property
+    def has_target(self) -> bool:
+        """Whether it was fitted for other class priors than those of its calibration rows."""
+        return not isinstance(self.target, msgspec.UnsetType)
+
+    @property
+    def review(self) -> SavedReview | None:
+        """Limit of the review; None without one."""
+        review = self.parameters.review
+        return None if isinstance(review, msgspec.UnsetType) else review
+
+    @property
+    def has_zones(self) -> bool:
+        """Whether rows are flagged, reviewed or cleared."""
+        return not isinstance(self.review_thresholds, msgspec.UnsetType)
+
+    @property
+    def newer_fields(self) -> bool:
+        """Whether it has a review, groups or columns of amounts."""
+        return self.has_zones or bool(self.group_rules) or bool(self.constraint.amounts)
+
+    @property
+    def group_rules(self) -> Mapping[str, SavedGroup]:
+        """Boundaries by group; empty without groups."""
+        return {} if isinstance(self.groups, msgspec.UnsetType) else self.groups
+
+    @property
+    def by(self) -> str | None:
+        """Column of the groups; None without groups, and if they are the predicted classes."""
+        return None if isinstance(self.parameters.by, msgspec.UnsetType) else self.parameters.by
+
+    @property
+    def positive_label(self) -> str | None:
+        """See Saved."""
+        return self.parameters.positive
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        """See Saved."""
+        return () if isinstance(self.classes, msgspec.UnsetType) else self.classes
+
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether decisions use the uncertainty."""
+        thresholds = [self.thresholds, *(group.thresholds for group in self.group_rules.values())]
+        return max(map(len, thresholds)) > 1 or self.recalibration is not msgspec.UNSET
+
+    def features(self) -> tuple[FeatureRequest, ...]:
+        """See Saved: the column of the groups."""
+        if self.by is None:
+            return ()
+        return (FeatureRequest(name=self.by, text=True, levels=tuple(self.group_rules)),)
+
+    def contradiction(self) -> str | None:
+        """See Saved."""
+        hr = self.recalibration
+        if not isinstance(hr, msgspec.UnsetType):
+            numbers = [hr.coefficient, hr.low, hr.high, hr.high - hr.low]
+            if not all(map(math.isfinite, numbers)):
+                return "its recalibration is not finite"
+        contradiction = contradictory_thresholds(self.uncertainty_edges, self.thresholds)
+        if contradiction is not None:
+            return contradiction
+        if not self.fit.adds_up:
+            return "its fit counts contradict each other"
+        certificate = self.certified
+        if certificate is not None and not (
+            certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
+        ):
+            return "its certificate is not about its rows"
+        return (
+            self._contradictory_bounds()
+            or self._contradictory_amounts()
+            or self._contradictory_review()
+            or self._contradictory_groups()
+            or self._contradictory_nested()
+            or self._contradictory_reference()
+            or self.missing_columns()
+        )
+
+    def _contradictory_bounds(self) -> str | None:
+        """Find an invalid bound, or a certificate of other bounds."""
+        try:
+            constraint = self.constraint.parsed()
+            review = None if self.review is None else self.review.limit
+        except UsageError as error:
+            return str(error)
+        certificates = [self.certificate, *(group.certificate for group in self.group_rules.values())]
+        saved = [each for each in certificates if not isinstance(each, msgspec.UnsetType)]
+        about = all(certificate.is_about(constraint, review) for certificate in saved)
+        return None if about else "its certificate is not about its bounds"
+
+    def _contradictory_nested(self) -> str | None:
+        """Find a contradiction among the nested rules."""
+        if isinstance(self.nested, msgspec.UnsetType):
+            return None
+        if any(len(thresholds) != len(self.thresholds) for thresholds in self.nested):
+            return "its nested rules do not have its uncertainty bins"
+        strictest = [[math.inf if value is None else value for value in rule] for rule in self.nested]
+        pairs = ((high, low) for rules in pairwise(strictest) for high, low in zip(*rules, strict=True))
+        if any(math.isnan(low) or low > high for high, low in pairs):
+            return "its nested rules are not nested"
+        return None
+
+    def _contradictory_reference(self) -> str | None:
+        """Find a contradiction between the reference and the other fields."""
+        reference = self.reference
+        if isinstance(reference, msgspec.UnsetType):
+            return None
+        bins, (_, rows) = len(self.thresholds), self.fit.flagged
+        if reference.contradicts(bins, rows, uncertain=self.needs_uncertainty):
+            return "its reference is not about its calibration rows"
+        return None
+
+    def _contradictory_groups(self) -> str | None:
+        """Find a contradiction between the groups and the other fields."""
+        has_groups = not isinstance(self.groups, msgspec.UnsetType)
+        has_bound = isinstance(self.parameters.bound, GroupBound)
+        if not has_groups == has_bound == (bool(self.class_names) or self.by is not None):
+            return "its groups are not those of its parameters"
+        if self.class_names and (self.by is not None or not set(self.group_rules) <= set(self.class_names)):
+            return "its groups are not its classes"
+        if has_groups and (self.format_version != NEW_FORMAT or self.has_zones or self.is_raised):
+            return "its groups contradict its other fields"
+        contradictions = [group.contradiction() for group in self.group_rules.values()]
+        return next((found for found in contradictions if found is not None), None)
+
+    def _contradictory_amounts(self) -> str | None:
+        """Find the first contradiction of a rule with columns of amounts, or None."""
+        if not self.constraint.amounts:
+            return None
+        has_value = not isinstance(self.fit.value, msgspec.UnsetType)
+        if self.format_version != NEW_FORMAT or not has_value or self.group_rules:
+            return "its value is missing, or its format version is not that of its fields"
+        return None
+
+    def _contradictory_review(self) -> str | None:
+        """Find a contradiction between the review and the other fields."""
+        review = self.review_thresholds
+        is_new = self.format_version == NEW_FORMAT and not self.group_rules and not self.constraint.amounts
+        complete = [
+            self.review is not None,
+            not isinstance(review, msgspec.UnsetType),
+            self.fit.zones is not None,
+            is_new,
+        ]
+        if len(set(complete)) > 1:
+            return "its review is incomplete, or its format version is not that of its fields"
+        if isinstance(review, msgspec.UnsetType):
+            return None
+        if len(review) != len(self.thresholds):
+            return f"{len(review)} review thresholds for {len(self.thresholds)} thresholds"
+        numbers = [threshold for threshold in review if threshold is not None]
+        if not all(map(math.isfinite, numbers)) or self.is_raised:
+            return "its review thresholds are not finite, or on raised scores"
+        pairs = zip(review, self.thresholds, strict=True)
+        if any(low is not None and high is not None and low > high for low, high in pairs):
+            return "a review threshold is above its threshold"
+        return None
+
+    @property
+    def certified(self) -> SavedCertificate | None:
+        """The certificate, unless the file has none or its digest does not match."""
+        return None if isinstance(self.certificate, msgspec.UnsetType) or self.unsealed else self.certificate
+
+    @property
+    def certified_groups(self) -> list[SavedCertificate]:
+        """Certificates of groups; empty without any, or if the digest does not match."""
+        certificates = [group.certificate for group in self.group_rules.values() if not self.unsealed]
+        return [saved for saved in certificates if not isinstance(saved, msgspec.UnsetType)]
+
+    @property
+    def promising_groups(self) -> Sequence[str]:
+        """Groups in which the bound is promised: with certificates, only those that have one."""
+        rules = self.group_rules.items()
+        if not self.certified_groups:
+            return list(self.group_rules)
+        return [name for name, saved in rules if not isinstance(saved.certificate, msgspec.UnsetType)]
+
+    @property
+    def risk(self) -> float:
+        """Risk of the certificate, or of all groups together; 0 without a certificate."""
+        if self.certified is not None:
+            return self.certified.delta
+        return len(self.group_rules) * max((saved.delta for saved in self.certified_groups), default=0.0)
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether the uncertainty raises the scores before they are compared (hr)."""
+        return not isinstance(self.recalibration, msgspec.UnsetType)
+
+    def decide(self, rows: Rows) -> Bools:
+        """Decide which rows are flagged, or which predictions are accepted."""
+        if self.group_rules:
+            return self._decide_by_group(rows)
+        return decide(
+            self._compared_score(rows),
+            rows.uncertainty,
+            uncertainty_edges=self.uncertainty_edges,
+            thresholds=self.thresholds,
+        )
+
+    def _decide_by_group(self, rows: Rows) -> Bools:
+        """Decide by the rule of each row's group, or of all rows together for other groups."""
+        score = rows.score
+        if self.class_names:
+            index_of = {name: index for index, name in enumerate(self.group_rules)}
+            group = np.array([index_of.get(name, -1) for name in self.class_names])[rows.groups[PREDICTED]]
+        else:
+            level = rows.features[self.by or ""].value
+            group = np.where(level < len(self.group_rules), level, -1).astype(np.int64)
+        flagged = np.zeros(len(score), dtype=np.bool_)
+        rules = [(saved.uncertainty_edges, saved.thresholds) for saved in self.group_rules.values()]
+        for index, (edges, thresholds) in enumerate([*rules, (self.uncertainty_edges, self.thresholds)]):
+            inside = np.flatnonzero(group == (index if index < len(rules) else -1))
+            if len(inside):
+                uncertainty = None if rows.uncertainty is None else rows.uncertainty[inside]
+                flagged[inside] = decide(
+                    score[inside], uncertainty, uncertainty_edges=edges, thresholds=thresholds
+                )
+        return flagged
+
+    def place_of(self, rows: Rows) -> tuple[Ints, Floats]:
+        """Return the place of each row among the nested rules, and its score, which orders rows of one place.
+
+        Raises
+        ------
+        UsageError
+            The rule does not order rows.
+        """
+        if self.group_rules or self.has_zones:
+            kind = "groups" if self.group_rules else "a review"
+            raise UsageError(f"--top with a rule of {kind}", expected=f"a rule without {kind}")
+        if len(self.thresholds) == 1:
+            return np.zeros(len(rows), dtype=np.int64), self._compared_score(rows)
+        if isinstance(self.nested, msgspec.UnsetType):
+            raise UsageError(
+                "--top with a rule that has several thresholds and no order of rows",
+                expected="one of --algorithm smooth",
+                remedy="fit the rule again",
+            )
+        return places(rows.score, rows.uncertainty, self.uncertainty_edges, self.nested), rows.score
+
+    def _compared_score(self, rows: Rows) -> Floats:
+        """Return the scores that are compared with thresholds, raised by the uncertainty with hr."""
+        hr = self.recalibration
+        if isinstance(hr, msgspec.UnsetType):
+            return rows.score
+        if rows.uncertainty is None:
+            raise DataError("no uncertainty read", expected="a column that recalibrates the score")
+        recalibration = Recalibration(coefficient=hr.coefficient, low=hr.low, high=hr.high)
+        return recalibrated(rows.score, rows.uncertainty, recalibration)
+
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
+        """See Saved: the decision, and the zone or the predicted class."""
+        prefix = new_columns.prefix
+        decision, zone, predicted = f"{prefix}decision", f"{prefix}zone", f"{prefix}class"
+        if self.class_names:
+
+            def accepted(rows: Rows) -> dict[str, Bools | Ints]:
+                made = predictions(rows, roles)
+                decided = self.decide(made)
+                return {decision: decided, predicted: np.where(decided, made.groups[PREDICTED], -1)}
+
+            return AddedColumns(
+                types={decision: "bool", predicted: "text"},
+                texts={predicted: tuple(self.class_names)},
+                compute=accepted,
+            )
+        if not self.has_zones:
+            return AddedColumns(types={decision: "bool"}, compute=lambda rows: {decision: self.decide(rows)})
+
+        def decided(rows: Rows) -> dict[str, Bools | Ints]:
+            zones = self.zones(rows)
+            return {decision: zones == ZONES.index("flag"), zone: zones}
+
+        return AddedColumns(types={decision: "bool", zone: "text"}, texts={zone: ZONES}, compute=decided)
+
+    def zones(self, rows: Rows) -> Ints:
+        """Return the zone of every row, as an index into ZONES; there are two without a review."""
+        flagged = self.decide(rows)
+        if isinstance(self.review_thresholds, msgspec.UnsetType):
+            return np.where(flagged, 0, len(ZONES) - 1)
+        caught = decide(
+            rows.score,
+            rows.uncertainty,
+            uncertainty_edges=self.uncertainty_edges,
+            thresholds=self.review_thresholds,
+        )
+        return np.where(flagged, 0, np.where(caught, 1, len(ZONES) - 1))
+
+    def formula(self) -> Formula:
+        """See Saved."""
+        uncertainty = self.exported_uncertainty()
+        if self.class_names:
+            return self._formula_of_classes(uncertainty)
+        score = Column(name=self.columns["score"])
+        names = [score.name, *([] if uncertainty is None else [self.source.uncertainty or ""])]
+        columns = [Column(name=name) for name in dict.fromkeys(names)]
+        inputs = tuple(columns)
+        decision = _exported(score, uncertainty, self.uncertainty_edges, self.thresholds)
+        if self.by is not None:
+            group = Column(name=self.by, kind="text")
+            inputs = (*inputs, group)
+            texts = texts_by_level(tuple(self.group_rules))
+            rules = [
+                (
+                    TextIn(group, texts[name]),
+                    _exported(score, uncertainty, saved.uncertainty_edges, saved.thresholds),
+                )
+                for name, saved in self.group_rules.items()
+            ]
+            decision = Case(tuple(rules), decision) if rules else decision
+        hr = self.recalibration
+        if not isinstance(hr, msgspec.UnsetType) and uncertainty is not None:
+            decision = let(
+                _exported_raise(score, uncertainty, hr), lambda raised: _at_least(raised, self.thresholds[0])
+            )
+        outputs = [Output(name="decision", kind="bool", value=decision)]
+        if not isinstance(self.review_thresholds, msgspec.UnsetType):
+            caught = _exported(score, uncertainty, self.uncertainty_edges, self.review_thresholds)
+            flag, review, clear = map(Constant, ZONES)
+            outputs.append(
+                Output(name="zone", kind="text", value=Case(((decision, flag), (caught, review)), clear))
+            )
+        return Formula(
+            inputs=inputs,
+            required=tuple(column.name for column in columns),
+            outputs=tuple(outputs),
+            roles=self.arguments(),
+            unused="uncertainty" if uncertainty is None else "",
+        )
+
+    def _formula_of_classes(self, uncertainty: Expression | None) -> Formula:
+        """Return the decision on the most probable class, the first of equal ones."""
+        columns = tuple(Column(name=self.columns[f"{PROBA}{name}"]) for name in self.class_names)
+        pooled = _exported(Name("largest"), uncertainty, self.uncertainty_edges, self.thresholds)
+
+        def by_class(value: Callable[[str], Expression]) -> Expression:
+            *first, last = zip(self.class_names, columns, strict=True)
+            return Case(
+                tuple((Comparison(">=", column, Name("largest")), value(name)) for name, column in first),
+                value(last[0]),
+            )
+
+        def accepted(name: str) -> Expression:
+            saved = self.group_rules.get(name)
+            if saved is None:
+                return pooled
+            return _exported(Name("largest"), uncertainty, saved.uncertainty_edges, saved.thresholds)
+
+        def predicted(name: str) -> Expression:
+            return Case(((accepted(name), Constant(name)),), Constant(None))
+
+        own = () if uncertainty is None else (Column(name=self.source.uncertainty or ""),)
+        numbers = (*columns, *own)
+        return Formula(
+            inputs=numbers,
+            required=tuple(column.name for column in numbers),
+            shares=tuple(column.name for column in columns),
+            roles=self.arguments(),
+            outputs=(
+                Output(
+                    name="decision",
+                    kind="bool",
+                    value=Let("largest", Maximum(columns), by_class(accepted)),
+                ),
+                Output(
+                    name="class", kind="text", value=Let("largest", Maximum(columns), by_class(predicted))
+                ),
+            ),
+        )
+
+    def metrics(self) -> Metrics:
+        """See Saved: its results on the calibration set."""
+        fit = self.fit
+        metrics: Metrics = {"precision": fit.precision, "recall": fit.recall, "selected": fit.selected}
+        if not isinstance(fit.value, msgspec.UnsetType) and not isinstance(
+            fit.value_caught, msgspec.UnsetType
+        ):
+            metrics = {**metrics, "value": fit.value, "value_caught": fit.value_caught}
+        return {**metrics, **zone_rates(fit)} if fit.zones else metrics
+
+    def document(self) -> Document:
+        """See Saved."""
+        fit, source = self.fit, self.source
+        columns = source.columns_in_words()
+        certified = ""
+        where = "calibration set" if self.fit.flagged[1] == self.fit.rows else LABELLED_ROWS
+        if self.risk:
+            certified = f", certified at a risk of {100 * self.risk:g} %"
+        if self.certified is not None:
+            tested = self.certified.tested_on.rows
+            where = f"calibration set ({count(fit.rows - tested)} chose, {count(tested)} tested)"
+            if self.certified.is_of_clusters:
+                where = f"calibration set ({count(tested)} clusters tested)"
+        expected = self._expected_rows()
+        thresholds = threshold_table(
+            self.uncertainty_edges,
+            self.thresholds,
+            None if isinstance(self.review_thresholds, msgspec.UnsetType) else self.review_thresholds,
+            raised=self.is_raised,
+        )
+        results = Table(
+            title="",
+            header=(ranges_by(self.source) if expected else "", "recall", "precision", "flagged"),
+            rows=[(where, share(fit.recall), share(fit.precision), count(fit.selected)), *expected],
+        )
+        tables = [results, zones_table(fit), thresholds] if fit.zones else [thresholds, results]
+        name = f"Boundary ({self.algorithm})"
+        if self.group_rules:
+            by = PREDICTED_CLASS if self.class_names else printable(self.by or "", 30)
+            name = f"Boundaries ({self.algorithm}) of {len(self.group_rules)} groups of {by}"
+            tables = [results, self._groups_table(by), *group_thresholds(by, self.group_rules)]
+        return Document(
+            title=f"{name} for {self._target_text(certified)}",
+            lead=self._scores_in_words() if self.is_raised else (),
+            tables=tables,
+            notes=[
+                *(() if self.is_raised else self._scores_in_words()),
+                *self._certificate_in_words(),
+                f"Columns: {columns}.",
+                f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped.",
+            ],
+            card=self._card(),
+        )
+
+    def _certificate_in_words(self) -> tuple[str, ...]:
+        """State what is guaranteed; empty without a certificate."""
+        if self.certified is not None:
+            return certificate_in_words(self.certified)
+        if not self.certified_groups:
+            return ()
+        return group_certificates_in_words(self.certified_groups, len(self.group_rules), self.risk)
+
+    def _groups_table(self, by: str) -> Table:
+        """Build the table of the groups; ``by`` is the name of their column."""
+        rows = [
+            group_line(name, saved.fit, saved.thresholds)
+            for name, saved in ((name, self.group_rules[name]) for name in in_order(self.group_rules))
+        ]
+        others = (OTHER_GROUPS, "", "", "", "", rule_in_short(self.thresholds))
+        return Table(title="", header=(by, *GROUP_HEADER), rows=[*rows, others], text_last=True)
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page."""
+        verdict = verdict_on_calibration_set()
+        certificates = self.certified_groups if self.certified is None else [self.certified]
+        if certificates:
+            verdict = certified_verdict(certificates, self.risk, len(self.group_rules) or None)
+        if self.unsealed:
+            verdict = Verdict(text=self.unsealed, tone="bad")
+        saved: tuple[SavedRange | None, SavedRange | None] = (None, None)
+        if isinstance(self.expected, SavedExpected):
+            saved = (self.expected.precision, self.expected.recall)
+        precision, recall = (
+            None
+            if saved_range is None
+            else Estimate(value=saved_range.value, low=saved_range.low, high=saved_range.high)
+            for saved_range in saved
+        )
+        words = ACCEPTED_PREDICTIONS if self.class_names else FLAGGED_ROWS
+        return boundary_card(
+            self.constraint.parsed(), self.fit, (precision, recall), verdict, words, flagged=self.fit.flagged
+        )
+
+    def _expected_rows(self) -> list[tuple[str, ...]]:
+        if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
+            return []
+        estimates = (self.expected.recall, self.expected.precision)
+        name = EXPECTED if isinstance(self.target, msgspec.UnsetType) else EXPECTED_ON_TARGET
+        if self.fit.flagged[1] > self.fit.rows:
+            name = EXPECTED_OF_LABELLED
+        if self.group_rules and sum(group.fit.rows for group in self.group_rules.values()) < self.fit.rows:
+            name = EXPECTED_IN_GROUPS
+        return [
+            (
+                name,
+                *(share_in_range(estimate.value, estimate.low, estimate.high) for estimate in estimates),
+                "",
+            )
+        ]
+
+    @property
+    def alert_rate(self) -> float:
+        """See Saved."""
+        selected, rows = self.fit.flagged
+        return selected / rows
+
+    def in_a_sentence(self) -> str:
+        """See Saved: with its result on the calibration set."""
+        target = self._target_text(", certified" if self.risk else "")
+        rate = f"{100 * self.alert_rate:.2f} %"
+        return f"Boundary ({self.algorithm}) for {target}; alert rate {rate} on the calibration set"
+
+    def _target_text(self, certified: str = "") -> str:
+        constraint = self.constraint.parsed()
+        data = "" if isinstance(self.target, msgspec.UnsetType) else " on target data"
+        margin = "" if isinstance(self.margin, msgspec.UnsetType) else f" with margin {self.margin:g}"
+        if self.parameters.bound is GroupBound.EACH:
+            data = f"{data} in each"
+        review = "" if self.review is None else f", {self.review.limit.text()}"
+        target = constraint.text() if certified else constraint.target()
+        if self.review is not None and self.review.kind is ReviewKind.MISS:  # certified as well
+            return f"{target}{data}{margin}{review}{certified}"
+        return f"{target}{data}{margin}{certified}{review}"
+
+    def _scores_in_words(self) -> list[str]:
+        """Describe how scores are transformed, and for which class priors."""
+        sentences, hr, target = [], self.recalibration, self.target
+        if not isinstance(hr, msgspec.UnsetType):
+            sentences.append(recalibration_in_words(hr.coefficient, hr.low, hr.high))
+        if not isinstance(target, msgspec.UnsetType):
+            negative, positive = target.weights
+            sentences.append(
+                f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target "
+                f"data; precision there is {share(target.precision)}."
+            )
+        return sentences
+
+
+def contradictory_thresholds(edges: list[float], thresholds: Sequence[float | None]) -> str | None:
+    """Find the first contradiction between uncertainty edges and thresholds, or None."""
+    if len(thresholds) != len(edges) + 1:
+        return f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
+    numbers = edges + [threshold for threshold in thresholds if threshold is not None]
+    if not all(map(math.isfinite, numbers)) or edges != sorted(edges):
+        return "its edges and thresholds are not finite and ascending"
+    return None
+
+
+def verdict_on_calibration_set() -> Verdict:
+    """Return the verdict on a boundary that has not been tested on other rows."""
+    return Verdict(text="not tested on new rows yet")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowWords:
+    """Words for the rows of a boundary, which may be predictions of classes."""
+
+    flag: str
+    rows: str
+    positives_found: str
+
+
+FLAGGED_ROWS: Final = RowWords(flag="Flag", rows="rows", positives_found="positives found")
+ACCEPTED_PREDICTIONS: Final = RowWords(
+    flag="Accept", rows="predictions", positives_found="right predictions accepted"
+)
+
+
+def boundary_card(
+    constraint: Constraint,
+    fit: Confusion[int] | Fit,
+    expected: tuple[Estimate | None, Estimate | None],
+    verdict: Verdict,
+    words: RowWords = FLAGGED_ROWS,
+    *,
+    flagged: tuple[int, int] | None = None,
+) -> HeadCard:
+    """Build the head of a page on a boundary.
+
+    Parameters
+    ----------
+    expected
+        Precision and recall expected on new rows; None if not estimated.
+    flagged
+        Flagged rows, and rows, with those that have no label; None if all have one.
+    """
+    selected, of_rows = flagged or (fit.selected, fit.rows)
+    in_part = of_rows > fit.rows
+    where = "on new rows, expected" if expected[0] else "on the calibration set"
+    if in_part:
+        where = "on rows like the labelled ones"
+    precision, recall = (
+        estimate or Estimate(value=rate)
+        for estimate, rate in zip(expected, (fit.precision, fit.recall), strict=True)
+    )
+    alert_rate = selected / of_rows
+    rows = f"{words.flag} {percent(alert_rate)} of {words.rows}"
+    found = f"{percent(recall.value)} of {words.positives_found}{' among labelled rows' if in_part else ''}"
+    title = constraint.rule.title.format(
+        rows=rows,
+        found=found,
+        value=constraint.value,
+        limit=constraint.value.replace("%", " %"),
+        of_rows=rows_of(fit.rows),
+        precision=f"{precision.value or 0:.2g}",
+    )
+    numbers = [
+        key_rate(f"precision {where}", precision, EXPECTED_RANGE),
+        key_rate(f"{words.positives_found} {where}", recall, EXPECTED_RANGE),
+        KeyNumber(
+            label="accepted" if words is ACCEPTED_PREDICTIONS else "flagged",
+            value=percent(alert_rate),
+            interval=f"{count(selected)} of {rows_of(of_rows)}",
+        ),
+    ]
+    if fit.zones:
+        reviewed, caught = fit.zones
+        share_reviewed, share_caught = percent(reviewed / fit.rows), percent(caught / fit.positives)
+        title = f"{rows}, review {share_reviewed}: {share_caught} of positives caught"
+        numbers[1:] = [
+            KeyNumber(
+                label="positives caught on the calibration set",
+                value=share_caught,
+                interval=f"{percent(fit.true_positives / fit.positives)} by flags alone",
+            ),
+            KeyNumber(
+                label="reviewed", value=share_reviewed, interval=f"{count(reviewed)} of {rows_of(fit.rows)}"
+            ),
+        ]
+    return HeadCard(
+        title=title,
+        verdict=verdict,
+        numbers=numbers,
+        subject=f"Rule fitted on {{inputs}}: {rows_of(fit.rows)}, {count(fit.positives)} positive.",
+    )
+
+
+def threshold_table(
+    uncertainty_edges: Sequence[float],
+    thresholds: Sequence[float | None],
+    review_thresholds: Sequence[float | None] | None = None,
+    *,
+    raised: bool = False,
+) -> Table:
+    """Tabulate the thresholds of each uncertainty bin; with ``hr``, thresholds on raised scores."""
+    columns = [("flag when", thresholds)]
+    if review_thresholds is not None:
+        columns.append(("else review when", review_thresholds))
+    header = tuple(name for name, _ in columns)
+    rules = list(
+        zip(*([rule(value, raised=raised) for value in values] for _, values in columns), strict=True)
+    )
+    if len(thresholds) == 1:
+        return Table(title="", header=header, rows=rules, left=len(header))
+    rows = [(name, *cells) for name, cells in zip(ranges(uncertainty_edges), rules, strict=True)]
+    return Table(title="", header=("uncertainty", *header), rows=rows, left=1 + len(header))
+
+
+GROUP_HEADER: Final = ("rows", "recall", "precision", "flagged", "flag when")
+"""Names of the cells of a group after its name."""
+
+
+def group_line(
+    name: str, fit: Confusion[int] | GroupFit, thresholds: Sequence[float | None]
+) -> tuple[str, ...]:
+    """Format the results and the rule of a group."""
+    counts = count(fit.rows), share(fit.recall), share(fit.precision), count(fit.selected)
+    return printable(name, 30), *counts, rule_in_short(thresholds)
+
+
+def group_thresholds(by: str, groups: Mapping[str, SavedGroup | FittedBoundary]) -> list[Table]:
+    """Tabulate the thresholds of groups with several uncertainty bins; empty if there are none."""
+    rows = [
+        (printable(group, 30), uncertainty, rule(threshold))
+        for group in in_order(groups)
+        if len(set(groups[group].thresholds)) > 1
+        for uncertainty, threshold in zip(
+            ranges(list(groups[group].uncertainty_edges)), groups[group].thresholds, strict=True
+        )
+    ]
+    header = (by, "uncertainty", "flag when")
+    return [Table(title="", header=header, rows=rows, left=3, detail=True)] if rows else []
+
+
+def rule_in_short(thresholds: Sequence[float | None]) -> str:
+    """State a single threshold, or the number of thresholds."""
+    if len(set(thresholds)) == 1:
+        return rule(thresholds[0])
+    return f"{len(thresholds)} thresholds"
+
+
+def zone_rates(fit: Fit | Confusion[int] | None) -> dict[str, float | int | None]:
+    """Return the metrics of the zones on a calibration set by key; None without counts of zones."""
+    if fit is None or fit.zones is None:
+        return dict.fromkeys(("reviewed", "caught", "review_share", "miss"))
+    reviewed, caught = fit.zones
+    return {
+        "reviewed": reviewed,
+        "caught": caught / fit.positives,
+        "review_share": reviewed / fit.rows,
+        "miss": (fit.positives - caught) / fit.positives,
+    }
+
+
+def _at_least(score: Expression, threshold: float | None) -> Expression:
+    return Constant(False) if threshold is None else Comparison(">=", score, Constant(threshold))
+
+
+def _exported(
+    score: Expression,
+    uncertainty: Expression | None,
+    edges: Sequence[float],
+    thresholds: Sequence[float | None],
+) -> Expression:
+    """Return whether a score reaches the threshold of its uncertainty bin, as an expression."""
+    reached = tuple(_at_least(score, threshold) for threshold in thresholds)
+    if len(reached) == 1 or uncertainty is None:
+        return reached[0]
+    return Steps(uncertainty, tuple(edges), reached)
+
+
+def _exported_raise(score: Expression, uncertainty: Expression, hr: SavedRecalibration) -> Expression:
+    """Return the score raised by its uncertainty (hr), as an expression."""
+    span = hr.high - hr.low
+    if span == 0 or hr.coefficient == 0:
+        return score
+    share_of_span = Arithmetic("/", minus(uncertainty, Constant(hr.low)), Constant(span))
+    return Arithmetic("+", score, Arithmetic("*", Constant(hr.coefficient), clipped(share_of_span, 0.0, 1.0)))
+
+
+def zones_table(fit: Fit | Confusion[int]) -> Table:
+    """Tabulate the rows and positives of each zone."""
+    reviewed, caught = fit.zones or (0, fit.true_positives)
+    rows = (fit.selected, reviewed, fit.rows - fit.selected - reviewed)
+    hits = (fit.true_positives, caught - fit.true_positives, fit.positives - caught)
+    lines = [
+        (
+            zone,
+            f"{count(n)} ({percent(n / fit.rows)})",
+            f"{count(p)} ({percent(p / fit.positives)})",
+            share(p / n if n else None),
+        )
+        for zone, n, p in zip(ZONES, rows, hits, strict=True)
+    ]
+    return Table(title="", header=("zone", "rows", "positives", "positive rate"), rows=lines)
+
+
+def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
+    """State how scores are raised before they are compared with a threshold (hr)."""
+    return (
+        f"The raised score is score + {coefficient:g} x the uncertainty, rescaled and clipped so that "
+        f"{low:.6g} is 0 and {high:.6g} is 1."
+    )
+
+
+def rule(threshold: float | None, *, raised: bool = False) -> str:
+    """State which scores are flagged; ``raised`` means scores that the uncertainty raises (hr)."""
+    if threshold is None:
+        return "never"
+    return "always" if threshold == LOWEST else f"{'raised ' if raised else ''}score >= {number(threshold)}"

@@ -1,0 +1,593 @@
+"""``uqcli boundary``: find a decision boundary on a calibration set or a saved grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from fractions import Fraction
+
+import msgspec
+import numpy as np
+
+from uqcli.base.choices import Algorithm, AlgorithmChoice, ArtifactKind
+from uqcli.base.counts import Cells, Ints
+from uqcli.base.defaults import FORMAT_VERSION
+from uqcli.base.errors import DataError, InfeasibleError, UsageError
+from uqcli.base.running.cautions import doubt
+from uqcli.bin.reference import Reference
+from uqcli.bin.rule import GridArtifact
+from uqcli.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
+from uqcli.boundary.candidates import (
+    best_of,
+    candidates_of,
+    single_threshold_beside,
+    threshold_instead,
+)
+from uqcli.boundary.certificate_report import Certification
+from uqcli.boundary.certificate_rule import SavedCertificate
+from uqcli.boundary.certify import CertifiedBoundary, certified, checked_delta, with_one_threshold
+from uqcli.boundary.compare import compare_uncertainties, other_direction
+from uqcli.boundary.comparison_report import UncertaintyComparison
+from uqcli.boundary.conflicts import refuse_conflicts
+from uqcli.boundary.decided_rows import with_all_rows
+from uqcli.boundary.dependence import (
+    CountsByCluster,
+    counts_of_clusters,
+    expected_over_clusters,
+    saved_dependence,
+)
+from uqcli.boundary.dependent_columns import dependence_caution
+from uqcli.boundary.expected_report import expected_metrics
+from uqcli.boundary.frontier import write_frontier
+from uqcli.boundary.groups import find_by_group
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.report import BoundaryReport, Candidate
+from uqcli.boundary.rule import (
+    EXPECTED_RANGE,
+    NEW_FORMAT,
+    BoundaryArtifact,
+    BoundaryParameters,
+    Fit,
+    GroupFit,
+    SavedDependence,
+    SavedEnds,
+    SavedExpected,
+    SavedGroup,
+    SavedRange,
+    SavedRecalibration,
+    SavedReference,
+    SavedTarget,
+)
+from uqcli.boundary.rule_groups import as_decided
+from uqcli.boundary.search.algorithms.hr import Recalibration
+from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.optimum import Optimum, optimise
+from uqcli.boundary.search.precision import Margin
+from uqcli.boundary.search.registry import WorksOn, entry_of
+from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.smoothing import nested_boundaries
+from uqcli.boundary.search.zones import with_review
+from uqcli.boundary.several_report import SeveralBoundariesReport
+from uqcli.boundary.target import in_source
+from uqcli.boundary.unit_drift import with_between
+from uqcli.engines.columns import MissingColumnError
+from uqcli.engines.memory import EVERY_SCORE, RANKED, require_memory
+from uqcli.engines.open import reusable_streams
+from uqcli.engines.request import PROBA
+from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.proportion import proportion_estimate
+from uqcli.reports.dependent_rows import ClusterNumbers
+from uqcli.rules.codec import load_kind
+from uqcli.rules.columns import ColumnOverrides
+from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
+from uqcli.rules.saved import roles_of
+from uqcli.shift.target import BinaryWeights
+from uqcli.shift.target_weights import load_shift, target_weights_of
+
+
+@keeps_doubts
+def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    """Find the boundary and report it.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        An option is invalid, or the rows, grid or class weights cannot be read.
+    """
+    try:
+        is_read_again = request.data.may_lack_labels or request.data.roles.cluster is not None
+        with reusable_streams() if is_read_again else nullcontext():
+            return _with_all_rows(_run(request), request)
+    except MissingColumnError as error:
+        if error.role != "uncertainty":
+            raise
+        remedy = f"{error.remedy}, or --algorithm st to use the score alone"
+        raise DataError(error.found, expected=error.expected, remedy=remedy) from error
+
+
+def _with_all_rows(
+    result: Result[BoundaryReport, BoundaryArtifact | None], request: BoundaryRequest
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    """Count rows without a label, if there are any, and how much clusters of rows vary."""
+    fitted = result.artifact
+    if fitted is None:
+        return result
+    for sentence in (result.report.only_positives(), result.report.few_alerts()):
+        if sentence:
+            doubt(sentence)
+    if request.data.roles.cluster is None and request.grid is None:
+        result = replace(result, report=replace(result.report, alike=_alike(fitted, request)))
+    rule = with_all_rows(fitted, request.data)
+    with_units = with_between(rule, request.data)
+    if rule is fitted:
+        return replace(result, artifact=with_units)
+    report = replace(result.report, flagged_of_all=rule.fit.flagged)
+    if report.expected_share is not None:
+        report = replace(report, expected_share=proportion_estimate(*rule.fit.flagged, EXPECTED_RANGE))
+    return replace(result, report=report, artifact=with_units)
+
+
+def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> str:
+    """Caution if flagged rows of one day or customer are alike; empty for all bounds but the first."""
+    if request.bounds and request.constraint != request.bounds[0]:
+        return ""
+
+    def takes_option(column: str) -> bool:
+        clustered = replace(request, data=request.data.clustered_by(column))
+        try:
+            refuse_conflicts(clustered)
+            if request.certify is not None:
+                checked_delta(clustered)
+        except UsageError:
+            return False
+        return True
+
+    data = replace(request.data, roles=roles_of([rule], ColumnOverrides(), labelled=True))
+    return dependence_caution(as_decided(data, rule), rule, takes_option)
+
+
+def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    if request.certify is not None:
+        request = with_one_threshold(request)
+        checked_delta(request)
+    elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
+        raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
+    refuse_conflicts(request)
+    request = replace(request, data=request.data.with_amounts(request.constraint.amounts))
+    _require_memory(request)
+    class_weights = None
+    if request.shift is not None and request.certify is None:  # certified() refuses it
+        class_weights = target_weights_of(
+            load_shift(request.shift), request.data.positive_value
+        ).class_weights
+    constraint = request.constraint if class_weights is None else in_source(class_weights, request.constraint)
+    if request.by is not None:
+        return _by_group(request)
+    if not request.compared:
+        return _found(request, constraint, class_weights)
+    with reusable_streams():  # the rows are read twice
+        gains, calibration_set = compare_uncertainties(request, constraint)
+        if gains[0].verdict == "helps":
+            calibration_set = replace(calibration_set, min_bins=2)
+        return _found(
+            request.with_uncertainty(gains[0].uncertainty), constraint, class_weights, gains, calibration_set
+        )
+
+
+def _require_memory(request: BoundaryRequest) -> None:
+    if request.grid is not None:
+        return
+    if request.certify is not None:
+        require_memory(request.data, RANKED)
+    elif request.cells_per_bin is None:
+        require_memory(request.data, EVERY_SCORE)
+
+
+def _found(
+    request: BoundaryRequest,
+    constraint: Constraint,
+    class_weights: BinaryWeights | None,
+    gains: tuple[UncertaintyComparison, ...] = (),
+    calibration_set: CalibrationSet | None = None,
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    if request.certify is not None:
+        return _with_certificate(certified(request), request, gains)
+    calibration_set = calibration_set or _read_calibration_set(request, constraint)
+    candidates = candidates_of(calibration_set, request.searched)
+    best, unsaved = best_of(candidates, constraint), None
+    if request.saves_advised_rule:
+        single = threshold_instead(best, calibration_set, gains)
+        if single is not None and (_has_recall(single, constraint) or not _has_recall(best, constraint)):
+            unsaved, best = best, single
+            candidates = (best,)
+    if not _has_recall(best, constraint):
+        reaching = best_of(
+            [each for each in candidates if _has_recall(each, constraint)] or [best], constraint
+        )
+        best = reaching if reaching is not best else _without_recall(best)
+    if request.limit is not None and best.optimum is not None and best.found is not None:
+        cells = calibration_set.cells_of_rule(best.algorithm, len(best.found.thresholds))
+        found = with_review(best.found, cells, request.limit, best.algorithm)
+        best = replace(best, optimum=replace(best.optimum, found=found))
+    counts = _by_cluster(calibration_set, best)
+    if counts is not None:
+        best = _with_expected(best, calibration_set, counts, request.units)
+    algorithm = (unsaved or best).algorithm
+    cells = calibration_set.cells(algorithm)
+    report = BoundaryReport(
+        source=calibration_set.source,
+        parameters=_as_used(request, calibration_set, best, cells),
+        constraint=constraint,
+        chosen=best,
+        candidates=candidates,
+        score_only=None if unsaved else single_threshold_beside(best, calibration_set),
+        unsaved=unsaved,
+        empty_bins=tuple(bin_index for bin_index, row in enumerate(cells.rows) if not row.count.any()),
+        rows=cells.total,
+        positives=cells.positives,
+        class_weights=class_weights,
+        seed=request.seed,
+        tried=calibration_set.tried if calibration_set.is_auto(algorithm) else None,
+        compared=gains,
+        cells=_grid_cells(calibration_set, algorithm, cells),
+        cautious=_cautious(calibration_set, best, constraint),
+        without_margin=_without_margin(calibration_set, best, constraint),
+        review=request.limit,
+        expected_share=_expected_share(constraint, best, cells.total, clustered=counts is not None),
+        clusters=None if counts is None else ClusterNumbers.of(counts),
+        other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),
+    )
+    if request.curve is not None:
+        # with class weights, the odds concern rows of other class priors than the table counts
+        bounds = (request.bounds or (request.constraint,)) if class_weights is None else ()
+        write_frontier(calibration_set, best.algorithm, request.curve, bounds)
+    if best.optimum is None or best.optimum.found is None:
+        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+    found, recalibration = best.optimum.found, best.optimum.recalibration
+    reference = None
+    if isinstance(calibration_set, CalibrationRows):
+        uncertain = len(found.thresholds) > 1 or recalibration is not None
+        reference = calibration_set.reference(found.uncertainty_edges, uncertain=uncertain)
+    artifact = _artifact(
+        report,
+        found,
+        recalibration,
+        _nested(calibration_set, best),
+        reference,
+        dependence=None if counts is None else saved_dependence(request, CountsByCluster(total=counts)),
+    )
+    return Result(report=report, artifact=artifact)
+
+
+def _by_cluster(calibration_set: CalibrationSet, best: Candidate) -> Confusion[Ints] | None:
+    """Count the rows of each cluster that a boundary flags; None if rows are independent."""
+    if isinstance(calibration_set, CalibrationGrid) or calibration_set.clusters is None or best.found is None:
+        return None
+    return counts_of_clusters(best.found, calibration_set.clusters)
+
+
+def _with_expected(
+    best: Candidate, calibration_set: CalibrationSet, counts: Confusion[Ints], units: str
+) -> Candidate:
+    """Return a candidate with its expected results on new clusters."""
+    if isinstance(calibration_set, CalibrationGrid) or best.found is None:
+        return best
+    expected = calibration_set.expected_of_rule(best.algorithm, len(best.found.thresholds))
+    if expected is None:
+        return best
+    return replace(best, expected=expected_over_clusters(expected, counts, units))
+
+
+def _expected_share(
+    constraint: Constraint, best: Candidate, rows: int, *, clustered: bool = False
+) -> Estimate | None:
+    """Estimate the share of new rows that a rule for a share of rows flags; None for other rules."""
+    if not constraint.relative or best.found is None or clustered:
+        return None
+    return proportion_estimate(best.found.fit.selected, rows, EXPECTED_RANGE)
+
+
+def _nested(calibration_set: CalibrationSet, best: Candidate) -> Sequence[Thresholds]:
+    """Return the nested boundaries of a smoothed rule, which order rows; empty for other rules."""
+    if best.algorithm is not Algorithm.SMOOTH or best.found is None:
+        return ()
+    cells = calibration_set.cells_of_rule(best.algorithm, len(best.found.thresholds))
+    return nested_thresholds(cells, nested_boundaries(cells))
+
+
+def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    """Find the boundaries of groups, which read the rows several times."""
+    with reusable_streams():
+        found = find_by_group(request)
+    cells = found.calibration_set.one_row
+    rules = found.rules
+    certification = None
+    if found.delta is not None:
+        risk = f"{100 * found.delta / rules.searched:.3g} %"
+        certification = Certification(
+            delta=found.delta,
+            certificates=list(rules.certificates.values()),
+            failed=found.failed,
+            tested_target=f"{request.constraint.text()} at a risk of {risk}",
+            groups=rules.searched,
+            clustered=request.data.roles.cluster is not None,
+        )
+    report = BoundaryReport(
+        source=found.calibration_set.source,
+        parameters=found.parameters,
+        constraint=request.constraint,
+        chosen=found.chosen,
+        candidates=(found.chosen,),
+        score_only=None,
+        empty_bins=(),
+        rows=cells.total,
+        positives=cells.positives,
+        seed=request.seed,
+        groups=rules,
+        certification=certification,
+        expected_share=_expected_share(
+            request.constraint, found.chosen, cells.total, clustered=found.counts is not None
+        ),
+        clusters=found.clusters,
+    )
+    if found.chosen.found is None:
+        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+    boundaries = (found.chosen.found, *rules.boundaries.values())
+    reference = found.calibration_set.reference(
+        found.chosen.found.uncertainty_edges,
+        uncertain=any(len(boundary.thresholds) > 1 for boundary in boundaries),
+    )
+    dependence = None if found.counts is None else saved_dependence(request, found.counts)
+    artifact = _artifact(report, found.chosen.found, None, reference=reference, dependence=dependence)
+    return Result(report=report, artifact=artifact)
+
+
+def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
+    """Whether a boundary, if there is one, has the recall that a precision must also leave."""
+    fit = candidate.found.fit if candidate.found else None
+    return fit is None or constraint.leaves_recall(fit.true_positives, fit.positives)
+
+
+def _without_recall(candidate: Candidate) -> Candidate:
+    """Return a candidate as infeasible, with its boundary as the closest."""
+    return replace(candidate, optimum=Optimum(found=None, closest=candidate.found), expected=None)
+
+
+def run_several(
+    request: BoundaryRequest, constraints: Sequence[Constraint]
+) -> Result[SeveralBoundariesReport, None]:
+    """Find a boundary for each of several bounds; all or none are saved.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        See ``run``.
+    """
+    request = replace(request, bounds=tuple(constraints))
+    with reusable_streams():  # the rows are read once per bound
+        results = [run(replace(request, constraint=constraint)) for constraint in constraints[:1]]
+        request = replace(request, curve=None)  # the same for all bounds
+        results += [run(replace(request, constraint=constraint)) for constraint in constraints[1:]]
+    failure = next((result.failure for result in results if result.failure is not None), None)
+    bounds_with_results = zip(constraints, results, strict=True)
+    boundaries = {
+        bound.value: result.artifact for bound, result in bounds_with_results if result.artifact is not None
+    }
+    report = SeveralBoundariesReport(reports=tuple(result.report for result in results))
+    return Result(report=report, artifact=None, failure=failure, several=boundaries)
+
+
+def _with_certificate(
+    certified: CertifiedBoundary, request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...]
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    rule = certified.rule
+    optimum = Optimum(found=rule.found, closest=rule.found or rule.uncertified.found)
+    chosen = Candidate(algorithm=Algorithm(request.searched), optimum=optimum)
+    report = BoundaryReport(
+        source=certified.source,
+        parameters=certified.parameters,
+        constraint=request.constraint,
+        chosen=chosen,
+        candidates=(chosen,),
+        score_only=None,
+        empty_bins=(),
+        rows=rule.cells.total,
+        positives=rule.cells.positives,
+        certification=Certification(
+            delta=rule.delta,
+            certificates=[] if rule.certificate is None else [rule.certificate],
+            failed=rule.failed,
+            tested_target=rule.tested_target,
+            uncertified=rule.uncertified.found,
+            clustered=request.data.roles.cluster is not None,
+        ),
+        tried=rule.tried,
+        compared=gains,
+        cells=rule.cells,
+        review=request.limit,
+    )
+    if rule.found is None:
+        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+    dependence = None
+    if certified.counts is not None:
+        dependence = saved_dependence(request, CountsByCluster(total=certified.counts))
+    artifact = _artifact(report, rule.found, None, rule.nested, certified.reference, dependence=dependence)
+    return Result(report=report, artifact=artifact)
+
+
+def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
+    """Return the calibration set, with the constraint converted to the class priors of its rows."""
+    if request.grid is None:
+        return CalibrationRows.from_request(request, constraint)
+    grid = load_kind(request.grid, GridArtifact)
+    inherit_doubts(grid)
+    return CalibrationGrid.from_grid(request, grid, constraint)
+
+
+def _grid_cells(calibration_set: CalibrationSet, algorithm: Algorithm, cells: Cells) -> Cells | None:
+    """Return the grid that a page shows; None for recalibrated scores."""
+    match entry_of(algorithm).works_on:
+        case WorksOn.GRID:
+            return cells
+        case WorksOn.SCORES:
+            return calibration_set.one_row
+        case WorksOn.RAISED_SCORES:
+            return None
+
+
+def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Constraint) -> Optimum | None:
+    """Return the same rule with a margin of one standard error; None if the bound is already met with it."""
+    with_one_error = replace(constraint, margin=Fraction(1))
+    if best.algorithm is not Algorithm.SMOOTH or best.found is None:
+        return None
+    if constraint.rate is not Rate.PRECISION:
+        return None
+    fit = best.found.fit
+    met = Margin(target=constraint.numbers[0], standard_errors=with_one_error.margin).is_met(
+        np.array([fit.true_positives]), np.array([fit.selected])
+    )
+    if met[0]:
+        return None
+    cells = calibration_set.cells(best.algorithm)
+    if len(best.found.thresholds) < len(cells.rows):
+        cells = calibration_set.one_row or cells
+    return optimise(cells, best.algorithm, with_one_error)
+
+
+def _without_margin(
+    calibration_set: CalibrationSet, best: Candidate, constraint: Constraint
+) -> FittedBoundary | None:
+    """Return the result without the margin that made the constraint infeasible."""
+    if not constraint.margin or best.found is not None:
+        return None
+    relaxed = replace(constraint, margin=Fraction(0))
+    return optimise(calibration_set.cells(best.algorithm), best.algorithm, relaxed).found
+
+
+def _as_used(
+    request: BoundaryRequest, calibration_set: CalibrationSet, best: Candidate, cells: Cells
+) -> BoundaryParameters:
+    """Return the options of the saved rule; without grid options if its algorithm uses no grid."""
+    bins = len(best.found.thresholds) if best.found is not None else len(cells.rows)
+    parameters = calibration_set.parameters(request, best.algorithm, bins)
+    if entry_of(best.algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
+        return parameters
+    used = AlgorithmChoice(best.algorithm)
+    return msgspec.structs.replace(
+        parameters, algorithm=used, binning=None, uncertainty_bins=1, score_bins="all"
+    )
+
+
+def _artifact(
+    report: BoundaryReport,
+    boundary: FittedBoundary,
+    recalibration: Recalibration | None,
+    nested: Sequence[Thresholds] = (),
+    reference: Reference | None = None,
+    *,
+    dependence: SavedDependence | None = None,
+) -> BoundaryArtifact:
+    fit = boundary.fit
+    reviewed, caught = fit.zones or (msgspec.UNSET, msgspec.UNSET)
+    rules, value = report.groups, report.constraint.value_of(fit)
+    is_new = fit.zones is not None or rules is not None or bool(report.constraint.amounts)
+    classes = [role.removeprefix(PROBA) for role in report.source.columns if role.startswith(PROBA)]
+    return BoundaryArtifact(
+        kind=ArtifactKind.BOUNDARY,
+        format_version=NEW_FORMAT if is_new else FORMAT_VERSION,
+        source=report.source,
+        parameters=report.parameters,
+        algorithm=report.chosen.algorithm,
+        constraint=report.parameters.constraint,
+        uncertainty_edges=boundary.uncertainty_edges.tolist(),
+        thresholds=list(boundary.thresholds),
+        recalibration=msgspec.UNSET
+        if recalibration is None
+        else SavedRecalibration(
+            coefficient=recalibration.coefficient, low=recalibration.low, high=recalibration.high
+        ),
+        fit=Fit(
+            selected=fit.selected,
+            true_positives=fit.true_positives,
+            rows=fit.rows,
+            positives=fit.positives,
+            precision=fit.true_positives / fit.selected,
+            recall=fit.true_positives / fit.positives,
+            reviewed=reviewed,
+            caught=caught,
+            value=msgspec.UNSET if value is None else float(value[0]),
+            value_caught=msgspec.UNSET if value is None else value[1],
+        ),
+        reference=msgspec.UNSET if reference is None else _saved_reference(reference),
+        expected=_saved_expected(report),
+        dependence=msgspec.UNSET if dependence is None else dependence,
+        margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,
+        target=msgspec.UNSET
+        if report.class_weights is None
+        else _target(report.class_weights, fit.precision),
+        certificate=(report.certification and report.certification.certificate) or msgspec.UNSET,
+        review_thresholds=msgspec.UNSET
+        if boundary.review_thresholds is None
+        else list(boundary.review_thresholds),
+        groups=msgspec.UNSET
+        if rules is None
+        else {
+            name: _saved_group(boundary, rules.certificates.get(name))
+            for name, boundary in rules.boundaries.items()
+        },
+        classes=classes or msgspec.UNSET,
+        nested=[list(thresholds) for thresholds in nested] or msgspec.UNSET,
+    )
+
+
+def _saved_reference(reference: Reference) -> SavedReference:
+    lowest, highest = (
+        SavedEnds(score=ends["score"], uncertainty=ends.get("uncertainty", msgspec.UNSET))
+        for ends in (reference.lowest, reference.highest)
+    )
+    return SavedReference(
+        score_edges=reference.score_edges.tolist(),
+        count=reference.count.tolist(),
+        lowest=lowest,
+        highest=highest,
+    )
+
+
+def _saved_group(boundary: FittedBoundary, certificate: SavedCertificate | None) -> SavedGroup:
+    fit = boundary.fit
+    return SavedGroup(
+        uncertainty_edges=boundary.uncertainty_edges.tolist(),
+        thresholds=list(boundary.thresholds),
+        fit=GroupFit(
+            selected=fit.selected,
+            true_positives=fit.true_positives,
+            rows=fit.rows,
+            positives=fit.positives,
+            precision=fit.precision,
+            recall=fit.recall,
+        ),
+        certificate=certificate or msgspec.UNSET,
+    )
+
+
+def _saved_expected(report: BoundaryReport) -> SavedExpected | msgspec.UnsetType | None:
+    """Compute the expected results on new data; null if not estimated, absent with a certificate."""
+    if report.certification is not None:
+        return msgspec.UNSET
+    metrics = expected_metrics(report.chosen.expected, report.class_weights)
+    precision, recall = metrics["precision"], metrics["recall"]
+    if precision is None or recall is None:
+        return None
+    return SavedExpected(precision=_saved(precision), recall=_saved(recall))
+
+
+def _saved(estimate: Estimate) -> SavedRange:
+    return SavedRange(value=estimate.value or 0.0, low=estimate.low, high=estimate.high)
+
+
+def _target(class_weights: BinaryWeights, precision: float | None) -> SavedTarget:
+    weights = [class_weights.negative, class_weights.positive]
+    return SavedTarget(weights=weights, precision=class_weights.precision(precision))

@@ -1,0 +1,1 @@
+"""The search for the best boundary that meets a constraint."""

@@ -1,0 +1,153 @@
+"""A daily capacity: the rows that nested boundaries flag first, up to a number per group.
+
+The place of a row is the tightest nested boundary that flags it. Rows are taken in the order of their places,
+then by descending score, then by position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from uqcli.base.counts import Bools, Cells, Floats, Ints, bin_of
+from uqcli.base.records import dataclass
+from uqcli.boundary.search.result import thresholds_at
+from uqcli.boundary.search.smoothing import NestedBoundaries
+
+_MAX_NESTED = 200
+
+Thresholds = tuple[float | None, ...]
+
+
+def nested_thresholds(cells: Cells, nested: NestedBoundaries) -> list[Thresholds]:
+    """Return the thresholds of nested boundaries, the tightest first.
+
+    Their numbers of flagged rows grow in a geometric series up to all rows.
+
+    Parameters
+    ----------
+    nested
+        Ranking of the cells.
+    """
+    total = int(nested.selected[-1]) if len(nested.selected) else 0
+    numbers = np.geomspace(1, max(total, 1), _MAX_NESTED).round()
+    last = np.unique(np.minimum(np.searchsorted(nested.selected, numbers), len(nested.order) - 1))
+    last[-1] = len(nested.order) - 1
+    return [thresholds_at(cells, nested.tops(int(index), len(cells.rows))) for index in last]
+
+
+def places(
+    score: Floats,
+    uncertainty: Floats | None,
+    edges: Sequence[float],
+    nested: Sequence[Sequence[float | None]],
+) -> Ints:
+    """Return the index of the tightest nested boundary that flags each row, their number if none does.
+
+    Parameters
+    ----------
+    score, uncertainty : float64, shape (n,)
+        Uncertainty is used only if there are edges.
+    nested
+        Thresholds per uncertainty bin, the tightest boundary first.
+    """
+    by_boundary = np.array([[np.inf if value is None else value for value in row] for row in nested])
+    index = np.zeros(len(score), dtype=np.int64)
+    if len(edges) and uncertainty is not None:
+        index = bin_of(uncertainty, np.asarray(edges))
+    place = np.empty(len(score), dtype=np.int64)
+    for bin_index, thresholds in enumerate(by_boundary.T):
+        inside = index == bin_index
+        reached = np.searchsorted(thresholds[::-1], score[inside], side="right")
+        place[inside] = len(nested) - reached
+    return place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cuts:
+    """The last row that is taken in each group.
+
+    Attributes
+    ----------
+    place, position : int64, shape (groups,)
+    score : float64, shape (groups,)
+    taken : int64, shape (groups,)
+        Rows taken.
+    splits_tie
+        Whether rows at a cut cannot be told apart, since they have no positions.
+    """
+
+    place: Ints
+    score: Floats
+    position: Ints
+    taken: Ints
+    splits_tie: bool
+
+    def takes(self, group: Ints, place: Ints, score: Floats, position: Ints | None) -> Bools:
+        """Whether rows are taken; those of unknown groups (-1) are not."""
+        if len(self.place) == 0:
+            return np.zeros(len(group), dtype=np.bool_)
+        known = group >= 0
+        index = np.where(known, group, 0)
+        last_place, last_score = self.place[index], self.score[index]
+        equal = (place == last_place) & (score == last_score)
+        before = (place < last_place) | ((place == last_place) & (score > last_score))
+        if position is not None:
+            equal &= position <= self.position[index]
+        taken: Bools = known & (before | equal)
+        return taken
+
+
+class FirstRows:
+    """The first rows of each group, found batch by batch in memory for ``limit`` rows per group."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._group = self._place = self._position = self._count = np.empty(0, dtype=np.int64)
+        self._score: Floats = np.empty(0)
+
+    def add(self, group: Ints, place: Ints, score: Floats, position: Ints | None, count: Ints) -> None:
+        """Add rows; all without positions, or none.
+
+        Parameters
+        ----------
+        count : int64, shape (n,)
+            Number of equal rows that each stands for.
+        """
+        if len(group) == 0:
+            return
+        positions = np.zeros(len(group), dtype=np.int64) if position is None else position
+        group, place = np.append(self._group, group), np.append(self._place, place)
+        positions, count = np.append(self._position, positions), np.append(self._count, count)
+        score = np.append(self._score, score)
+        order = np.lexsort((positions, -score, place, group))
+        if position is None:  # equal rows stand together, so that a cut among them is noticed
+            keys = np.stack([group[order], place[order], score[order]])
+            first = np.flatnonzero(np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)))
+            count[order[first]] = np.add.reduceat(count[order], first)
+            order = order[first]
+        ordered, counts = group[order], count[order]
+        before = np.cumsum(counts) - counts
+        starts = np.searchsorted(ordered, ordered)  # of the row's group
+        kept = order[before - before[starts] < self._limit]
+        self._group, self._place, self._position = group[kept], place[kept], positions[kept]
+        self._score, self._count = score[kept], count[kept]
+
+    def cuts(self, groups: int) -> Cuts:
+        """Return the cut of each group; groups without rows take none."""
+        total = np.zeros(groups, dtype=np.int64)
+        np.add.at(total, self._group, self._count)
+        last = np.searchsorted(self._group, np.arange(groups), side="right") - 1
+        present = total > 0
+        place, position = np.full(groups, -1), np.full(groups, -1)
+        score = np.full(groups, np.inf)
+        place[present], position[present] = self._place[last[present]], self._position[last[present]]
+        score[present] = self._score[last[present]]
+        return Cuts(
+            place=place,
+            score=score,
+            position=position,
+            taken=np.minimum(total, self._limit),
+            splits_tie=bool((total > self._limit).any()),
+        )

@@ -1,0 +1,655 @@
+"""Constraints as typed, and their goals for data of a given size.
+
+``RULES`` is the one place that knows what a kind of constraint is. Others ask a constraint, or its rule.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from enum import StrEnum
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.amounts import UNITS
+from uqcli.base.counts import Bools, Cells, Ints
+from uqcli.base.errors import UsageError
+from uqcli.base.exact_numbers import decimal, is_number
+from uqcli.base.records import dataclass
+from uqcli.boundary.search.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
+from uqcli.boundary.search.precision import Margin, precision_bound
+from uqcli.estimates.confusion import Confusion, Rate
+
+_MAX_UTILITY: Final = 2**31
+_BOUND_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
+_BOUND_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
+"""Offsets (precision) and factors (otherwise) of the requested bound, for bounds near it."""
+
+
+class ConstraintKind(StrEnum):
+    """Constraint of a boundary."""
+
+    PRECISION = "precision"
+    RECALL = "recall"
+    MAX_SELECTED = "max-selected"
+    MAX_FPR = "max-fpr"
+    MIN_SPECIFICITY = "min-specificity"
+    UTILITY = "utility"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constraint:
+    """A constraint on a boundary.
+
+    Attributes
+    ----------
+    kind
+        Kind of constraint.
+    value
+        As typed; for a utility ``gain=G,cost=C``.
+    numbers
+        Its bound, or gain and cost, as exact fractions.
+    relative
+        Whether the bound is a fraction of the rows (max-selected).
+    margin
+        Margin of the precision over its bound in standard errors, for nested boundaries.
+    recall
+        Recall that a bound on precision must also leave, as typed; None for none. The boundary of highest
+        recall is the same, so that goals ignore it.
+    amounts
+        Column of the amounts of each row by role (``gain``, ``cost``), in place of a number of a utility.
+    """
+
+    kind: ConstraintKind
+    value: str
+    numbers: tuple[Fraction, ...]
+    relative: bool = False
+    margin: Fraction = Fraction(0)
+    recall: str | None = None
+    amounts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def rule(self) -> ConstraintRule:
+        """Definition of its kind."""
+        return RULES[self.kind]
+
+    @property
+    def is_utility(self) -> bool:
+        """Whether it is the gain and the cost of a flagged row, and no bound."""
+        return self.kind is ConstraintKind.UTILITY
+
+    @property
+    def limits_alerts(self) -> bool:
+        """Whether it bounds the flagged rows, by number or share."""
+        return self.rule.rate is Rate.ALERTS
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether its bound is a number of rows."""
+        return self.limits_alerts and not self.relative
+
+    @property
+    def rate(self) -> Rate | None:
+        """Rate that it bounds; None for a utility, and for a number of rows."""
+        return None if self.counts_rows else self.rule.rate
+
+    def leaves_recall(self, true_positives: int, positives: int) -> bool:
+        """Whether a boundary has the recall that is also required; exact."""
+        return self.recall is None or true_positives >= Fraction(self.recall) * positives
+
+    def goal(self, cells: Cells) -> Goal:
+        """Return the goal of the constraint on given cells."""
+        return self.rule.goal(self, cells)
+
+    def objective(self, fit: Confusion[int]) -> Fraction:
+        """Compute the objective among boundaries that meet the constraint."""
+        return self.rule.objective(self, fit)
+
+    def value_of(self, fit: Confusion[int]) -> tuple[Fraction, float | None] | None:
+        """Compute the value of a boundary: gains less costs, and the share of all positives' gain.
+
+        Returns
+        -------
+        None if the constraint is no utility; the share is None if the positives have no gain.
+        """
+        if not self.is_utility:
+            return None
+        gained, lost = (
+            self._amount_of("gain", fit, positive=True),
+            self._amount_of("cost", fit, positive=False),
+        )
+        everything = replace(fit, selected=fit.rows, true_positives=fit.positives, sums_selected=fit.sums)
+        total = self._amount_of("gain", everything, positive=True)
+        return gained - lost, float(gained / total) if total else None
+
+    def values(self, positive: Bools, amounts: Ints) -> Ints:
+        """Return the value of flagging each row: its gain if it is positive, else minus its cost.
+
+        Parameters
+        ----------
+        positive : bool, shape (n,)
+        amounts : int64, shape (amounts, n)
+            In the order of ``amounts``.
+
+        Returns
+        -------
+        int64, shape (n,)
+            In ten-thousandths; for a utility of numbers alone in units of ``unit``.
+        """
+        goal = _maximise_utility(self)
+        gain = goal.gain if goal.gain_index is None else amounts[goal.gain_index]
+        cost = goal.cost if goal.cost_index is None else amounts[goal.cost_index]
+        return np.where(positive, gain, -cost)
+
+    @property
+    def utility_goal(self) -> MaximiseUtility | None:
+        """Goal of a utility with amounts; None without amounts."""
+        return _maximise_utility(self) if self.amounts else None
+
+    @property
+    def unit(self) -> Fraction:
+        """Unit of ``values``."""
+        if self.amounts:
+            return Fraction(1, UNITS)
+        return self.numbers[0] / _maximise_utility(self).gain
+
+    def _amount_of(self, role: str, fit: Confusion[int], *, positive: bool) -> Fraction:
+        """Compute the gain of the selected positive rows, or the cost of the selected negative rows."""
+        if role not in self.amounts:
+            rows = fit.true_positives if positive else fit.selected - fit.true_positives
+            return self.numbers[0 if positive else 1] * rows
+        assert fit.sums_selected is not None  # amounts were summed
+        of_all, of_positives = (sums[list(self.amounts).index(role)] for sums in fit.sums_selected)
+        return Fraction(of_positives if positive else of_all - of_positives, UNITS)
+
+    @property
+    def sets_odds(self) -> bool:
+        """Whether it states how many true positives are worth a false positive."""
+        return self.rule.odds is not None and not self.amounts
+
+    @property
+    def odds(self) -> Fraction | None:
+        """True positives that are worth one false positive; None if not set or, at precision 1, infinite.
+
+        A precision is taken as the threshold probability s, with odds s / (1 - s). A utility has cost / gain.
+        """
+        odds_of = self.rule.odds
+        return None if odds_of is None or self.amounts else odds_of(self)
+
+    def text(self) -> str:
+        """Describe the constraint."""
+        also = "" if self.recall is None else f" and recall >= {self.recall}"
+        return f"{self.rule.text.format(self.value)}{also}"
+
+    def target(self) -> str:
+        """Describe the constraint, as a target if it can be promised."""
+        return f"target {self.text()}" if self.rule.is_promise else self.text()
+
+    def aim(self, bound: str = "") -> str:
+        """Describe objective and constraint; ``bound`` replaces the constraint's own description."""
+        if self.rule.maximised is None:
+            return f"the {bound or self.text()}"
+        return f"the highest {self.rule.maximised} with {bound or self.text()}"
+
+    def nearby(self, share: Fraction) -> list[Constraint]:
+        """Return constraints with bounds around the requested one, for a share of the rows."""
+        if self.rule.nearby is None:
+            return [self]
+        return [replace(self, numbers=(bound,)) for bound in self.rule.nearby(self, share) or self.numbers]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstraintRule:
+    """Definition of a kind of constraint.
+
+    Attributes
+    ----------
+    read
+        Function from the typed value to a constraint.
+    goal
+        Function from a constraint and cells to a goal.
+    text
+        Description, with a placeholder for the typed value.
+    title
+        Title of a page on a rule, with placeholders for the flagged ``rows``, the positives ``found``, the
+        ``value`` as typed or as a ``limit``, all rows (``of_rows``) and the ``precision``.
+    options
+        Options that set it, joined for a sentence.
+    rate
+        Rate that it bounds, of ``Confusion.trials``; None for a utility. A number of flagged rows is no rate.
+    is_upper
+        Whether its bound is an upper one.
+    is_budget
+        Whether it limits flagged rows or false positives, so that a rule need not reach a rate to meet it.
+    maximised
+        Rate that is the objective; None if the description includes the objective.
+    objective
+        Objective, from the counts of a boundary.
+    odds
+        True positives that are worth one false positive; None if the constraint sets none.
+    nearby
+        Function from a constraint to bounds around its own, for a share of the rows; they choose the number
+        of bins together, so that no single value decides. None without a bound.
+    in_target
+        Function from a constraint on target data and the class weights w(1) and w(0) there to one on the
+        source data; None if it cannot be stated for target data.
+    is_promise
+        Whether a rule can promise its rate on new data: as a target, certified, and watched by the name of
+        the rate. It then has the following words.
+    name
+        Name of the rate in sentences.
+    guarantee
+        What a certificate guarantees, with a placeholder for the bound in percent.
+    result
+        What the successes of the rate are, in a sentence on their number.
+    trials
+        What ``watch`` counts.
+    success
+        What a success of the rate is called in an audit.
+    """
+
+    read: Callable[[str], Constraint]
+    goal: Callable[[Constraint, Cells], Goal]
+    text: str
+    title: str = "{rows}: {found} at precision {precision}"
+    options: str
+    rate: Rate | None = None
+    is_upper: bool = False
+    is_budget: bool = False
+    maximised: Rate | None = Rate.RECALL
+    objective: Callable[[Constraint, Confusion[int]], Fraction] = lambda _, fit: Fraction(fit.true_positives)
+    odds: Callable[[Constraint], Fraction | None] | None = None
+    nearby: Callable[[Constraint, Fraction], Sequence[Fraction]] | None = None
+    in_target: Callable[[Constraint, Fraction, Fraction], Constraint] | None = None
+    is_promise: bool = False
+    name: str = ""
+    guarantee: str = ""
+    result: str = ""
+    trials: str = ""
+    success: str = "flagged"
+
+    @property
+    def kept(self) -> Rate:
+        """Rate with the least value that the bound requires: for an upper bound, the complement."""
+        assert self.rate is not None  # as it is asked for promises only
+        return self.rate.complement if self.is_upper else self.rate
+
+
+def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
+    """Parse a constraint as exact fractions of the typed decimals.
+
+    Raises
+    ------
+    UsageError
+        The value is invalid or out of range.
+
+    Examples
+    --------
+    >>> parse_constraint(ConstraintKind.PRECISION, "0.7").numbers
+    (Fraction(7, 10),)
+    """
+    return RULES[kind].read(text)
+
+
+def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
+    """Parse the given constraint, or one for each bound if bounds are separated by commas.
+
+    Raises
+    ------
+    UsageError
+        See ``constraint_from``; or a bound is given twice.
+    """
+    set_options = {name: value for name, value in options.items() if value is not None}
+    if len(set_options) != 1 or "," not in next(iter(set_options.values())):
+        return (constraint_from(**options),)
+    ((name, text),) = set_options.items()
+    if re.fullmatch(r"0?,\d+", text):
+        raise UsageError(
+            f"{name} '{text}'",
+            expected="a decimal point: commas separate several bounds",
+            remedy=f"did you mean {text.replace(',', '.')}?",
+        )
+    values = [item.strip() for item in text.split(",")]
+    if len(set(values)) < len(values):
+        raise UsageError(f"{name} '{text}' names a bound twice", expected="different bounds")
+    return tuple(constraint_from(**{name: value}) for value in values)
+
+
+def constraint_from(**options: str | None) -> Constraint:
+    """Parse the given constraint; gain and cost together are a single constraint.
+
+    Parameters
+    ----------
+    **options
+        Values by option: ``gain``, ``cost``, and kinds of constraints with underscores.
+
+    Raises
+    ------
+    UsageError
+        None or several are given, or see ``parse_constraint``.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    gain, cost = given.pop("gain", None), given.pop("cost", None)
+    has_worth = (gain or cost) is not None
+    if set(given) == {"precision", "recall"} and not has_worth:
+        return precision_and_recall(**given)
+    if len(given) + has_worth != 1:
+        found = "no constraint given" if not given else "more than one constraint given"
+        names = "--precision, --recall, both of these, --max-selected, --max-fpr, --min-specificity"
+        raise UsageError(
+            found,
+            expected=f"exactly one of {names}, or --gain and --cost",
+            remedy="for example --precision 0.7",
+        )
+    if given:
+        ((name, value),) = given.items()
+        return parse_constraint(ConstraintKind(name.replace("_", "-")), value)
+    if gain is None or cost is None:
+        raise UsageError("only one of --gain and --cost given", expected="both")
+    return utility(gain, cost)
+
+
+def precision_and_recall(precision: str, recall: str) -> Constraint:
+    """Parse a bound on precision and one on recall that must both be met.
+
+    Raises
+    ------
+    UsageError
+        A value is invalid or out of range.
+    """
+    parse_constraint(ConstraintKind.RECALL, recall)
+    return replace(parse_constraint(ConstraintKind.PRECISION, precision), recall=recall)
+
+
+def with_margin(constraint: Constraint, standard_errors: str | None) -> Constraint:
+    """Add a margin in standard errors to a constraint; None adds none.
+
+    Raises
+    ------
+    UsageError
+        It is not a number of at least 0, or the constraint is not a precision.
+    """
+    if standard_errors is None:
+        return constraint
+    if constraint.rate is not Rate.PRECISION:
+        raise UsageError(f"--margin with --{constraint.kind}", expected="--precision")
+    return replace(constraint, margin=decimal("margin", standard_errors))
+
+
+def utility(gain: str, cost: str) -> Constraint:
+    """Parse the gain of a true positive and the cost of a false positive: numbers, or columns of amounts.
+
+    Raises
+    ------
+    UsageError
+        A number is invalid, not positive, or has too many digits to stay exact.
+    """
+    typed = {"gain": gain, "cost": cost}
+    amounts = {role: text for role, text in typed.items() if not is_number(text)}
+    if not all(amounts.values()):
+        raise UsageError(f"gain '{gain}' and cost '{cost}'", expected="a number or a column for both")
+    numbers = tuple(
+        Fraction(0) if role in amounts else decimal(role, text, above=0) for role, text in typed.items()
+    )
+    constraint = Constraint(
+        kind=ConstraintKind.UTILITY, value=f"gain={gain},cost={cost}", numbers=numbers, amounts=amounts
+    )
+    if amounts:
+        for role, number in zip(typed, numbers, strict=True):
+            if (number * UNITS).denominator != 1 or number >= _MAX_UTILITY:
+                raise UsageError(
+                    f"{role} '{typed[role]}' beside a column of amounts",
+                    expected=f"at most 4 decimals, and below {_MAX_UTILITY}",
+                )
+        return constraint
+    scale = math.lcm(*(number.denominator for number in numbers))
+    common = math.gcd(*(int(number * scale) for number in numbers))
+    if max(int(number * scale) for number in numbers) // common >= _MAX_UTILITY:
+        raise UsageError(f"gain {gain} and cost {cost} have too many digits", expected="a simpler ratio")
+    return constraint
+
+
+def _read_share(kind: ConstraintKind, *, above: int | None = None) -> Callable[[str], Constraint]:
+    """Create a parser of shares up to 1."""
+
+    def read(text: str) -> Constraint:
+        return Constraint(kind=kind, value=text, numbers=(decimal(kind, text, above=above, at_most=1),))
+
+    return read
+
+
+def _read_max_selected(text: str) -> Constraint:
+    kind = ConstraintKind.MAX_SELECTED
+    if text.endswith("%"):
+        share = decimal(str(kind), text.removesuffix("%").rstrip(), above=0, at_most=100, unit="%") / 100
+        return Constraint(kind=kind, value=text, numbers=(share,), relative=True)
+    rows = decimal(kind, text, above=0)
+    if rows.denominator != 1:
+        raise UsageError(f"{kind} '{text}'", expected="a whole number of rows, or a share such as 5%")
+    return Constraint(kind=kind, value=text, numbers=(rows,))
+
+
+def _read_utility(text: str) -> Constraint:
+    return utility(*typed_worth(text))
+
+
+def typed_worth(text: str) -> tuple[str, str]:
+    """Split the saved text of a utility into its gain and cost as typed.
+
+    Examples
+    --------
+    >>> typed_worth("gain=amount,cost=5")
+    ('amount', '5')
+    """
+    gain, _, cost = text.removeprefix("gain=").rpartition(",cost=")
+    return gain, cost
+
+
+def _keep_precision(constraint: Constraint, cells: Cells) -> Goal:
+    (target,) = constraint.numbers
+    margin = Margin(target=target, standard_errors=constraint.margin) if constraint.margin else None
+    return KeepPrecision(bound=precision_bound(target, cells.total), margin=margin)
+
+
+def _keep_recall(constraint: Constraint, cells: Cells) -> Goal:
+    return KeepRecall(minimum=math.ceil(constraint.numbers[0] * cells.positives))
+
+
+def _keep_selected(constraint: Constraint, cells: Cells) -> Goal:
+    (bound,) = constraint.numbers
+    limit = bound * cells.total if constraint.relative else bound
+    return KeepBudget(limit=min(math.floor(limit), cells.total), false_only=False)
+
+
+def _keep_fpr(constraint: Constraint, cells: Cells) -> Goal:
+    return _keep_false_positives(constraint.numbers[0], cells)
+
+
+def _keep_specificity(constraint: Constraint, cells: Cells) -> Goal:
+    return _keep_false_positives(1 - constraint.numbers[0], cells)
+
+
+def _keep_false_positives(share: Fraction, cells: Cells) -> Goal:
+    negatives = cells.total - cells.positives
+    return KeepBudget(limit=math.floor(share * negatives), false_only=True)
+
+
+def _maximise_utility(constraint: Constraint, cells: Cells | None = None) -> MaximiseUtility:
+    del cells
+    if constraint.amounts:
+        gain, cost = (int(number * UNITS) for number in constraint.numbers)
+        indices = {role: index for index, role in enumerate(constraint.amounts)}
+        return MaximiseUtility(
+            gain=gain, cost=cost, gain_index=indices.get("gain"), cost_index=indices.get("cost")
+        )
+    scale = math.lcm(*(number.denominator for number in constraint.numbers))
+    gain, cost = (int(number * scale) for number in constraint.numbers)
+    common = math.gcd(gain, cost)
+    return MaximiseUtility(gain=gain // common, cost=cost // common)
+
+
+def _utility_of(constraint: Constraint, fit: Confusion[int]) -> Fraction:
+    value = constraint.value_of(fit)
+    assert value is not None  # of a utility
+    return value[0]
+
+
+def _odds_of_precision(constraint: Constraint) -> Fraction | None:
+    (precision,) = constraint.numbers
+    return precision / (1 - precision) if precision < 1 else None
+
+
+def _odds_of_utility(constraint: Constraint) -> Fraction:
+    gain, cost = constraint.numbers
+    return cost / gain
+
+
+def _by_offsets(constraint: Constraint, share: Fraction) -> list[Fraction]:
+    del share
+    return _rates(constraint.numbers[0] + offset for offset in _BOUND_OFFSETS)
+
+
+def _by_factors(constraint: Constraint, share: Fraction) -> list[Fraction]:
+    if constraint.counts_rows:
+        return [constraint.numbers[0] * factor * share for factor in _BOUND_FACTORS]
+    return _rates(constraint.numbers[0] * factor for factor in _BOUND_FACTORS)
+
+
+def _by_factors_of_complement(constraint: Constraint, share: Fraction) -> list[Fraction]:
+    del share
+    return [1 - bound for bound in _rates((1 - constraint.numbers[0]) * factor for factor in _BOUND_FACTORS)]
+
+
+def _rates(bounds: Iterable[Fraction]) -> list[Fraction]:
+    return [bound for bound in bounds if 0 < bound <= 1]
+
+
+def _precision_in_source(constraint: Constraint, positive: Fraction, negative: Fraction) -> Constraint:
+    """Convert a precision ``TP w(1) / (TP w(1) + FP w(0)) >= s`` on target data.
+
+    On the source data it is ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``.
+    """
+    (precision,) = constraint.numbers
+    bound = precision * negative / (precision * negative + (1 - precision) * positive)
+    return replace(constraint, numbers=(bound,))
+
+
+def _same_in_source(constraint: Constraint, positive: Fraction, negative: Fraction) -> Constraint:
+    """Return a constraint on a rate of one class, which does not depend on the class priors."""
+    del positive, negative
+    return constraint
+
+
+RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
+    {
+        ConstraintKind.PRECISION: ConstraintRule(
+            read=_read_share(ConstraintKind.PRECISION, above=0),
+            goal=_keep_precision,
+            text="precision >= {}",
+            title="{rows} at precision {value}: {found}",
+            options="--precision",
+            rate=Rate.PRECISION,
+            odds=_odds_of_precision,
+            nearby=_by_offsets,
+            in_target=_precision_in_source,
+            is_promise=True,
+            name="precision",
+            guarantee="precision is at least {:g} %",
+            result="flagged rows are positive",
+            trials="alerts",
+            success="true positive",
+        ),
+        ConstraintKind.RECALL: ConstraintRule(
+            read=_read_share(ConstraintKind.RECALL, above=0),
+            goal=_keep_recall,
+            text="recall >= {}",
+            options="--recall",
+            rate=Rate.RECALL,
+            maximised=Rate.PRECISION,
+            objective=lambda _, fit: Fraction(fit.true_positives, fit.selected),
+            nearby=_by_factors,
+            in_target=_same_in_source,
+            is_promise=True,
+            name="recall",
+            guarantee="recall is at least {:g} %",
+            result="positive rows are flagged",
+            trials="positives",
+        ),
+        ConstraintKind.MAX_SELECTED: ConstraintRule(
+            read=_read_max_selected,
+            goal=_keep_selected,
+            text="at most {} flagged",
+            title="Flag at most {limit} of {of_rows}: {found}",
+            options="--max-selected",
+            rate=Rate.ALERTS,
+            is_upper=True,
+            is_budget=True,
+            nearby=_by_factors,
+        ),
+        ConstraintKind.MAX_FPR: ConstraintRule(
+            read=_read_share(ConstraintKind.MAX_FPR),
+            goal=_keep_fpr,
+            text="false-positive rate <= {}",
+            title="{rows} at a false-positive rate of {value}: {found}",
+            options="--max-fpr",
+            rate=Rate.FPR,
+            is_upper=True,
+            is_budget=True,
+            nearby=_by_factors,
+            in_target=_same_in_source,
+            is_promise=True,
+            name="false-positive rate",
+            guarantee="the false-positive rate is at most {:g} %",
+            result="negative rows are flagged",
+            trials="negatives",
+        ),
+        ConstraintKind.MIN_SPECIFICITY: ConstraintRule(
+            read=_read_share(ConstraintKind.MIN_SPECIFICITY),
+            goal=_keep_specificity,
+            text="specificity >= {}",
+            title="{rows} at specificity {value}: {found}",
+            options="--min-specificity",
+            rate=Rate.SPECIFICITY,
+            is_budget=True,
+            nearby=_by_factors_of_complement,
+            in_target=_same_in_source,
+            is_promise=True,
+            name="specificity",
+            guarantee="specificity is at least {:g} %",
+            result="negative rows are not flagged",
+            trials="negatives",
+            success="not flagged",
+        ),
+        ConstraintKind.UTILITY: ConstraintRule(
+            read=_read_utility,
+            goal=_maximise_utility,
+            text="highest utility ({})",
+            options="--gain and --cost",
+            maximised=None,
+            objective=_utility_of,
+            odds=_odds_of_utility,
+        ),
+    }
+)
+
+PROMISED: Final[Mapping[str, ConstraintRule]] = MappingProxyType(
+    {str(rule.rate): rule for rule in RULES.values() if rule.is_promise}
+)
+"""Kinds of constraints that a rule can promise on new data, by the name of their rate."""
+
+
+def listed(words: Iterable[str]) -> str:
+    """Join words for what may be chosen.
+
+    Examples
+    --------
+    >>> listed(["--precision", "--recall", "--max-fpr"])
+    '--precision, --recall or --max-fpr'
+    """
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last

@@ -1,0 +1,116 @@
+"""Choose the number of uncertainty bins by cross-validated gains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.counts import Cells, Floats, Ints
+from uqcli.base.defaults import FOLDS
+from uqcli.base.records import dataclass
+from uqcli.boundary.search.algorithms.st import single_threshold
+from uqcli.boundary.search.cell_draws import folds_of
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.score_runs import TopRuns, top_runs
+
+BINS: Final = (1, 2, 4, 8)
+_MIN_ALERTS: Final = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinsTried:
+    """Cross-validated gain of a number of uncertainty bins.
+
+    Attributes
+    ----------
+    gain
+        Gain in recall over a single threshold at equal alerts; for a utility, as a fraction of the maximum.
+    behind, error
+        Difference of its gain from the best one, and the standard error of this difference.
+    """
+
+    bins: int
+    gain: float
+    behind: float
+    error: float
+
+
+def tried_bins(
+    cells: Cells, constraint: Constraint, seed: int, folds: tuple[Ints, Ints] | None = None
+) -> tuple[BinsTried, ...]:
+    """Compute the cross-validated gain of each number of uncertainty bins; empty if there are too few alerts.
+
+    Parameters
+    ----------
+    cells
+        Cells of uncertainty bins with shared score edges. The numbers in ``BINS`` that divide the number of
+        these bins are tried.
+    folds : int64, shape (FOLDS, cells) each
+        Rows and positive rows of each fold; None to draw them.
+    """
+    constraint = replace(constraint, margin=Fraction(0))  # chosen at the bound itself
+    one_bin = cells.joined(1)
+    tops = single_threshold(one_bin, constraint.goal(one_bin))
+    if tops is None or int(top_runs(one_bin.rows[0]).selected[tops[0]]) < _MIN_ALERTS:
+        return ()
+    bin_counts = [bins for bins in BINS if len(cells.rows) % bins == 0]
+    gains = np.zeros((len(bin_counts), FOLDS))
+    count, positives = folds or folds_of(cells, seed)
+    for fold in range(FOLDS):
+        test = cells.with_counts(count[fold], positives[fold])
+        train = cells.with_counts(count.sum(axis=0) - count[fold], positives.sum(axis=0) - positives[fold])
+        by_score = top_runs(test.joined(1).rows[0])
+        if not _most(by_score, constraint):
+            continue
+        nearby = constraint.nearby(Fraction(train.total / cells.total))
+        for index, bins in enumerate(bin_counts[1:], start=1):
+            gains[index, fold] = _gain(train.joined(bins), test.joined(bins), nearby, by_score)
+    best = int(np.argmax(gains.mean(axis=1)))
+    return tuple(
+        BinsTried(
+            bins=bins,
+            gain=float(gain.mean()),
+            behind=float((gains[best] - gain).mean()),
+            error=float((gains[best] - gain).std(ddof=1) / math.sqrt(FOLDS)),
+        )
+        for bins, gain in zip(bin_counts, gains, strict=True)
+    )
+
+
+def fewest_of(tried: Sequence[BinsTried]) -> int:
+    """Find the smallest number of bins within a standard error of the best; 1 if none was tried."""
+    return min((candidate.bins for candidate in tried if candidate.behind <= candidate.error), default=1)
+
+
+def _gain(train: Cells, test: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:
+    """Average the gain over a single threshold on the left-out fold at equal alerts.
+
+    It is a share of the fold's positives or, with amounts, of the gain of all of them.
+    """
+    runs, fold = [top_runs(row) for row in train.rows], [top_runs(row) for row in test.rows]
+    alerts, worth = np.zeros(len(constraints)), np.zeros(len(constraints))
+    for index, constraint in enumerate(constraints):
+        tops = constraint.goal(train).optimum(runs)
+        for run, top in zip(fold, tops or (), strict=False):
+            alerts[index] += run.selected[top]
+            worth[index] += _worth(run, constraint)[top]
+    of_score = _worth(by_score, constraints[0])
+    gained: Floats = worth - np.interp(alerts, by_score.selected, of_score)
+    return float(gained.mean()) / _most(by_score, constraints[0])
+
+
+def _most(runs: TopRuns, constraint: Constraint) -> int:
+    """Return the most that selections can be worth: all positives or, with amounts, their gain."""
+    goal = constraint.utility_goal
+    return int((runs.true_positives if goal is None else goal.gained(runs))[-1])
+
+
+def _worth(runs: TopRuns, constraint: Constraint) -> Ints:
+    """Return what selections are worth: true positives or, with amounts, their value."""
+    goal = constraint.utility_goal
+    return runs.true_positives if goal is None else goal.utility(runs)

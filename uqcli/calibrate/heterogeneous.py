@@ -1,0 +1,161 @@
+"""Heterogeneous calibration [HC Alg. 1]: one calibration map per leaf of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from uqcli.base.choices import LeafMethod
+from uqcli.base.counts import Ints, ValueCounts
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.calibrate.isotonic import fit_isotonic
+from uqcli.calibrate.maps.groups import GroupsMap
+from uqcli.calibrate.maps.leaves import Leaf, calibrated_in_leaves
+from uqcli.calibrate.maps.score_map import ScoreMap
+from uqcli.calibrate.maps.trees import Tree, TreesMap
+from uqcli.calibrate.parametric import fit_beta, fit_platt
+from uqcli.calibrate.partition import rule_of
+from uqcli.calibrate.questions import FeatureColumn, Node
+from uqcli.calibrate.scale import Scale
+from uqcli.calibrate.tree import LearnedTrees, leaves_of, recoded
+
+LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
+    LeafMethod.PLATT: lambda counts, scale: fit_platt(counts, scale).map,
+    LeafMethod.BETA: lambda counts, scale: fit_beta(counts, scale).map,
+    LeafMethod.ISOTONIC: lambda counts, _: fit_isotonic(counts),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeafOptions:
+    """Calibration of leaves; a leaf with fewer than ``min_leaf`` rows uses the map of a larger part."""
+
+    method: LeafMethod
+    scale: Scale
+    min_leaf: int
+
+
+def fit_trees(learned: LearnedTrees, rows: Rows, options: LeafOptions, *, boosted: bool) -> TreesMap:
+    """Calibrate the leaves of trees on rows that the trees were not learned from.
+
+    The trees of a forest are calibrated separately and averaged. Boosted trees are sequential: each
+    calibrates, leaf by leaf, the log-odds that the previous tree predicts.
+
+    Parameters
+    ----------
+    rows
+        With corrected scores, and all features of the trees.
+    """
+    trees = []
+    for tree_index, nodes in enumerate(learned.trees):
+        leaf = leaves_of(learned, tree_index, rows.features)
+        tree = _calibrated_tree(nodes, learned.columns, leaf, rows, options)
+        trees.append(tree)
+        if boosted:
+            probability = calibrated_in_leaves(tree.leaves, leaf, rows.score, options.scale)
+            rows = rows.scored(Scale().log_odds(probability))
+            options = replace(options, scale=Scale(real=True))
+    return TreesMap(features=list(learned.columns), combine="sequence" if boosted else "mean", trees=trees)
+
+
+def _calibrated_tree(
+    nodes: Sequence[Node],
+    columns: Sequence[FeatureColumn],
+    leaf: Ints,
+    rows: Rows,
+    options: LeafOptions,
+) -> Tree:
+    leaves: dict[int, Leaf] = {}
+
+    def visit(node_index: int, path: list[tuple[Node, bool]], parent_map: ScoreMap) -> None:
+        node = nodes[node_index]
+        members = np.isin(leaf, _leaves_below(nodes, node_index))
+        counts = rows.counts(rows.score, members)
+        enough = _is_enough(counts, options.min_leaf)
+        fitted_map = _fit(counts, options) if enough else parent_map
+        if node.leaf is not None:
+            leaves[node.leaf] = Leaf(
+                rule=rule_of(path, columns),
+                rows=counts.rows,
+                positives=int(counts.positives.sum()),
+                own=enough,
+                calibration=fitted_map,
+            )
+        elif node.left is not None and node.right is not None:
+            visit(node.left, [*path, (node, True)], fitted_map)
+            visit(node.right, [*path, (node, False)], fitted_map)
+
+    overall_map = _fit(rows.counts(rows.score), options)
+    visit(0, [], overall_map)
+    return Tree(nodes=list(nodes), leaves=[leaves[leaf_index] for leaf_index in range(len(leaves))])
+
+
+def _leaves_below(nodes: Sequence[Node], node_index: int) -> list[int]:
+    node = nodes[node_index]
+    if node.leaf is not None:
+        return [node.leaf]
+    return [
+        leaf for child in (node.left, node.right) if child is not None for leaf in _leaves_below(nodes, child)
+    ]
+
+
+def _is_enough(counts: ValueCounts, min_leaf: int) -> bool:
+    return counts.rows >= max(1, min_leaf)
+
+
+def _fit(counts: ValueCounts, options: LeafOptions) -> ScoreMap:
+    return LEAF_FITS[options.method](counts, options.scale)
+
+
+def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
+    """Calibrate each combination of feature levels, and all rows for unknown combinations.
+
+    Parameters
+    ----------
+    rows
+        With corrected scores.
+    """
+    columns = [
+        FeatureColumn(name=name, levels=list(feature.levels or ())) for name, feature in rows.features.items()
+    ]
+    codes = np.stack(
+        [recoded(rows.features[column.name], column).astype(np.int64) for column in columns], axis=1
+    )
+    combinations, group = np.unique(codes, axis=0, return_inverse=True)
+    all_counts = rows.counts(rows.score)
+    overall_map = _fit(all_counts, options)
+    leaves, groups = [], []
+    for group_index, combination in enumerate(combinations.tolist()):
+        counts = rows.counts(rows.score, group == group_index)
+        texts = [
+            None if code < 0 else (column.levels or [])[code]
+            for column, code in zip(columns, combination, strict=True)
+        ]
+        enough = _is_enough(counts, options.min_leaf)
+        conditions = [
+            f"{column.name} = {'missing' if text is None else text}"
+            for column, text in zip(columns, texts, strict=True)
+        ]
+        groups.append(texts)
+        leaves.append(
+            Leaf(
+                rule=" and ".join(conditions),
+                rows=counts.rows,
+                positives=int(counts.positives.sum()),
+                own=enough,
+                calibration=_fit(counts, options) if enough else overall_map,
+            )
+        )
+    leaves.append(
+        Leaf(
+            rule="any other",
+            rows=all_counts.rows,
+            positives=int(all_counts.positives.sum()),
+            own=True,
+            calibration=overall_map,
+        )
+    )
+    return GroupsMap(features=columns, groups=groups, leaves=leaves)

@@ -1,0 +1,262 @@
+"""Interface of calibration maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from uqcli.base.choices import CalibrationMethod
+from uqcli.base.records import dataclass
+from uqcli.reports.document import Table
+from uqcli.rules.expressions import Expression
+
+if TYPE_CHECKING:
+    from uqcli.base.class_counts import Matrix
+    from uqcli.base.counts import Floats, Ints
+    from uqcli.calibrate.questions import FeatureColumn
+    from uqcli.calibrate.scale import Scale
+
+Count = Annotated[int, Meta(ge=0)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """Lower and upper probability of each row; each of shape (n,), or (n, C) for class probabilities."""
+
+    low: Floats
+    high: Floats
+
+    def mapped(self, increasing: Callable[[Floats], Floats]) -> Interval:
+        """Map both ends by an increasing function."""
+        return Interval(low=increasing(self.low), high=increasing(self.high))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibrated:
+    """Calibrated probabilities, with leaf indices or intervals if the map has them; each of shape (n,)."""
+
+    probability: Floats
+    leaf: Ints | None = None
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Parts of the rows that a map treats separately.
+
+    Attributes
+    ----------
+    names
+        Descriptions.
+    index : int64, shape (n,)
+        Part of each row, less than the number of names.
+    """
+
+    names: tuple[str, ...]
+    index: Ints
+
+
+class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
+    """Base of all maps; each adds its own fields and the tag under which it is saved.
+
+    Attributes
+    ----------
+    methods
+        Methods that fit this map.
+    needs_uncertainty
+        Whether it uses the uncertainty.
+    """
+
+    methods: ClassVar[frozenset[CalibrationMethod]]
+    needs_uncertainty: ClassVar[bool] = False
+
+    @property
+    def features(self) -> Sequence[FeatureColumn]:
+        """Feature columns that it uses."""
+        return ()
+
+    @property
+    def has_leaves(self) -> bool:
+        """Whether there is a single partition, with numbered leaves."""
+        return False
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether each probability has an interval."""
+        return False
+
+    @property
+    def largest_error(self) -> float | None:
+        """Simultaneous bound on its error over all bins; None without one."""
+        return None
+
+    def steps(self) -> Sequence[float]:
+        """List values that it predicts, with the smallest and the largest; empty if these are not known."""
+        return ()
+
+    def contradiction(self) -> str | None:
+        """Find the first contradiction between its fields; None if there is none."""
+        raise NotImplementedError
+
+
+class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
+    """Map from a row's score, and possibly other columns, to the probability of the positive label."""
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """Tabulate the map.
+
+        Parameters
+        ----------
+        undersampled
+            As in ``Scale``: the odds are divided by it before the map is applied.
+        """
+        raise NotImplementedError
+
+    def predict(
+        self,
+        corrected: Floats,
+        scale: Scale,
+        uncertainty: Floats | None = None,
+        features: Mapping[str, Floats] | None = None,
+    ) -> Calibrated:
+        """Calibrate rows.
+
+        Parameters
+        ----------
+        corrected : float64, shape (n,)
+            Scores corrected for undersampling.
+        uncertainty : float64, shape (n,)
+            Required by some maps.
+        features
+            For maps with features: values as in ``Feature`` with the map's own levels, by column name.
+        """
+        raise NotImplementedError
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """Return the probability as an expression of the corrected score and the map's other columns.
+
+        Raises
+        ------
+        UsageError
+            The map is no short expression.
+        """
+        raise NotImplementedError
+
+    def exported_leaf(self) -> Expression:
+        """Return the leaf as an expression, for maps that have leaves."""
+        raise NotImplementedError
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """Constant and factor of the largest log-odds: a bound on the sum of the terms of its log-odds."""
+        return 0.0, 0.0
+
+    def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
+        """Return the parts of the rows; None if the map treats all rows alike.
+
+        Parameters
+        ----------
+        uncertainty : float64, shape (n,), or None
+        leaf : int64, shape (n,), or None
+            As returned by ``predict``.
+        """
+        del uncertainty, leaf
+        return None
+
+    def rows_by_part(self, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:
+        """Return the name and the row indices of each part; empty if the map treats all rows alike."""
+        import numpy as np
+
+        parts = self.parts(uncertainty, leaf)
+        if parts is None:
+            return []
+        return [(name, np.flatnonzero(parts.index == index)) for index, name in enumerate(parts.names)]
+
+
+class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
+    """Map of the score only."""
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """Compute the probabilities of corrected scores, shape (n,)."""
+        raise NotImplementedError
+
+    def interval(self, corrected: Floats) -> Interval:
+        """Compute the intervals of corrected scores, for maps that have them."""
+        raise NotImplementedError
+
+    def exported_interval(self, corrected: Expression) -> tuple[Expression, Expression]:
+        """Return the lower and the upper probability as expressions."""
+        raise NotImplementedError
+
+    def formula(self) -> str:
+        """Return the formula in one line."""
+        raise NotImplementedError
+
+    def predict(
+        self,
+        corrected: Floats,
+        scale: Scale,
+        uncertainty: Floats | None = None,
+        features: Mapping[str, Floats] | None = None,
+    ) -> Calibrated:
+        """See BaseRowMap."""
+        del uncertainty, features
+        interval = self.interval(corrected) if self.has_interval else None
+        return Calibrated(probability=self.probability(corrected, scale), interval=interval)
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """Tabulate its formula."""
+        del undersampled
+        return [formula_table(self.formula())]
+
+
+class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
+    """Map from class probabilities to calibrated class probabilities."""
+
+    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+        """Return the probability of each class as an expression, times its weight, divided by their sum."""
+        raise NotImplementedError
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """See BaseRowMap."""
+        return 0.0, 0.0
+
+    def contradicts(self, classes: int, method: CalibrationMethod) -> bool:
+        """Whether the map is for another number of classes, or of another method."""
+        del classes, method
+        return False
+
+    def tables_of(self, classes: Sequence[str]) -> list[Table]:
+        """Tabulate the map by class name."""
+        raise NotImplementedError
+
+    def intervals(self, probability: Matrix) -> Interval:
+        """Compute the interval of each class, for maps that have them."""
+        raise NotImplementedError
+
+    def exported_intervals(
+        self, probability: Sequence[Expression], weights: Sequence[float] | None
+    ) -> Sequence[tuple[Expression, Expression]]:
+        """Return the ends of the interval of each class as expressions, for maps that have them.
+
+        Parameters
+        ----------
+        weights
+            Weights of the classes in the target data; None without such data.
+        """
+        raise NotImplementedError
+
+    def probabilities(self, probability: Matrix) -> Matrix:
+        """Compute the calibrated probabilities of shape (n, C), each row summing to 1."""
+        raise NotImplementedError
+
+
+def formula_table(formula: str) -> Table:
+    """Tabulate a map that is a single formula."""
+    return Table(title="Map", header=("formula",), rows=[(formula,)])

@@ -1,0 +1,48 @@
+"""Identity map, after the correction for undersampling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from uqcli.base.choices import CalibrationMethod
+from uqcli.calibrate.maps.base import BaseScoreMap, formula_table
+from uqcli.reports.document import Table
+from uqcli.rules.expressions import Expression
+
+if TYPE_CHECKING:
+    from uqcli.base.counts import Floats
+    from uqcli.calibrate.scale import Scale
+
+
+class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="identity"):
+    """The corrected score as a probability."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.PRIOR})
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        return None
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """See BaseScoreMap."""
+        return scale.probability(corrected)
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del uncertainty
+        return scale.exported_probability(corrected)
+
+    def formula(self) -> str:
+        """See BaseScoreMap."""
+        return "the score itself"
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """Tabulate the correction, if any."""
+        corrected = undersampled > 1
+        return [
+            formula_table(
+                f"the odds divided by {undersampled:g}" if corrected else self.formula(),
+            )
+        ]

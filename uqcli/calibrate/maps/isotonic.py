@@ -1,0 +1,141 @@
+"""Isotonic regression on the score."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from uqcli.base.choices import CalibrationMethod
+from uqcli.calibrate.maps.base import BaseScoreMap
+from uqcli.calibrate.maps.contradictions import not_ascending, not_probabilities
+from uqcli.rules.expressions import Arithmetic, Constant, Expression, Line, Steps, let, minus
+
+if TYPE_CHECKING:
+    from uqcli.base.counts import Floats
+    from uqcli.calibrate.scale import Scale
+
+
+class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="isotonic"):
+    """Linear interpolation of the points (x, y), constant outside; x and y ascend."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.ISOTONIC})
+
+    x: Annotated[list[float], Meta(min_length=1)]
+    y: Annotated[list[float], Meta(min_length=1)]
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        if len(self.x) != len(self.y):
+            return "its points have no x and y each"
+        ascending = not_ascending(self.x, "x") or not_ascending(self.y, "y")
+        return ascending or not_probabilities(self.y)
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """See BaseScoreMap."""
+        import numpy as np
+
+        from uqcli.kernels.interpolation import interpolate
+
+        del scale
+        return interpolate(corrected, np.array(self.x), np.array(self.y))
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del scale, uncertainty
+        return let(corrected, lambda score: interpolated(score, self.x, self.y))
+
+    def steps(self) -> Sequence[float]:
+        """See BaseMap."""
+        return self.y[0], self.y[-1]
+
+    def formula(self) -> str:
+        """See BaseScoreMap."""
+        return f"isotonic, {len(set(self.y))} levels from {self.y[0]:.4f} to {self.y[-1]:.4f}"
+
+
+def interpolated(argument: Expression, x: Sequence[float], y: Sequence[float]) -> Expression:
+    """Interpolate points as ``kernels.interpolation.interpolate`` does, to the same doubles; x and y ascend.
+
+    No product underflows, which some databases refuse.
+    """
+    import numpy as np
+
+    from uqcli.kernels.interpolation import knots_apart, scales_and_slopes
+
+    knots, levels = knots_apart(np.array(x), np.array(y))
+    scales, slopes = (numbers.tolist() for numbers in scales_and_slopes(knots, levels))
+    x, y = knots.tolist(), levels.tolist()
+    steps: list[tuple[float, Expression]] = [(-math.inf, Constant(y[0]))]
+    for segment, (scale, slope) in enumerate(zip(scales, slopes, strict=True)):
+        if x[segment] < x[segment + 1]:  # the last of equal points counts
+            steps += _segment(
+                argument, (x[segment], x[segment + 1]), (y[segment], y[segment + 1]), scale, slope
+            )
+    steps.append((x[-1], Constant(y[-1])))
+    steps = [
+        step
+        for before, step in zip([None, *steps], steps, strict=False)
+        if not before or before[1] != step[1]
+    ]
+    return _of_runs(argument, steps)
+
+
+def _segment(
+    argument: Expression, x: tuple[float, float], y: tuple[float, float], scale: float, slope: float
+) -> list[tuple[float, Expression]]:
+    """Return the parts of a segment: a line, constant before its first rise and from its end on."""
+    start, value = x[0], y[0]
+    if slope == 0:
+        return [(start, Constant(value))]
+
+    def rise(score: float) -> float:
+        return slope * ((score - start) * scale)
+
+    line: Expression = Line(argument, start, slope, value)
+    if scale != 1:
+        distance = Arithmetic("*", minus(argument, Constant(start)), Constant(scale))
+        line = Arithmetic("+", Arithmetic("*", Constant(slope), distance), Constant(value))
+    first, last = math.nextafter(start, x[1]), math.nextafter(x[1], start)
+    parts = [(start, line)]
+    if first < x[1] and rise(first) == 0:
+        rising = first_double(first, x[1], lambda score: rise(score) > 0)
+        parts = [(start, Constant(value)), (rising, line)]
+    if rise(last) + value > y[1]:
+        parts.append((first_double(start, last, lambda score: rise(score) + value > y[1]), Constant(y[1])))
+    return parts
+
+
+def first_double(low: float, high: float, holds: Callable[[float], bool]) -> float:
+    """Find the first double above ``low`` for which a condition holds; it holds from there to ``high``."""
+    below, above = _ordinal(low), _ordinal(high)
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (below, middle) if holds(_double(middle)) else (middle, above)
+    return _double(above)
+
+
+def _ordinal(number: float) -> int:
+    """Return the position of a double among all doubles, 0 for zero."""
+    (bits,) = struct.unpack("<q", struct.pack("<d", abs(number)))
+    return int(bits) if number > 0 else -int(bits)
+
+
+def _double(ordinal: int) -> float:
+    (number,) = struct.unpack("<d", struct.pack("<q", abs(ordinal)))
+    return float(number) if ordinal >= 0 else -float(number)
+
+
+def _of_runs(argument: Expression, steps: Sequence[tuple[float, Expression]]) -> Expression:
+    """Return steps; runs of scaled lines stand apart, so that the others can be a table."""
+    runs = [list(run) for _, run in groupby(steps, key=lambda step: isinstance(step[1], Arithmetic))]
+    parts = tuple(
+        Steps(argument, tuple(edge for edge, _ in run[1:]), tuple(leaf for _, leaf in run)) for run in runs
+    )
+    return parts[0] if len(parts) == 1 else Steps(argument, tuple(run[0][0] for run in runs[1:]), parts)

@@ -1,0 +1,95 @@
+"""Venn-Abers prediction."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from uqcli.base.choices import CalibrationMethod
+from uqcli.calibrate.maps.base import BaseScoreMap, Interval
+from uqcli.calibrate.maps.contradictions import not_ascending, not_probabilities
+from uqcli.rules.expressions import Arithmetic, Constant, Expression, Steps, let, minus
+
+if TYPE_CHECKING:
+    from uqcli.base.counts import Floats
+    from uqcli.calibrate.scale import Scale
+
+
+class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="venn-abers"):
+    """Isotonic fits with the new row, as a negative (low) and as a positive (high), and their mixture.
+
+    ``low`` holds from each ``low_from`` on, and is 0 below the first. ``high`` holds up to each ``high_to``,
+    and is 1 above the last.
+    """
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.VENN_ABERS})
+
+    low_from: Annotated[list[float], Meta(min_length=1)]
+    low: Annotated[list[float], Meta(min_length=1)]
+    high_to: Annotated[list[float], Meta(min_length=1)]
+    high: Annotated[list[float], Meta(min_length=1)]
+
+    @property
+    def has_interval(self) -> bool:
+        """See BaseMap."""
+        return True
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        if len(self.low_from) != len(self.low) or len(self.high_to) != len(self.high):
+            return "its steps have no score and no probability each"
+        if max(self.low) >= 1 or min(self.high) <= 0:
+            return "its low probabilities reach 1, or its high ones 0"
+        for numbers, name in (
+            (self.low_from, "low_from"),
+            (self.low, "low"),
+            (self.high_to, "high_to"),
+            (self.high, "high"),
+        ):
+            if contradiction := not_ascending(numbers, name):
+                return contradiction
+        return not_probabilities([*self.low, *self.high])
+
+    def interval(self, corrected: Floats) -> Interval:
+        """See BaseScoreMap."""
+        import numpy as np
+
+        low = np.array([0.0, *self.low])[np.searchsorted(self.low_from, corrected, side="right")]
+        high = np.array([*self.high, 1.0])[np.searchsorted(self.high_to, corrected, side="left")]
+        return Interval(low=low, high=high)
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """See BaseScoreMap."""
+        del scale
+        interval = self.interval(corrected)
+        mixed: Floats = interval.high / (1 - interval.low + interval.high)
+        return mixed
+
+    def exported_interval(self, corrected: Expression) -> tuple[Expression, Expression]:
+        """See BaseScoreMap."""
+        above = [math.nextafter(score, math.inf) for score in self.high_to if score < sys.float_info.max]
+        low = Steps(corrected, tuple(self.low_from), tuple(map(Constant, [0.0, *self.low])))
+        high = Steps(corrected, tuple(above), tuple(map(Constant, [*self.high, 1.0][: len(above) + 1])))
+        return low, high
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del scale, uncertainty
+
+        def mixed(score: Expression) -> Expression:
+            low, high = self.exported_interval(score)
+            return let(
+                high,
+                lambda upper: Arithmetic("/", upper, Arithmetic("+", minus(Constant(1.0), low), upper)),
+            )
+
+        return let(corrected, mixed)
+
+    def formula(self) -> str:
+        """See BaseScoreMap."""
+        return f"Venn-Abers, {len(self.low)} low and {len(self.high)} high levels"

@@ -1,0 +1,268 @@
+"""Report of ``uqcli calibrate``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from uqcli.base.choices import CalibrationMethod
+from uqcli.base.counts import Floats
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, rows_of, share
+from uqcli.bin.isotonic_error import BinError
+from uqcli.calibrate.choice import Choice
+from uqcli.calibrate.rule import CalibratorArtifact
+from uqcli.comparison.figure import ReliabilityPanel, before_and_after_figure
+from uqcli.comparison.report import (
+    Comparison,
+    class_table,
+    comparison_card,
+    comparison_table,
+    losses_without_interval,
+    lowest_brier,
+    meanings_table,
+    ranked_table,
+    remaining_error,
+    too_few_clusters,
+    value_of,
+    verdict,
+)
+from uqcli.reports.document import (
+    Document,
+    HeadCard,
+    Metrics,
+    OneResult,
+    Table,
+    Verdict,
+    head_of,
+    plain,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateReport(OneResult):
+    """A calibrator, and its metrics on rows that its fit did not use.
+
+    Attributes
+    ----------
+    resampling
+        Number of bootstrap replicates, and the confidence of the intervals.
+    tested
+        Whether the metrics are from a test set; if not, they are cross-validated.
+    compared
+        None if there are too few rows.
+    errors
+        ECE@j of one isotonic fit (IST) and of one fit per uncertainty bin (MIST).
+    methods
+        All methods that apply, by name, the best first; empty if one was chosen.
+    obstacles
+        Why other methods do not apply.
+    clusters
+        Clusters of the measured rows; None if rows are independent.
+    choice
+        Why the method was chosen; None if it was given, or if all were tried.
+    """
+
+    artifact: CalibratorArtifact
+    resampling: tuple[int, float]
+    tested: bool
+    compared: Comparison | None
+    where: str | None
+    panels: tuple[ReliabilityPanel, ...]
+    errors: tuple[BinError, BinError] | None
+    notes: tuple[str, ...]
+    methods: tuple[tuple[str, Comparison], ...] = ()
+    obstacles: Mapping[CalibrationMethod, str] = field(default_factory=dict)
+    clusters: int | None = None
+    choice: Choice | None = None
+
+    @property
+    def metrics(self) -> Metrics:
+        """Metrics before, after, and after minus before."""
+        clusters = {} if self.clusters is None else {"clusters": self.clusters}
+        return {} if self.compared is None else {**self.compared.metrics(), **clusters}
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        replicates, confidence = self.resampling
+        parameters = {
+            **msgspec.to_builtins(self.artifact.parameters),
+            "logit": self.artifact.logit,
+            "undersampled": self.artifact.undersampled,
+            "measured": "test" if self.tested else "cross-fitting",
+            "bootstrap": replicates,
+            "confidence": confidence if replicates else None,
+        }
+        payload: dict[str, Any] = {
+            **head_of("calibrate", self.artifact.source, parameters),
+            "metrics": plain(self.metrics),
+            "calibration": msgspec.to_builtins(self.artifact.calibration),
+            "notes": [*self._lead(), *self._cautions(), *self._notes()],
+        }
+        if self.compared is not None and self.compared.by_class:
+            by_class = zip(self.artifact.class_names, self.compared.by_class, strict=True)
+            payload["by_class"] = [
+                {"class": name, "before": plain(before), "after": plain(after)}
+                for name, (before, after) in by_class
+            ]
+        if self.choice is not None:
+            payload["choice"] = [{**vars(tried), "method": str(tried.method)} for tried in self.choice.tried]
+        if self.methods or self.obstacles:
+            payload["results"] = [
+                *({"method": method, "metrics": plain(tried.metrics())} for method, tried in self.methods),
+                *({"method": str(m), "metrics": None, "obstacle": why} for m, why in self.obstacles.items()),
+            ]
+        if self.errors is not None:
+            payload["ece_by_score_bin"] = {
+                name: {"ece": _numbers(error.ece), "cumulative": _numbers(error.cumulative)}
+                for name, error in zip(("ist", "mist"), self.errors, strict=True)
+            }
+        return payload
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        source = self.artifact.source
+        positives = "" if source.positives is None else f", {count(source.positives)} positive"
+        method = self.artifact.method
+        subject = f"Calibrated ({method})"
+        if self.methods:
+            subject = f"{len(self.methods)} calibration methods"
+        tables = [replace(table, detail=True) for table in self.artifact.tables()]
+        if self.compared is not None:
+            table = comparison_table(str(method) if self.methods else "", self.compared)
+            by_class = (
+                [class_table(self.artifact.class_names, self.compared)] if self.compared.by_class else []
+            )
+            tables = [replace(table, detail=bool(self.methods)), *by_class, *tables, meanings_table()]
+        if self.methods:
+            tables.insert(0, self._ranked())
+        if self.choice is not None and self.choice.tried:
+            tables.append(_choice_table(self.choice))
+        if self.errors is not None:
+            tables.append(_errors_table(self.errors, self.where or ""))
+        return Document(
+            title=f"{subject} on {count(source.rows)} rows{positives}{self._of_clusters()}",
+            lead=self._lead(),
+            tables=tables,
+            cautions=self._cautions(),
+            notes=self._notes(),
+            next="evaluate {rule} TEST.csv" if self.methods else "apply {rule} NEW.csv -o calibrated.csv",
+            figures=[before_and_after_figure(self.panels)] if self.panels else [],
+            card=None if self.compared is None else self._card(self.compared),
+        )
+
+    def _of_clusters(self) -> str:
+        """State the number of clusters, if rows depend on each other."""
+        return "" if self.clusters is None else f", in {count(self.clusters)} clusters"
+
+    def _card(self, compared: Comparison) -> HeadCard:
+        """Build the head of the page; the best of several methods is not tested."""
+        card = comparison_card(self._lead()[0] if self.where is not None else "", compared)
+        rows = rows_of(self.artifact.source.rows)
+        card = replace(card, subject=f"Fitted on {{inputs}}: {rows}; errors are of rows left out of the fit.")
+        if not card.title:
+            return replace(card, title=f"Calibrated with {self.artifact.method}")
+        if not self.methods:
+            return replace(card, states_lead=True)
+        best = f"{self.artifact.method} has the lowest log loss"
+        title = f"{len(self.methods)} ways to correct probabilities: {best}"
+        return replace(card, title=title, verdict=Verdict(text="its lead is not tested"))
+
+    def _lead(self) -> list[str]:
+        """State whether calibration helped; empty if not measured."""
+        chosen = [] if self.choice is None else [self.choice.reason()]
+        if self.compared is None or self.where is None:
+            return chosen
+        return [self._verdict(self.compared), *chosen]
+
+    def _cautions(self) -> list[str]:
+        """Collect the cautions of this calibrator."""
+        remaining = [] if self.compared is None else remaining_error(self.compared, self._whose())
+        return [*remaining, *too_few_clusters(self.clusters), *self._certainty_cautions()]
+
+    def _ranked(self) -> Table:
+        return ranked_table("", "method", self.methods)
+
+    def _notes(self) -> list[str]:
+        measured_on = "on the test set" if self.tested else "cross-validated"
+        measured = [] if self.compared is None else [f"Metrics are {measured_on}."]
+        not_applicable = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
+        random_parts = self._random_parts()
+        seed = (
+            [f"Seed {self.artifact.parameters.seed} affects: {', '.join(random_parts)}."]
+            if random_parts
+            else []
+        )
+        lowest = lowest_brier(self.methods, "evaluate both on a test set")
+        tried = [*lowest, *losses_without_interval(self.methods)]
+        others = [] if self.methods or self.artifact.class_names else ["--method all compares other methods."]
+        return [*measured, *tried, *not_applicable, *self.notes, *others, *seed]
+
+    def _whose(self) -> str:
+        return f"{self.artifact.method}'s" if self.methods else "calibrated"
+
+    def _random_parts(self) -> list[str]:
+        """List what depends on the seed."""
+        replicates, _ = self.resampling
+        measured = self.compared is not None
+        return [
+            *(["the folds"] if measured and not self.tested else []),
+            *(["the intervals"] if measured and replicates else []),
+            *(["the trees and their rows"] if self.artifact.parameters.features else []),
+        ]
+
+    def _verdict(self, compared: Comparison) -> str:
+        """State whether calibration helped; the lead of the best of several methods is not tested."""
+        if not self.methods:
+            return verdict(compared, self.where or "")
+        after, before = value_of(compared.after["log_loss"]), value_of(compared.before["log_loss"])
+        if after is None or before is None:
+            return "The methods cannot be ranked: the log loss is undefined."
+        first = self.artifact.method
+        if after >= before:
+            return f"No method lowers the log loss: {first} is first with {after:.4f}, {before:.4f} before."
+        return f"{first} has the lowest log loss: {after:.4f} ({before:.4f} before). Its lead is not tested."
+
+    def _certainty_cautions(self) -> list[str]:
+        """Caution that a probability of exactly 0 or 1 is no certainty."""
+        ends = [f"{end:g}" for end in (0, 1) if end in self.artifact.calibration.steps()]
+        if not ends:
+            return []
+        return [f"some probabilities are exactly {' or '.join(ends)}; new data can contradict that."]
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _choice_table(choice: Choice) -> Table:
+    rows = [
+        (str(tried.method), f"{tried.log_loss:.4f}", f"{tried.excess:.2g}", f"{tried.error:.2g}")
+        for tried in choice.tried
+    ]
+    header = ("method", "log loss", "above the lowest", "standard error")
+    return Table(
+        title="Cross-validated log loss, from the simplest method",
+        header=header,
+        rows=rows,
+        left=1,
+        detail=True,
+    )
+
+
+def _errors_table(errors: tuple[BinError, BinError], where: str) -> Table:
+    columns = (*(error.ece for error in errors), *(error.cumulative for error in errors))
+    rows = [
+        (str(number), *(share(value) for value in line))
+        for number, line in enumerate(zip(*map(_numbers, columns), strict=True), start=1)
+    ]
+    header = ("score bin", "IST", "MIST", "IST, from here up", "MIST, from here up")
+    title = (
+        f"Error by score bin, mean over uncertainty bins (ECE@j), {where}: one isotonic fit (IST) or one "
+        "for each bin (MIST)"
+    )
+    return Table(title=title, header=header, rows=rows, left=0, detail=True)

@@ -1,0 +1,375 @@
+"""Kind ``calibrator``: a map from scores to probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from uqcli.base.choices import CalibrationMethod, LeafMethod, OnInvalid, Partitioner, SplitCriterion
+from uqcli.base.class_counts import Matrix
+from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.rows import Rows
+from uqcli.base.wording import count
+from uqcli.calibrate.few_scores import MAX_SCORES
+from uqcli.calibrate.maps import CalibrationMap, ClassMap
+from uqcli.calibrate.maps.base import BaseClassMap, BaseScoreMap, Calibrated, Interval
+from uqcli.calibrate.scale import Scale
+from uqcli.engines.probabilities import probabilities, require_probabilities
+from uqcli.engines.protocol import AddedColumns, ColumnType
+from uqcli.engines.request import PROBA, FeatureRequest, Roles
+from uqcli.reports.document import Document, Metrics, Table
+from uqcli.rules.columns import NewColumns
+from uqcli.rules.expressions import Column, Formula, Output, let
+from uqcli.rules.saved import Bins, Count, Saved
+
+
+class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of a calibrator; null if the method does not use one."""
+
+    method: CalibrationMethod
+    n_bins: Bins | None
+    uncertainty_bins: Bins | None
+    features: list[str] | None
+    partition: list[str] | None
+    partitioner: Partitioner | None
+    max_depth: Bins | None
+    min_leaf: Count | None
+    split: SplitCriterion | None
+    leaf_method: LeafMethod | None
+    seed: Count
+    on_invalid: OnInvalid
+    positive: str | None
+
+
+class CalibrationCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Calibration rows and positives at each score, by weight; scores as read, before any correction.
+
+    More than 500 scores are merged into bins of equal weight; the score of a bin is that of its middle row.
+    The lowest and the highest score are exact.
+    """
+
+    score: Annotated[list[float], Meta(min_length=1, max_length=MAX_SCORES)]
+    count: Annotated[list[Bins], Meta(min_length=1, max_length=MAX_SCORES)]
+    positives: Annotated[list[Count], Meta(min_length=1, max_length=MAX_SCORES)]
+
+    @property
+    def counts(self) -> ValueCounts:
+        """The counts as arrays."""
+        return ValueCounts(
+            value=np.array(self.score, dtype=np.float64),
+            count=np.array(self.count, dtype=np.int64),
+            positives=np.array(self.positives, dtype=np.int64),
+        )
+
+    def contradiction(self) -> str | None:
+        """Find the first contradiction between the lists, or None."""
+        if not len(self.score) == len(self.count) == len(self.positives):
+            return "its calibration counts have no count and positives for each score"
+        ascending = all(low < high for low, high in pairwise(self.score))
+        if not ascending or not all(map(math.isfinite, self.score)):
+            return "the scores of its calibration counts are not finite and ascending"
+        if any(positives > count for positives, count in zip(self.positives, self.count, strict=True)):
+            return "its calibration counts have more positives than rows at a score"
+        return None
+
+
+class CalibratorArtifact(Saved, frozen=True, kw_only=True):
+    """A map from scores to probabilities.
+
+    ``logit``: scores are real numbers such as logits. ``undersampled``: the model was trained with negatives
+    kept with probability 1/undersampled; the odds are divided by it before the map. ``classes``: class names,
+    if the map reads class probabilities instead of a score. ``weights``: class weights of the target data,
+    for two classes the negative first; they multiply the probabilities after the map. ``calibration_counts``:
+    the calibration rows by score, if the map reads a score; decisions do not depend on them.
+    """
+
+    parameters: CalibratorParameters
+    method: CalibrationMethod
+    logit: bool
+    undersampled: Annotated[float, Meta(ge=1)]
+    calibration: CalibrationMap | ClassMap
+    weights: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=2)] | None
+    classes: Annotated[list[str], Meta(min_length=2)] | msgspec.UnsetType = msgspec.UNSET
+    calibration_counts: CalibrationCounts | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def positive_label(self) -> str | None:
+        """See Saved."""
+        return self.parameters.positive
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        """See Saved."""
+        return [] if self.classes is msgspec.UNSET else self.classes
+
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether the map uses the uncertainty."""
+        return self.calibration.needs_uncertainty
+
+    @property
+    def scale(self) -> Scale:
+        """Scale on which scores are read."""
+        return Scale(real=self.logit, undersampled=self.undersampled)
+
+    def contradiction(self) -> str | None:
+        """See Saved."""
+        if self.weights is not None and not all(0 < weight < math.inf for weight in self.weights):
+            return "a class weight is not finite and above 0"
+        if self.weights is not None and len(self.weights) != (len(self.class_names) or 2):
+            return "its class weights are not one for each class"
+        if len(set(self.class_names)) < len(self.class_names):
+            return "a class is named twice"
+        if isinstance(self.calibration, BaseClassMap) != bool(self.class_names):
+            return "its map is not for the columns it reads"
+        if self.method not in self.calibration.methods:
+            return f"its map is none of method {self.method}"
+        return self._in_calibration() or self.missing_columns() or self._in_counts()
+
+    def _in_calibration(self) -> str | None:
+        """Find the first contradiction of the map, or None."""
+        map_, classes = self.calibration, len(self.class_names)
+        contradiction = map_.contradiction()
+        if (
+            contradiction is None
+            and isinstance(map_, BaseClassMap)
+            and map_.contradicts(classes, self.method)
+        ):
+            return "its map is for other classes, or of another method"
+        return contradiction
+
+    def _in_counts(self) -> str | None:
+        """Find the first contradiction of the calibration counts, or None."""
+        counts = self.calibration_counts
+        if counts is msgspec.UNSET:
+            return None
+        if self.class_names:
+            return "it has calibration counts by score but reads class probabilities"
+        if contradiction := counts.contradiction():
+            return contradiction
+        found, source = (sum(counts.count), sum(counts.positives)), self.source
+        if "weight" not in source.columns and found != (source.rows, source.positives):
+            return "its calibration counts are not those of its calibration set"
+        return None
+
+    def features(self) -> tuple[FeatureRequest, ...]:
+        """See Saved: the features of the map, with their known levels."""
+        return tuple(
+            FeatureRequest(
+                name=column.name,
+                text=column.levels is not None,
+                levels=None if column.levels is None else tuple(column.levels),
+            )
+            for column in self.calibration.features
+        )
+
+    @property
+    def calibration_of_rows(self) -> CalibrationMap:
+        """The map of a calibrator that reads a score."""
+        assert not isinstance(self.calibration, BaseClassMap)
+        return self.calibration
+
+    def calibrated(self, rows: Rows) -> Calibrated:
+        """Compute probabilities, in the target data if there are weights; features have the map's levels."""
+        features = {name: feature.value for name, feature in rows.features.items()}
+        corrected = self.scale.corrected(rows.score)
+        calibrated = self.calibration_of_rows.predict(corrected, self.scale, rows.uncertainty, features)
+        if self.weights is None:
+            return calibrated
+        negative, positive = self.weights
+        in_target = partial(Scale.in_target, weights=(negative, positive))
+        interval = calibrated.interval
+        return replace(
+            calibrated,
+            probability=in_target(calibrated.probability),
+            interval=None if interval is None else interval.mapped(in_target),
+        )
+
+    @property
+    def calibration_of_classes(self) -> ClassMap:
+        """The map of a calibrator that reads class probabilities."""
+        assert isinstance(self.calibration, BaseClassMap)
+        return self.calibration
+
+    def calibrated_classes(self, probability: Matrix) -> Matrix:
+        """Compute probabilities of shape (n, C), in the target data if there are weights [LS Prop. 1]."""
+        calibrated = self.calibration_of_classes.probabilities(probability)
+        if self.weights is None:
+            return calibrated
+        weighted = calibrated * np.array(self.weights)
+        shares: Matrix = weighted / weighted.sum(axis=1, keepdims=True)
+        return shares
+
+    def intervals_of_classes(self, probability: Matrix) -> Interval:
+        """Compute the intervals of all classes, shape (n, C) each; each class is one against the rest.
+
+        In the target data the weight of the rest is the mean weight of the other classes.
+        """
+        interval = self.calibration_of_classes.intervals(probability)
+        if self.weights is None:
+            return interval
+        calibrated, weights = self.calibration_of_classes.probabilities(probability), np.array(self.weights)
+        rest = _sums_of_others(calibrated * weights) / np.maximum(
+            _sums_of_others(calibrated), np.finfo(float).tiny
+        )
+        return interval.mapped(lambda share: weights * share / (weights * share + rest * (1 - share)))
+
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
+        """See Saved: the calibrated probabilities, and the leaf if the map has one partition."""
+        if self.class_names:
+            return self._adds_classes(roles, new_columns)
+        calibrated, leaf = f"{new_columns.prefix}calibrated", f"{new_columns.prefix}leaf"
+        column = roles.numbers["score"]
+        low, high = f"{calibrated}_low", f"{calibrated}_high"
+        types: dict[str, ColumnType] = {calibrated: "float64"}
+        if self.calibration.has_interval:
+            types |= {low: "float64", high: "float64"}
+        if self.calibration.has_leaves:
+            types[leaf] = "int64"
+
+        def compute(rows: Rows) -> dict[str, Ints | Floats]:
+            score = rows.filled(rows.score, 0.5)
+            if not self.logit:
+                require_probabilities(score, column, remedy="calibrate with --logit to read such scores")
+            found = self.calibrated(rows.scored(score))
+            added: dict[str, Ints | Floats] = {calibrated: found.probability}
+            if found.interval is not None:
+                added |= {low: found.interval.low, high: found.interval.high}
+            if found.leaf is not None:
+                added[leaf] = found.leaf
+            return added
+
+        return AddedColumns(types=types, compute=compute)
+
+    def _adds_classes(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
+        """Add one column per class, then the ends of its interval if there are intervals."""
+        kinds = ("calibrated", "low", "high") if self.calibration.has_interval else ("calibrated",)
+        names = [f"{new_columns.prefix}{kind}_{name}" for kind in kinds for name in self.class_names]
+
+        def compute(rows: Rows) -> dict[str, Floats]:
+            uniform = 1 / len(self.class_names)
+            probability = rows.filled(probabilities(rows, roles), uniform)
+            columns = [self.calibrated_classes(probability)]
+            if self.calibration.has_interval:
+                interval = self.intervals_of_classes(probability)
+                columns += [interval.low, interval.high]
+            return dict(zip(names, np.concatenate(columns, axis=1).T, strict=True))
+
+        return AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
+
+    def formula(self) -> Formula:
+        """See Saved."""
+        if self.class_names:
+            return self._formula_of_classes()
+        score, scale, calibration = Column(name=self.columns["score"]), self.scale, self.calibration_of_rows
+        features = tuple(
+            Column(name=feature.name, kind="number" if feature.levels is None else "text")
+            for feature in calibration.features
+        )
+        uncertainty = self.exported_uncertainty()
+        numbers = (score,) if uncertainty is None else (score, Column(name=self.source.uncertainty or ""))
+        probability = let(
+            scale.exported_corrected(score),
+            lambda corrected: calibration.exported(corrected, scale, uncertainty),
+        )
+        if self.weights is not None:
+            negative, positive = self.weights
+            probability = scale.exported_in_target(probability, (negative, positive))
+        outputs = [Output(name="calibrated", kind="double", value=probability)]
+        if calibration.has_interval:
+            outputs += self._exported_interval(score)
+        if calibration.has_leaves:
+            outputs.append(Output(name="leaf", kind="integer", value=calibration.exported_leaf()))
+        return Formula(
+            inputs=(*numbers, *(feature for feature in features if feature not in numbers)),
+            required=tuple(column.name for column in numbers),
+            ranges={} if self.logit else {score.name: (0.0, 1.0)},
+            roles=self.arguments(),
+            outputs=tuple(outputs),
+            terms=calibration.terms,
+        )
+
+    def _exported_interval(self, score: Column) -> list[Output]:
+        """Return the outputs of the interval."""
+        calibration = self.calibration_of_rows
+        assert isinstance(calibration, BaseScoreMap)
+        outputs = []
+        for name, end in (("calibrated_low", 0), ("calibrated_high", 1)):
+            value = calibration.exported_interval(self.scale.exported_corrected(score))[end]
+            if self.weights is not None:
+                negative, positive = self.weights
+                value = self.scale.exported_in_target(value, (negative, positive))
+            outputs.append(Output(name=name, kind="double", value=value))
+        return outputs
+
+    def _formula_of_classes(self) -> Formula:
+        """Return one output for each class, then the ends of its interval if there are intervals."""
+        columns = tuple(Column(name=self.columns[f"{PROBA}{name}"]) for name in self.class_names)
+        weights = self.weights or [1.0] * len(columns)
+        values = {"calibrated": self.calibration_of_classes.exported(columns, weights)}
+        if self.calibration.has_interval:
+            ends = self.calibration_of_classes.exported_intervals(columns, self.weights)
+            values |= dict(zip(("low", "high"), zip(*ends, strict=True), strict=True))
+        return Formula(
+            inputs=columns,
+            required=tuple(column.name for column in columns),
+            outputs=tuple(
+                Output(name=f"{kind}_{name}", kind="double", value=value)
+                for kind, of_classes in values.items()
+                for name, value in zip(self.class_names, of_classes, strict=True)
+            ),
+            terms=self.calibration.terms,
+            shares=tuple(column.name for column in columns),
+        )
+
+    def metrics(self) -> Metrics:
+        """See Saved: counts of the calibration set."""
+        source = self.source
+        classes = {"classes": len(self.class_names)} if self.class_names else {"positives": source.positives}
+        return {"rows": source.rows, **classes, "dropped": source.dropped}
+
+    def document(self) -> Document:
+        """See Saved."""
+        source = self.source
+        columns = source.columns_in_words()
+        reads = "real scores such as logits" if self.logit else "probabilities"
+        positives = "" if source.positives is None else f" {count(source.positives)} positive,"
+        notes = [
+            f"Reads {reads}; columns: {columns}.",
+            f"{self.made_from()},{positives} {count(source.dropped)} dropped.",
+        ]
+        if self.undersampled > 1:
+            notes.insert(0, f"Odds are first divided by {self.undersampled:g}, for undersampled negatives.")
+        if self.class_names and self.weights is not None:
+            notes.append(
+                "Then corrected for target data: each class's probability is multiplied by its weight."
+            )
+        elif self.weights is not None:
+            negative, positive = self.weights
+            notes.append(
+                f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target "
+                f"data: the odds are then multiplied by {positive / negative:.4g}."
+            )
+        return Document(title=f"Calibrator ({self.method})", tables=self.tables(), notes=notes)
+
+    def tables(self) -> list[Table]:
+        """Tabulate the map."""
+        if self.class_names:
+            return self.calibration_of_classes.tables_of(self.class_names)
+        return self.calibration_of_rows.tables(self.undersampled)
+
+
+def _sums_of_others(values: Matrix) -> Matrix:
+    """Add up the values before and after each in its row, from the ends; differences of sums would cancel."""
+    before, after = np.zeros_like(values), np.zeros_like(values)
+    before[:, 1:] = np.cumsum(values, axis=1)[:, :-1]
+    after[:, :-1] = np.cumsum(values[:, ::-1], axis=1)[:, -2::-1]
+    return before + after

@@ -1,0 +1,399 @@
+"""Fit and evaluate calibrators of class probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from functools import cached_property, partial
+from typing import Final
+
+import numpy as np
+
+from uqcli.base import defaults
+from uqcli.base.choices import ArtifactKind, CalibrationMethod
+from uqcli.base.class_counts import ClassCounts, Matrix
+from uqcli.base.errors import UsageError
+from uqcli.base.levels import check_bootstrap, check_confidence
+from uqcli.base.options import ResamplingOptions
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.base.running.cautions import collected_doubts
+from uqcli.calibrate.choice import Choice
+from uqcli.calibrate.classes import (
+    ClassFold,
+    fit_class_temperature,
+    fit_linear,
+    fit_one_vs_rest,
+    label_losses,
+    tuned_penalty,
+)
+from uqcli.calibrate.cross_fit import target_bound_notes
+from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.calibrate.folds import CrossFittedLosses
+from uqcli.calibrate.histogram import fit_class_histogram
+from uqcli.calibrate.maps import ClassMap
+from uqcli.calibrate.options import CalibrateRequest
+from uqcli.calibrate.parameters import parameters_of
+from uqcli.calibrate.plan import plan_note, plan_of
+from uqcli.calibrate.report import CalibrateReport
+from uqcli.calibrate.rule import CalibratorArtifact
+from uqcli.calibrate.sampled_rows import folds_of, sample_of_rows, units_of
+from uqcli.calibrate.scale import Scale
+from uqcli.comparison.panels import panel_of_classes
+from uqcli.comparison.report import Comparison
+from uqcli.comparison.run import compare
+from uqcli.engines.memory import CLASS_ROWS, require_memory
+from uqcli.engines.probabilities import label_indices, probabilities
+from uqcli.engines.request import PROBA, DataRequest, Roles
+from uqcli.estimates.cluster_pairs import clustered_pairs, clusters_in, keyed_by_cluster
+from uqcli.estimates.clustered import ClusteredPairs
+from uqcli.estimates.paired_classes import PairedClassCounts
+from uqcli.rules.labelled import read_labelled, sum_notes
+from uqcli.rules.result import Result, keeps_doubts
+from uqcli.rules.saved import Source
+from uqcli.shift.target_weights import load_shift
+
+
+@keeps_doubts
+def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
+    """Fit a map of class probabilities, and measure it cross-validated or on a test set.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        An option does not apply to class probabilities, or rows or class weights cannot be read.
+    """
+    problem = _Problem.from_request(request)
+    method, choice = request.calibration.method, None
+    if method is None:
+        choice = _chosen(problem)
+        method = choice.method
+    elif obstacle := _obstacles(problem).get(method):
+        raise UsageError(f"method {method} with these rows: it {obstacle}", expected="method vector")
+    tried = _try(problem, method)
+    plan = plan_of(request, tried.size)
+    return _result(problem, tried, plan, _compared(tried, plan, request), choice=choice)
+
+
+@keeps_doubts
+def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
+    """Fit every map of class probabilities, and keep the one with the lowest log loss outside its fit.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        See ``run_classes``.
+    """
+    problem = _Problem.from_request(request)
+    obstacles = _obstacles(problem)
+    tried = [_try(problem, method) for method in CLASS_FITS if method not in obstacles]
+    plan = plan_of(request, tried[0].size)
+    tried.sort(key=lambda candidate: candidate.log_loss)
+    compared = [_compared(candidate, plan, request) for candidate in tried]
+    methods = tuple(
+        (str(candidate.method), measured)
+        for candidate, measured in zip(tried, compared, strict=True)
+        if measured is not None
+    )
+    return _result(problem, tried[0], plan, compared[0], methods=methods, obstacles=obstacles)
+
+
+ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Problem:
+    """What is fitted: rows, folds to choose by, the test set if there is one, and fits by method."""
+
+    request: CalibrateRequest
+    read: _Read
+    folds: tuple[ClassFold, ...]
+    test: _Read | None
+    tuned: dict[CalibrationMethod, ClassFit] = field(default_factory=dict)
+
+    @classmethod
+    def from_request(cls, request: CalibrateRequest) -> _Problem:
+        """Check a request, and read its rows."""
+        _check(request)
+        data = request.data.without("uncertainty")
+        read, test = _read(data), None
+        if request.parts.test is not None:
+            roles = replace(data.roles, class_columns=None, classes=read.roles.classes)
+            with collected_doubts():  # about the test set, not about the map
+                test = _read(replace(data, roles=roles).on(request.parts.test))
+        return cls(request=request, read=read, folds=_folds(read, request.calibration), test=test)
+
+    @property
+    def options(self) -> CalibrationOptions:
+        return self.request.calibration
+
+    def fit_of(self, method: CalibrationMethod) -> ClassFit:
+        """Return the fit of a method; its penalties are chosen at the first call."""
+        if method not in self.tuned:
+            self.tuned[method] = CLASS_FITS[method](self.folds, self.options)
+        return self.tuned[method]
+
+
+def _folds(read: _Read, options: CalibrationOptions) -> tuple[ClassFold, ...]:
+    """Return the folds by which methods and penalties are chosen; empty if there are too few rows."""
+    rows = sample_of_rows(read.rows, _CHOICE_ROWS, options.seed)
+    if units_of(rows, options.cluster) < defaults.FOLDS:
+        return ()
+    return tuple(
+        ClassFold(training=read.counts(training), held_out=read.counts(held_out))
+        for training, held_out in folds_of(rows, options.seed, options.cluster)
+    )
+
+
+def _linear(folds: Sequence[ClassFold], *, is_full: bool) -> ClassFit:
+    return _without_notes(partial(fit_linear, penalty=tuned_penalty(folds, is_full=is_full)))
+
+
+def _without_notes(fit: Callable[[ClassCounts], ClassMap]) -> ClassFit:
+    """Adapt a fit that never has a note."""
+    return lambda counts: (fit(counts), ())
+
+
+CLASS_FITS: Mapping[CalibrationMethod, Callable[[Sequence[ClassFold], CalibrationOptions], ClassFit]] = {
+    CalibrationMethod.TEMPERATURE: lambda _, __: fit_class_temperature,
+    CalibrationMethod.VECTOR: lambda folds, _: _linear(folds, is_full=False),
+    CalibrationMethod.MATRIX: lambda folds, _: _linear(folds, is_full=True),
+    CalibrationMethod.ISOTONIC: lambda _, __: _without_notes(partial(fit_one_vs_rest, with_intervals=False)),
+    CalibrationMethod.VENN_ABERS: lambda _, __: _without_notes(partial(fit_one_vs_rest, with_intervals=True)),
+    CalibrationMethod.HISTOGRAM: lambda _, options: _without_notes(
+        partial(fit_class_histogram, edges_of=options.histogram_edges, confidence=options.confidence)
+    ),
+}
+"""Methods that calibrate all classes: each chooses its penalties by folds, then fits."""
+
+_SIMPLEST_FIRST: Final = (
+    CalibrationMethod.TEMPERATURE,
+    CalibrationMethod.VECTOR,
+    CalibrationMethod.MATRIX,
+    CalibrationMethod.ISOTONIC,
+)
+"""Methods of class probabilities among which one is chosen."""
+
+_CHOICE_ROWS: Final = 20_000
+"""Rows on which methods and penalties are chosen."""
+
+_MAX_MATRIX_CLASSES: Final = 100
+
+
+def _obstacles(problem: _Problem) -> dict[CalibrationMethod, str]:
+    """Return the reasons why methods do not apply."""
+    classes, obstacles = len(problem.read.roles.classes), {}
+    if classes > _MAX_MATRIX_CLASSES:
+        obstacles[CalibrationMethod.MATRIX] = f"takes at most {_MAX_MATRIX_CLASSES} classes"
+    elif problem.read.rows.size < classes * (classes + 1):
+        obstacles[CalibrationMethod.MATRIX] = f"needs {classes * (classes + 1):,} rows for {classes} classes"
+    if problem.options.cluster is not None:
+        obstacles[CalibrationMethod.HISTOGRAM] = "has an error bound of independent rows"
+    return obstacles
+
+
+def _chosen(problem: _Problem) -> Choice:
+    """Choose the simplest method whose cross-fitted log loss is as good as the lowest."""
+    if not problem.folds:
+        return Choice(method=_SIMPLEST_FIRST[0], tried=())
+    obstacles = _obstacles(problem)
+    losses = {}
+    for method in _SIMPLEST_FIRST:
+        if method in obstacles:
+            continue
+        fit = problem.fit_of(method)
+        held_out = [label_losses(fit(fold.training)[0], fold.held_out) for fold in problem.folds]
+        losses[method] = CrossFittedLosses(
+            loss=np.concatenate(held_out),
+            count=np.concatenate([fold.held_out.count for fold in problem.folds]),
+        )
+    return Choice.among(losses)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tried:
+    """A fitted method, and rows outside its fit before and after it; None if there are too few."""
+
+    method: CalibrationMethod
+    map: ClassMap
+    notes: tuple[str, ...]
+    measured: _Measured | None
+
+    @property
+    def size(self) -> int | None:
+        """Number of measured rows."""
+        return None if self.measured is None else self.measured.rows.size
+
+    @property
+    def log_loss(self) -> float:
+        """Log loss, by which methods are ranked; infinite if unknown."""
+        return np.inf if self.measured is None else self.measured.paired.losses()["after"]["log_loss"]
+
+
+def _try(problem: _Problem, method: CalibrationMethod) -> _Tried:
+    fit = problem.fit_of(method)
+    calibration, notes = fit(problem.read.counts())
+    measured: _Measured | None
+    if problem.test is not None:
+        measured = _Measured.of(problem.test, calibration)
+    else:
+        measured = _cross_validated(problem.read, fit, problem.options)
+    return _Tried(method=method, map=calibration, notes=notes, measured=measured)
+
+
+def _compared(tried: _Tried, plan: ResamplingOptions, request: CalibrateRequest) -> Comparison | None:
+    measured = tried.measured
+    if measured is None:
+        return None
+    return compare(measured.paired, plan, measured.by_cluster(request.calibration.cluster))
+
+
+def _result(
+    problem: _Problem,
+    tried: _Tried,
+    plan: ResamplingOptions,
+    compared: Comparison | None,
+    *,
+    choice: Choice | None = None,
+    methods: tuple[tuple[str, Comparison], ...] = (),
+    obstacles: Mapping[CalibrationMethod, str] | None = None,
+) -> Result[CalibrateReport, CalibratorArtifact]:
+    request, read, measured = problem.request, problem.read, tried.measured
+    weights = _weights(request, read)
+    options = replace(problem.options, method=tried.method)
+    artifact = CalibratorArtifact(
+        kind=ArtifactKind.CALIBRATOR,
+        source=read.source,
+        parameters=parameters_of(options, (), on_invalid=request.data.on_invalid, positive=None),
+        method=tried.method,
+        logit=False,
+        undersampled=1.0,
+        calibration=tried.map,
+        weights=weights,
+        classes=list(read.roles.classes),
+    )
+    is_tested = problem.test is not None
+    report = CalibrateReport(
+        artifact=artifact,
+        choice=choice,
+        resampling=(plan.bootstrap, plan.confidence),
+        tested=is_tested,
+        compared=compared,
+        clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
+        where=None if measured is None else "on the test set" if is_tested else "(cross-validated)",
+        panels=() if measured is None else (panel_of_classes(measured.paired),),
+        errors=None,
+        methods=methods,
+        obstacles=obstacles or {},
+        notes=(
+            *tried.notes,
+            *plan_note(request, plan, measured=measured is not None),
+            *([] if weights is None else _corrected(weights, tried.map, request)),
+            *sum_notes(read.unnormalised),
+        ),
+    )
+    return Result(report=report, artifact=artifact)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """Distinct rows in sorted order."""
+
+    rows: Rows
+    roles: Roles
+    source: Source
+    unnormalised: float
+
+    def probability(self, rows: Rows) -> Matrix:
+        """Return the class probabilities of some rows."""
+        return probabilities(rows, self.roles)
+
+    def counts(self, rows: Rows | None = None) -> ClassCounts:
+        """Pool some rows, or all."""
+        selected = self.rows if rows is None else rows
+        return ClassCounts.from_rows(self.probability(selected), label_indices(selected), selected.weight)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Measured:
+    """Rows with class probabilities before and after a map that did not use them."""
+
+    rows: Rows
+    before: Matrix
+    after: Matrix
+
+    @cached_property
+    def paired(self) -> PairedClassCounts:
+        """Both sets of probabilities, pooled."""
+        label = label_indices(self.rows)
+        return PairedClassCounts.from_predictions(self.before, self.after, label, self.rows.weight)
+
+    @classmethod
+    def of(cls, read: _Read, map_: ClassMap) -> _Measured:
+        """Compute the probabilities of a test set, before and after a map."""
+        before = read.probability(read.rows)
+        return cls(rows=read.rows, before=before, after=map_.probabilities(before))
+
+    def by_cluster(self, cluster: str | None) -> ClusteredPairs | None:
+        """Pair the probabilities by cluster; None if rows are independent."""
+        return clustered_pairs(self.before, self.after, self.rows, cluster)
+
+
+def _read(data: DataRequest) -> _Read:
+    require_memory(data, CLASS_ROWS)
+    read, source = read_labelled(data)
+    columns = {name: source.columns[PROBA + name] for name in read.classes}
+    return _Read(
+        rows=keyed_by_cluster(read, data.roles.cluster).pooled(),
+        roles=Roles(numbers={}, classes=columns),
+        source=source,
+        unnormalised=read.unnormalised,
+    )
+
+
+def _check(request: CalibrateRequest) -> None:
+    options = request.calibration
+    options.check()
+    check_confidence(request.resampling.confidence)
+    check_bootstrap(request.resampling.bootstrap)
+    if options.scale != Scale():
+        raise UsageError("--logit or --undersampled beside --proba", expected="probabilities as they are")
+    if options.method is not None and options.method not in CLASS_FITS:
+        raise UsageError(
+            f"class probabilities with method {options.method}", expected=f"one of {', '.join(CLASS_FITS)}"
+        )
+    if request.parts.features or request.parts.partition:
+        raise UsageError("--features or --partition beside --proba", expected="one score")
+
+
+def _weights(request: CalibrateRequest, read: _Read) -> list[float] | None:
+    if request.shift is None:
+        return None
+    weights = list(load_shift(request.shift).weights_for(tuple(read.roles.classes)))
+    if min(weights) <= 0:
+        raise UsageError("a class has weight 0 in the target data", expected="all classes in the target data")
+    return weights
+
+
+def _corrected(weights: Sequence[float], map_: ClassMap, request: CalibrateRequest) -> list[str]:
+    """Return the notes on the correction for target data, with the bound of [LS Theorem 4] for histograms."""
+    notes = [
+        "Afterwards each class's probability is multiplied by its weight in the target; labelled rows of the "
+        "source cannot measure that."
+    ]
+    assert request.shift is not None
+    return [*notes, *target_bound_notes(weights, load_shift(request.shift), map_.largest_error)]
+
+
+def _cross_validated(read: _Read, fit: ClassFit, options: CalibrationOptions) -> _Measured | None:
+    """Compute the cross-validated probabilities; None with a single row or cluster."""
+    if units_of(read.rows, options.cluster) < 2:
+        return None
+    predictions = []
+    for training, held_out in folds_of(read.rows, options.seed, options.cluster):
+        calibration, _ = fit(read.counts(training))
+        before = read.probability(held_out)
+        predictions.append((held_out, before, calibration.probabilities(before)))
+    joined = Rows.joined([fold_rows for fold_rows, _, _ in predictions])
+    before, after = (np.concatenate(pieces) for pieces in list(zip(*predictions, strict=True))[1:])
+    return _Measured(rows=joined, before=before, after=after)

@@ -1,0 +1,289 @@
+"""Low-depth trees that partition rows by readable questions [HC Alg. 1, app. 12-13]."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from uqcli.base import defaults
+from uqcli.base.choices import Partitioner
+from uqcli.base.counts import Bools, Feature, Floats, Ints
+from uqcli.base.errors import MissingExtraError
+from uqcli.base.records import dataclass
+from uqcli.calibrate.partition import leaf_of
+from uqcli.calibrate.questions import FeatureColumn, Node
+from uqcli.kernels.logistic import sigmoid
+
+MIN_LEVEL_ROWS = 20
+"""Levels with fewer rows than this in the learning data count as "other"."""
+
+BOOSTING_STAGES = 3
+FOREST_TREES = 20
+_LEARNING_RATE = 0.5
+"""Boosting stages, trees of a forest, and the learning rate of boosting."""
+
+_SEED_RANGE = 2**32
+"""scikit-learn accepts seeds below this; the split into halves accepts any seed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeOptions:
+    """Hyperparameters of the trees.
+
+    Attributes
+    ----------
+    min_leaf
+        Minimum rows per leaf in the learning data.
+    """
+
+    partitioner: Partitioner = defaults.PARTITIONER
+    max_depth: int = 3
+    min_leaf: int = 500
+    seed: int = defaults.SEED
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedTrees:
+    """Nodes of each tree, over columns whose levels are ordered by positive rate."""
+
+    columns: tuple[FeatureColumn, ...]
+    trees: tuple[tuple[Node, ...], ...]
+
+
+def learn_trees(
+    features: Mapping[str, Feature], positive: Bools, weight: Ints, options: TreeOptions
+) -> LearnedTrees:
+    """Learn trees that partition the rows by positive rate.
+
+    Levels are ordered by positive rate, which suffices to find the best binary split for two classes (Breiman
+    et al. 1984, sec. 4.2).
+
+    Parameters
+    ----------
+    positive : bool, shape (n,)
+    weight : int64, shape (n,)
+
+    Raises
+    ------
+    MissingExtraError
+        scikit-learn is not installed.
+    """
+    require_trees()
+    matrix = TreeMatrix.from_features(features, positive, weight)
+    if 2 * options.min_leaf > int(weight.sum()):
+        trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any split
+    else:
+        trees = LEARNERS[options.partitioner](matrix, positive, weight, options)
+    return LearnedTrees(columns=matrix.columns, trees=tuple(trees))
+
+
+def require_trees() -> None:
+    """Check that scikit-learn is installed.
+
+    Raises
+    ------
+    MissingExtraError
+        scikit-learn is not installed.
+    """
+    if importlib.util.find_spec("sklearn") is None:
+        raise MissingExtraError(
+            "trees need scikit-learn",
+            expected="the extra 'trees'",
+            remedy="pip install 'uqcli[trees]'",
+        )
+
+
+def ordered_column(name: str, feature: Feature, positive: Bools, weight: Ints) -> FeatureColumn:
+    """Order the frequent levels of a column by positive rate."""
+    if feature.levels is None:
+        return FeatureColumn(name=name)
+    code = feature.value.astype(np.int64)
+    is_level = (code >= 0) & (code < len(feature.levels))
+    level_weight = np.bincount(code[is_level], weights=weight[is_level], minlength=len(feature.levels))
+    positive_weight = np.bincount(
+        code[is_level], weights=(weight * positive)[is_level], minlength=len(feature.levels)
+    )
+    frequent = [
+        level_index
+        for level_index in range(len(feature.levels))
+        if level_weight[level_index] >= MIN_LEVEL_ROWS
+    ]
+    frequent.sort(
+        key=lambda level_index: (positive_weight[level_index] / level_weight[level_index], level_index)
+    )
+    return FeatureColumn(name=name, levels=[feature.levels[level_index] for level_index in frequent])
+
+
+def recoded(feature: Feature, column: FeatureColumn) -> Floats:
+    """Recode a feature to the levels of a column: other texts are ``len(levels)``, missing is -1."""
+    if feature.levels is None or column.levels is None:
+        return feature.value
+    code_by_level = {text: code for code, text in enumerate(column.levels)}
+    table = np.array(
+        [*(code_by_level.get(text, len(code_by_level)) for text in feature.levels), len(code_by_level), -1],
+        dtype=np.float64,
+    )
+    result: Floats = table[feature.value.astype(np.int64)]
+    return result
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeMatrix:
+    """Feature matrix of trees: ranks of numbers or of levels, so that only the order matters.
+
+    Attributes
+    ----------
+    rank : float64, shape (n, d)
+        NaN if missing; unknown texts rank last.
+    columns
+        Feature columns.
+    distinct_values
+        Distinct values of each numeric column, ascending; None for a categorical one.
+    """
+
+    rank: Floats
+    columns: tuple[FeatureColumn, ...]
+    distinct_values: tuple[Floats | None, ...]
+
+    @classmethod
+    def from_features(cls, features: Mapping[str, Feature], positive: Bools, weight: Ints) -> TreeMatrix:
+        """Rank features."""
+        columns = tuple(ordered_column(name, feature, positive, weight) for name, feature in features.items())
+        distinct_values: list[Floats | None] = []
+        ranks = []
+        for column in columns:
+            value = recoded(features[column.name], column)
+            if column.levels is None:
+                distinct = np.unique(value[~np.isnan(value)])
+                distinct_values.append(distinct)
+                ranks.append(np.where(np.isnan(value), np.nan, np.searchsorted(distinct, value)))
+            else:
+                distinct_values.append(None)
+                ranks.append(np.where(value < 0, np.nan, value))
+        return cls(rank=np.stack(ranks, axis=1), columns=columns, distinct_values=tuple(distinct_values))
+
+    def question(self, column: int, rank: float, *, missing_left: bool, left: int, right: int) -> Node:
+        """Return the question that sends values up to a given rank left."""
+        feature, distinct = self.columns[column], self.distinct_values[column]
+        if distinct is None:
+            levels = feature.levels or []
+            return Node(
+                feature=feature.name,
+                levels=[level for level_index, level in enumerate(levels) if level_index <= rank],
+                other_left=len(levels) <= rank,
+                missing_left=missing_left,
+                left=left,
+                right=right,
+            )
+        # scikit-learn splits off missing values by an infinite threshold
+        threshold = _between(distinct, int(np.floor(min(rank, len(distinct)))))
+        return Node(
+            feature=feature.name, threshold=threshold, missing_left=missing_left, left=left, right=right
+        )
+
+
+def _between(steps: Floats, index: int) -> float:
+    """Return a threshold from one distinct value to below the next; index -1 gives one below all values."""
+    if index < 0:
+        return float(np.nextafter(steps[0], -np.inf)) if len(steps) else 0.0
+    if index + 1 >= len(steps):
+        return float(steps[-1]) if len(steps) else 0.0
+    middle = steps[index] / 2 + steps[index + 1] / 2
+    return float(middle if steps[index] <= middle < steps[index + 1] else steps[index])
+
+
+def _limits(options: TreeOptions, weight: Ints) -> dict[str, Any]:
+    """Return the limits on depth and leaf weight for scikit-learn; a row of weight 2 counts as two."""
+    return {
+        "max_depth": options.max_depth,
+        "min_weight_fraction_leaf": options.min_leaf / int(weight.sum()),
+    }
+
+
+def _single(
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
+) -> list[tuple[Node, ...]]:
+    from sklearn.tree import DecisionTreeClassifier
+
+    tree = DecisionTreeClassifier(**_limits(options, weight), random_state=options.seed % _SEED_RANGE)
+    return [nodes_of(tree.fit(matrix.rank, positive, weight).tree_, matrix)]
+
+
+def _forest(
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
+) -> list[tuple[Node, ...]]:
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(
+        n_estimators=FOREST_TREES,
+        **_limits(options, weight),
+        random_state=options.seed % _SEED_RANGE,
+        n_jobs=1,
+    )
+    return [nodes_of(tree.tree_, matrix) for tree in forest.fit(matrix.rank, positive, weight).estimators_]
+
+
+def _boosted(
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
+) -> list[tuple[Node, ...]]:
+    """Learn trees by gradient boosting of the log loss: each is fitted to the residuals of earlier trees."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    log_odds = np.zeros(len(positive))
+    trees = []
+    for stage in range(BOOSTING_STAGES):
+        probability = sigmoid(log_odds)
+        tree = DecisionTreeRegressor(
+            **_limits(options, weight), random_state=(options.seed + stage) % _SEED_RANGE
+        )
+        tree.fit(matrix.rank, positive - probability, weight)
+        trees.append(nodes_of(tree.tree_, matrix))
+        leaf = tree.apply(matrix.rank)
+        gradient = np.bincount(leaf, weights=weight * (positive - probability))
+        curvature = np.bincount(leaf, weights=weight * probability * (1 - probability))
+        log_odds = log_odds + _LEARNING_RATE * (gradient / np.maximum(curvature, 1e-9))[leaf]
+    return trees
+
+
+LEARNERS: Mapping[Partitioner, Callable[[TreeMatrix, Bools, Ints, TreeOptions], list[tuple[Node, ...]]]] = {
+    Partitioner.TREE: _single,
+    Partitioner.FOREST: _forest,
+    Partitioner.BOOSTED: _boosted,
+}
+
+
+def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
+    """Convert a scikit-learn tree; leaves are numbered from left to right."""
+    nodes: list[Node] = []
+    leaves = 0
+
+    def copy(node_index: int) -> int:
+        nonlocal leaves
+        index = len(nodes)
+        left, right = int(tree.children_left[node_index]), int(tree.children_right[node_index])
+        if left < 0:
+            nodes.append(Node(leaf=leaves))
+            leaves += 1
+            return index
+        nodes.append(Node())  # numbered before its children
+        below = copy(left), copy(right)
+        nodes[index] = matrix.question(
+            int(tree.feature[node_index]),
+            float(tree.threshold[node_index]),
+            missing_left=bool(tree.missing_go_to_left[node_index]),
+            left=below[0],
+            right=below[1],
+        )
+        return index
+
+    copy(0)
+    return tuple(nodes)
+
+
+def leaves_of(learned: LearnedTrees, tree_index: int, features: Mapping[str, Feature]) -> Ints:
+    """Return the leaf of each row in one of the trees."""
+    values = {column.name: recoded(features[column.name], column) for column in learned.columns}
+    return leaf_of(learned.trees[tree_index], learned.columns, values)

@@ -1,0 +1,1 @@
+"""Two sets of probabilities of the same rows, side by side."""

@@ -1,0 +1,99 @@
+"""Figure of reliability diagrams before and after calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from uqcli.base.escaping import printable
+from uqcli.base.records import dataclass
+from uqcli.base.wording import percent, rows_of
+from uqcli.estimates.diagram import Reliability
+from uqcli.reports.document import Figure, HoverText
+from uqcli.reports.figures import BLUE, GREY, INK, is_narrow, wrap_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+_MAX_COLUMNS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReliabilityPanel:
+    """Reliability of some rows before and after calibration."""
+
+    title: str
+    before: Reliability
+    after: Reliability
+
+
+def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
+    """Build a figure with one standard reliability diagram per panel, before and after calibration."""
+    columns = 2 if len(panels) == 4 else min(_MAX_COLUMNS, len(panels))
+    lines = -(-len(panels) // columns)
+
+    def draw(canvas: Canvas) -> list[HoverText]:
+        shape = (len(panels), 1) if is_narrow(canvas) else (lines, columns)
+        axes = canvas.subplots(*shape, squeeze=False).ravel()
+        top = _axis_end(panels)
+        for panel_axes, panel in zip(axes, panels, strict=False):
+            _draw_panel(panel_axes, panel, top)
+        for panel_axes in axes[len(panels) :]:
+            panel_axes.set_axis_off()
+        axes[0].legend(loc="upper left")
+        pairs = list(zip(axes, panels, strict=False))
+        return [text for place, panel in pairs for text in _texts(place, panel)]
+
+    titles = "; ".join(printable(panel.title) for panel in panels)
+    return Figure(
+        title=f"Reliability before and after calibration: {titles}",
+        caption="Dots on the dashed line are calibrated; larger dots have more rows. Bars: 95 % intervals.",
+        width=3.5 * columns if columns == _MAX_COLUMNS else 4.0 * columns + (0.6 if columns == 1 else 0),
+        height=(3.5 if columns == _MAX_COLUMNS else 3.9) * lines,
+        narrow_height=3.7 * len(panels),
+        draw=draw,
+        required=True,
+    )
+
+
+def _texts(axes: Axes, panel: ReliabilityPanel) -> list[HoverText]:
+    """Describe the bins of a panel."""
+    return [
+        HoverText(
+            axes=axes,
+            x=(mean, mean),
+            y=(rate, rate),
+            text=f"{name}: {rows_of(int(rows))} with mean prediction {percent(mean)}, "
+            f"{percent(rate)} positive",
+        )
+        for name, bins in (("before", panel.before), ("after", panel.after))
+        for mean, rate, rows in zip(bins.mean_score, bins.rate, bins.count, strict=True)
+    ]
+
+
+def _axis_end(panels: Sequence[ReliabilityPanel]) -> float:
+    """Return the upper end of both axes, the same in all panels."""
+    reliabilities = [bins for panel in panels for bins in (panel.before, panel.after)]
+    highest = max(float(max(bins.mean_score.max(), bins.rate.max())) for bins in reliabilities)
+    return min(1.03, 1.15 * highest) or 1.0
+
+
+def _draw_panel(axes: Axes, panel: ReliabilityPanel, top: float) -> None:
+    axes.set_title(wrap_title(panel.title), parse_math=False, fontsize=9)
+    for name, bins, colour in (("before", panel.before, GREY), ("after", panel.after, BLUE)):
+        axes.errorbar(bins.mean_score, bins.rate, yerr=bins.bars, fmt="none", ecolor=colour, elinewidth=1)
+        area = 12 + 110 * bins.count / bins.count.sum()
+        axes.scatter(
+            bins.mean_score,
+            bins.rate,
+            s=area,
+            color=colour,
+            edgecolor=INK,
+            linewidth=0.4,
+            zorder=3,
+            label=name,
+        )
+    axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
+    axes.set(xlabel="mean prediction", ylabel="positive rate")

@@ -1,0 +1,164 @@
+"""Compare two sets of probabilities on the same rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from uqcli.base import defaults
+from uqcli.base.choices import Binning, CalibrationTest
+from uqcli.base.counts import ValueCounts
+from uqcli.base.draws import Purpose, generator
+from uqcli.base.options import ResamplingOptions
+from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.running.progress import with_progress
+from uqcli.comparison.report import Comparison
+from uqcli.estimates.binning.registry import BinSizes, rule_of
+from uqcli.estimates.calibration_error import (
+    ScoreBins,
+    brier,
+    expected_error,
+    in_bins,
+    log_loss,
+    mean_metrics,
+    reject,
+)
+from uqcli.estimates.clustered import ClusteredPairs
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.paired import SIDES, PairedCounts
+from uqcli.estimates.paired_classes import PairedClassCounts
+from uqcli.estimates.ranking import auc, average_precision
+from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
+from uqcli.reports.document import MetricValue
+
+Values = Mapping[str, float | None]
+
+_CALIBRATION_METRICS = ("ece", "ace", "tce")
+"""Metrics that are averaged over classes if there are many, as in ``uqcli tce --proba``."""
+
+_METRICS_WITH_INTERVALS = ("auc", "log_loss", "brier")
+"""Metrics without upward bias from noise; no valid interval exists for the others."""
+
+
+AnyPairedCounts = PairedCounts | PairedClassCounts
+
+
+def compare(
+    paired_counts: AnyPairedCounts, plan: ResamplingOptions, clusters: ClusteredPairs | None = None
+) -> Comparison:
+    """Measure both sets of probabilities, on the same bootstrap resamples.
+
+    Parameters
+    ----------
+    clusters
+        The same rows by cluster of dependent rows, to resample; None if rows are independent.
+    """
+    by_class: list[tuple[Values, Values]] = []
+    if isinstance(paired_counts, PairedClassCounts):
+        (before, before_by_class), (after, after_by_class) = _metrics_of_classes(paired_counts)
+        by_class = list(zip(before_by_class, after_by_class, strict=True))
+    else:
+        before, after = map(metrics_of, paired_counts.counts())
+    if clusters is not None:  # the test of the TCE assumes independent rows
+        before, after = ({**side, "tce": None} for side in (before, after))
+        by_class = [({**first, "tce": None}, {**second, "tce": None}) for first, second in by_class]
+    difference = {name: minus(after[name], before[name]) for name in before}
+    values = dict(zip(SIDES, (before, after, difference), strict=True))
+    intervals = _intervals(clusters or paired_counts, plan) if plan.bootstrap else {}
+    metrics = {side: _with_intervals(side, values[side], intervals) for side in SIDES}
+    return Comparison(
+        before=metrics["before"],
+        after=metrics["after"],
+        difference=metrics["difference"],
+        by_class=[(dict(first), dict(second)) for first, second in by_class],
+    )
+
+
+def minus(first: float | None, second: float | None) -> float | None:
+    """Compute the difference; None if either value is undefined."""
+    return None if first is None or second is None else first - second
+
+
+Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
+"""Interval by side and metric; None if no valid interval exists."""
+
+
+def _intervals(paired_counts: AnyPairedCounts | ClusteredPairs, plan: ResamplingOptions) -> Intervals:
+    estimates = paired_counts.with_errors()
+    keys = [(side, name) for side in SIDES for name in _METRICS_WITH_INTERVALS if name in estimates]
+    if paired_counts.min_class_rows < MIN_CLASS_ROWS:
+        return dict.fromkeys(keys)
+    replicates = max(plan.bootstrap, min_replicates(plan.confidence))
+
+    def draw(resample_index: int) -> dict[str, dict[str, Estimate]]:
+        return paired_counts.resampled(generator(plan.seed, Purpose.BOOTSTRAP, resample_index)).with_errors()
+
+    draws = list(with_progress(parallel_map(draw, range(replicates)), "resampling", replicates))
+    return {
+        (side, name): studentised_interval(
+            estimates[name][side], [draw[name][side] for draw in draws], plan.confidence
+        )
+        for side, name in keys
+    }
+
+
+def _with_intervals(side: str, values: Values, intervals: Intervals) -> dict[str, MetricValue]:
+    metrics: dict[str, MetricValue] = dict(values)
+    for interval_side, name in intervals:
+        if interval_side == side:
+            low, high = _in_range(side, name, intervals[side, name])
+            metrics[name] = Estimate(value=values[name], low=low, high=high)
+    return metrics
+
+
+def _in_range(
+    side: str, name: str, interval: tuple[float, float] | None
+) -> tuple[float | None, float | None]:
+    """Transform an interval to the metric's scale and clip it to its range."""
+    if interval is None:
+        return None, None
+    if side == "difference":
+        return interval
+    if name == "auc":
+        low, high = (1 / (1 + math.exp(-limit)) for limit in interval)
+        return low, high
+    upper_limit = 1.0 if name == "brier" else math.inf
+    return max(0.0, interval[0]), min(upper_limit, interval[1])
+
+
+def _metrics_of_classes(paired_counts: PairedClassCounts) -> list[tuple[Values, list[Values]]]:
+    """Compute the losses over all classes jointly, with class means of one-vs-rest calibration errors.
+
+    Returns
+    -------
+    Before and after, each with the metrics of each class against the rest.
+    """
+    metrics: list[tuple[Values, list[Values]]] = []
+    for counts, losses in zip(paired_counts.sides, paired_counts.losses().values(), strict=True):
+        labels = counts.observed_labels()
+        by_class = [
+            metrics_of(counts.one_vs_rest(class_index, labels))
+            for class_index in range(counts.probability.shape[1])
+        ]
+        means = mean_metrics(by_class)
+        metrics.append(({**losses, **{name: means[name] for name in _CALIBRATION_METRICS}}, by_class))
+    return metrics
+
+
+def metrics_of(counts: ValueCounts) -> Values:
+    """Return the metrics of probabilities: ranking, likelihood, calibration."""
+
+    def binned(binning: Binning) -> ScoreBins:
+        sizes = BinSizes(bins=defaults.SINGLE_SCORE_BINS)
+        return in_bins(counts, rule_of(binning).edges(counts, sizes))
+
+    tested = reject(counts, binned(Binning.PAVA_BC), CalibrationTest.BINOMIAL, defaults.ALPHA)
+    return {
+        "auc": auc(counts),
+        "average_precision": average_precision(counts),
+        "log_loss": log_loss(counts),
+        "brier": brier(counts),
+        "ece": expected_error(binned(Binning.EQUISPACED)),
+        "ace": expected_error(binned(Binning.QUANTILE)),
+        "tce": tested.percent(counts.rows),
+    }

@@ -1,0 +1,105 @@
+"""Report of ``uqcli conformal``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from uqcli.base.choices import ConformalMode
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count
+from uqcli.conformal.figure import thresholds_figure
+from uqcli.conformal.rule import ConformalArtifact
+from uqcli.reports.document import (
+    Document,
+    HeadCard,
+    KeyNumber,
+    Metric,
+    OneResult,
+    Verdict,
+    head_of,
+)
+from uqcli.reports.in_words import CONFORMAL, describe
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConformalReport(OneResult):
+    """Thresholds of prediction sets.
+
+    Attributes
+    ----------
+    rows_of_class
+        Calibration rows of each class, by weight.
+    """
+
+    artifact: ConformalArtifact
+    rows_of_class: Sequence[int]
+    notes: Sequence[str]
+
+    @property
+    def listed(self) -> list[Metric]:
+        """Counts of rows and classes, and of classes that are in every set."""
+        artifact = self.artifact
+        always_in = sum(threshold >= artifact.every_label for threshold in artifact.thresholds)
+        return [
+            Metric("rows", "calibration rows", sum(self.rows_of_class), count),
+            Metric("classes", "", len(artifact.classes)),
+            Metric("always_in", "classes in every set", always_in, count),
+        ]
+
+    def _subject(self) -> str:
+        """Describe the rows that the guarantee is about."""
+        if self.artifact.groups is not None:
+            return "the new rows of each group"
+        subjects = {
+            ConformalMode.LABEL_CONDITIONAL: "the new rows of each class",
+            ConformalMode.LABEL_SHIFT: "the target data",
+        }
+        return subjects.get(self.artifact.mode, "new rows")
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        artifact = self.artifact
+        return {
+            **head_of("conformal", artifact.source, artifact.parameters),
+            "metrics": dict(self.metrics),
+            "classes": artifact.classes,
+            "thresholds": artifact.thresholds,
+            "weights": artifact.weights,
+            "groups": msgspec.to_builtins(artifact.groups),
+            "notes": list(self.notes),
+        }
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        rows = count(self.artifact.source.rows)
+        return Document(
+            title=f"Prediction sets ({self.artifact.in_short()}) from {rows} rows",
+            lead=[self.artifact.guarantee()],
+            tables=self.artifact.tables(self.rows_of_class),
+            cautions=self.notes,
+            notes=[f"{describe(self.artifact.method, CONFORMAL)}."],
+            next="evaluate {rule} TEST.csv",
+            card=self._card(),
+            figures=[thresholds_figure(self.artifact)],
+        )
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page."""
+        artifact = self.artifact
+        guaranteed = f"{100 * (1 - artifact.alpha):g} %"
+        rows, _, always_in = self.listed
+        return HeadCard(
+            title=f"Prediction sets that contain the true class in {guaranteed} of {self._subject()}",
+            verdict=Verdict(text=artifact.guarantee().partition(":")[0].lower(), tone="bad")
+            if artifact.unsealed
+            else Verdict(text="guaranteed on average", tone="good"),
+            subject="Fitted on {inputs}. Each row gets the set of classes that are plausible for it.",
+            numbers=[
+                KeyNumber(label="guaranteed coverage", value=guaranteed, interval=f"mode {artifact.mode}"),
+                rows.number(),
+                always_in.number(f"of {len(artifact.classes)} classes"),
+            ],
+        )

@@ -1,0 +1,381 @@
+"""Kind ``conformal``: prediction sets with guaranteed coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, ClassVar, Final
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from uqcli.base.choices import ConformalMethod, ConformalMode, OnInvalid
+from uqcli.base.counts import Bools, Floats, Ints, texts_by_level
+from uqcli.base.defaults import FORMAT_VERSION
+from uqcli.base.draws import Purpose, uniforms
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.escaping import printable
+from uqcli.base.exact_numbers import decimal
+from uqcli.base.rows import Rows
+from uqcli.base.wording import count
+from uqcli.conformal.scores import SCORES
+from uqcli.engines.classes import SUM_TOLERANCE
+from uqcli.engines.probabilities import positions_of, probabilities
+from uqcli.engines.protocol import AddedColumns, ColumnType
+from uqcli.engines.request import PROBA, FeatureRequest, Roles
+from uqcli.kernels.nonconformity import Matrix
+from uqcli.reports.document import Document, Metrics, Table
+from uqcli.rules.classes import are_weights, columns_of_classes
+from uqcli.rules.columns import NewColumns
+from uqcli.rules.expressions import (
+    Arithmetic,
+    Case,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    Formula,
+    Output,
+    TextIn,
+    minus,
+)
+from uqcli.rules.saved import Count, Saved
+
+_MAX_ROWS = 60
+_ON_AVERAGE = "on average over calibration sets"
+
+
+NEW_FORMAT: Final = 2
+"""Format of aps thresholds for which a class of probability 0 scores 2, above all others; it was 1."""
+
+
+def format_of(method: ConformalMethod, thresholds: Sequence[Sequence[float]]) -> int:
+    """Return the format: the new one if an earlier version might put a class of probability 0 into a set.
+
+    Such a class scored the sum of the row's other probabilities, which is 1 within a tolerance.
+    """
+    largest = max(threshold for row in thresholds for threshold in row)
+    is_new = method is ConformalMethod.APS and largest >= 1 - 2 * SUM_TOLERANCE
+    return NEW_FORMAT if is_new else FORMAT_VERSION
+
+
+class ConformalParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of prediction sets; alphas as typed."""
+
+    method: ConformalMethod
+    mode: ConformalMode
+    alpha: str
+    alpha_by_class: dict[str, str] | None
+    randomize: bool
+    seed: Count
+    by: str | None
+    on_invalid: OnInvalid
+    positive: str | None
+
+
+class SavedGroups(msgspec.Struct, frozen=True, kw_only=True):
+    """Thresholds by group: one row per group, one column per class.
+
+    ``calibration_rows``: weight of each group's calibration rows; None in files of version 0.1.0.
+    """
+
+    column: str
+    names: Annotated[list[str], Meta(min_length=1)]
+    thresholds: Annotated[list[list[float]], Meta(min_length=1)]
+    calibration_rows: list[Count] | None = None
+
+
+class ConformalArtifact(Saved, frozen=True, kw_only=True):
+    """Prediction sets: class y is in the set of x iff its non-conformity score is at most its threshold.
+
+    ``calibration_rows``: weight of each class's calibration rows; None in files of version 0.1.0.
+    """
+
+    parameters: ConformalParameters
+    method: ConformalMethod
+    mode: ConformalMode
+    alpha: Annotated[float, Meta(gt=0, lt=1)]
+    classes: Annotated[list[str], Meta(min_length=2)]
+    thresholds: Annotated[list[float], Meta(min_length=2)]
+    weights: list[float] | None
+    groups: SavedGroups | None
+    calibration_rows: list[Count] | None = None
+
+    has_sets: ClassVar[bool] = True
+    newest_format: ClassVar[int] = NEW_FORMAT
+
+    @property
+    def every_label(self) -> float:
+        """Threshold at which a class is in every set."""
+        return SCORES[self.method].every_label if self.format_version == NEW_FORMAT else 1.0
+
+    @property
+    def positive_label(self) -> str | None:
+        """See Saved."""
+        return self.parameters.positive
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        """See Saved: empty if a single score is the probability of the positive label."""
+        return () if "score" in self.columns else self.classes
+
+    def contradiction(self) -> str | None:
+        """See Saved."""
+        classes = self.classes
+        threshold_rows = [self.thresholds] + ([] if self.groups is None else self.groups.thresholds)
+        if any(len(row) != len(classes) for row in threshold_rows) or len(set(classes)) < len(classes):
+            return "it does not have a threshold for each class"
+        if not all(0 <= threshold <= self.every_label for row in threshold_rows for threshold in row):
+            return f"a threshold is not between 0 and {self.every_label:g}"
+        if self.calibration_rows is not None and len(self.calibration_rows) != len(classes):
+            return "it does not have calibration rows for each class"
+        return self._in_groups() or self._in_guarantee() or columns_of_classes(self.columns, classes)
+
+    def _in_groups(self) -> str | None:
+        groups = self.groups
+        if (groups is None) != (self.parameters.by is None):
+            return "its groups are not those of its parameters"
+        if groups is None:
+            return None
+        if len(set(groups.names)) != len(groups.thresholds) or len(groups.names) != len(groups.thresholds):
+            return "its groups do not have thresholds each"
+        if groups.calibration_rows is not None and len(groups.calibration_rows) != len(groups.names):
+            return "its groups do not have calibration rows each"
+        return None if groups.column == self.parameters.by else "its groups are not those of its parameters"
+
+    def _in_guarantee(self) -> str | None:
+        parameters = self.parameters
+        if (parameters.method, parameters.mode) != (self.method, self.mode):
+            return "its method and mode are not those of its parameters"
+        try:
+            first, *_ = (
+                decimal("alpha", alpha, above=0, below=1)
+                for alpha in (parameters.alpha, *(parameters.alpha_by_class or {}).values())
+            )
+        except UsageError as error:
+            return str(error)
+        if float(first) != self.alpha:
+            return "its alpha is not that of its parameters"
+        if self.mode is ConformalMode.MARGINAL and len(set(self.thresholds)) > 1:
+            return "thresholds of mode marginal differ"
+        return self._in_weights()
+
+    def _in_weights(self) -> str | None:
+        weights = self.weights
+        if (weights is None) == (self.mode is ConformalMode.LABEL_SHIFT):
+            return "class weights belong to mode label-shift"
+        if weights is not None and (len(weights) != len(self.classes) or not are_weights(weights)):
+            return "its class weights are not one for each class, finite and not all 0"
+        return None
+
+    def features(self) -> tuple[FeatureRequest, ...]:
+        """See Saved: the group column."""
+        if self.groups is None:
+            return ()
+        return (FeatureRequest(name=self.groups.column, text=True, levels=tuple(self.groups.names)),)
+
+    def sets(self, roles: Roles, *, no_empty: bool = False) -> Callable[[Rows], np.ndarray]:
+        """Build a function from checked rows to prediction sets, masks of shape (rows, C).
+
+        Parameters
+        ----------
+        no_empty
+            Whether empty sets get the most probable class (the first of ties); this never lowers coverage.
+        """
+        threshold_rows = np.array(
+            [*(self.groups.thresholds if self.groups is not None else ()), self.thresholds]
+        )
+        randomised = self.parameters.randomize and self.method is ConformalMethod.APS
+        score = SCORES[self.method]
+        sets_of = score.sets if self.format_version == NEW_FORMAT else score.sets_of_format_1
+
+        def sets(rows: Rows) -> np.ndarray:
+            probability = _usable_probabilities(rows, roles)
+            uniform: Floats = np.ones(len(rows))
+            if randomised:
+                uniform = uniforms(positions_of(rows), self.parameters.seed, Purpose.APPLY)
+            group = self.group_of(rows)
+            threshold = threshold_rows if group is None else threshold_rows[group]
+            inside = sets_of(probability, threshold, uniform)
+            if no_empty:
+                empty = ~inside.any(axis=1)
+                inside[empty, probability[empty].argmax(axis=1)] = True
+            return inside
+
+        return sets
+
+    def group_of(self, rows: Rows) -> Ints | None:
+        """Return the group index of each row, the last one for unknown groups; None without groups."""
+        if self.groups is None:
+            return None
+        level_index = rows.features[self.groups.column].value.astype(np.int64)
+        return np.where(level_index < 0, len(self.groups.names), level_index)
+
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
+        """See Saved: a list of classes, or one column per class, and the set size."""
+        sets = self.sets(roles, no_empty=new_columns.no_empty)
+        size = f"{new_columns.prefix}set_size"
+        if new_columns.lists:
+            name = f"{new_columns.prefix}set"
+
+            def listed(rows: Rows) -> dict[str, Bools | Ints]:
+                inside = sets(rows)
+                return {name: inside, size: inside.sum(axis=1)}
+
+            types: dict[str, ColumnType] = {name: "labels", size: "int64"}
+            return AddedColumns(types=types, labels=tuple(self.classes), compute=listed)
+        names = [f"{new_columns.prefix}in_{name}" for name in self.classes]
+        if len({*names, size}) < len(names) + 1:
+            raise DataError("two classes give one column", expected="other names of the classes")
+
+        def flagged(rows: Rows) -> dict[str, Bools | Ints]:
+            inside = sets(rows)
+            return {**dict(zip(names, inside.T, strict=True)), size: inside.sum(axis=1)}
+
+        flags: dict[str, ColumnType] = {**dict.fromkeys(names, "bool"), size: "int64"}
+        return AddedColumns(types=flags, compute=flagged)
+
+    def formula(self) -> Formula:
+        """See Saved: lac decides on each class by itself."""
+        if self.method is not ConformalMethod.LAC:
+            raise UsageError(
+                f"prediction sets of method {self.method} order the classes of each row",
+                expected="method lac, whose sets decide on each class by itself",
+            )
+        if self.class_names:
+            columns = tuple(Column(name=self.columns[f"{PROBA}{name}"]) for name in self.class_names)
+            probabilities: tuple[Expression, ...] = columns
+        else:
+            score = Column(name=self.columns["score"])
+            columns, probabilities = (score,), (minus(Constant(1.0), score), score)
+        group = None if self.groups is None else Column(name=self.groups.column, kind="text")
+        inside = [
+            Comparison("<=", minus(Constant(1.0), probability), self._exported_threshold(index, group))
+            for index, probability in enumerate(probabilities)
+        ]
+        size: Expression = Constant(0)
+        for condition in inside:
+            size = Arithmetic("+", size, Case(((condition, Constant(1)),), Constant(0)))
+        return Formula(
+            inputs=columns if group is None or group.name in {c.name for c in columns} else (*columns, group),
+            required=tuple(column.name for column in columns),
+            ranges={} if self.class_names else {columns[0].name: (0.0, 1.0)},
+            shares=tuple(column.name for column in columns) if self.class_names else (),
+            roles=self.arguments(),
+            outputs=(
+                *(
+                    Output(name=f"in_{name}", kind="bool", value=condition)
+                    for name, condition in zip(self.classes, inside, strict=True)
+                ),
+                Output(name="set_size", kind="integer", value=size),
+            ),
+        )
+
+    def _exported_threshold(self, class_index: int, group: Column | None) -> Expression:
+        """Return the threshold of a class, of each group if there are groups."""
+        others = Constant(self.thresholds[class_index])
+        if self.groups is None or group is None:
+            return others
+        texts_of_groups = texts_by_level(self.groups.names).values()
+        branches = [
+            (TextIn(group, texts), Constant(thresholds[class_index]))
+            for texts, thresholds in zip(texts_of_groups, self.groups.thresholds, strict=True)
+        ]
+        return Case(tuple(branches), others)
+
+    def metrics(self) -> Metrics:
+        """See Saved: counts of the calibration set."""
+        return {"rows": self.source.rows, "dropped": self.source.dropped, "classes": len(self.classes)}
+
+    def document(self) -> Document:
+        """See Saved."""
+        return Document(
+            title=f"Prediction sets ({self.in_short()})",
+            tables=self.tables(),
+            lead=[self.guarantee()],
+            notes=[f"{self.made_from()}, {count(self.source.dropped)} dropped."],
+        )
+
+    def in_a_sentence(self) -> str:
+        """See Saved: with its guarantee."""
+        return f"{super().in_a_sentence()}. {self.guarantee().rstrip('.')}"
+
+    def in_short(self) -> str:
+        """Describe the rule by method, mode and alpha."""
+        return f"{self.method}, {self.mode}, alpha {self.parameters.alpha}"
+
+    def guarantee(self) -> str:
+        """State the guarantee."""
+        if self.unsealed:
+            return f"No guarantee: {self.unsealed}."
+        percent = f"{100 * (1 - self.alpha):g} %"
+        if self.groups is not None:
+            return f"Guaranteed coverage: {percent} in each group, {_ON_AVERAGE}.{self._of_clusters()}"
+        whom = {
+            "marginal": "over all classes together, not in each class",
+            "label-conditional": "of each class"
+            + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
+            "label-shift": "of the target data, if the class weights are right",
+        }[self.mode]
+        return f"Guaranteed coverage: {percent} {whom}, {_ON_AVERAGE}.{self._of_clusters()}"
+
+    def _of_clusters(self) -> str:
+        """State which row of a cluster the guarantee is for; empty if rows are independent."""
+        if "cluster" not in self.source.columns:
+            return ""
+        return " It is for a row drawn at random from a new cluster."
+
+    def guaranteed_of(self, name: str) -> float:
+        """Return the guaranteed coverage of a class."""
+        own = (self.parameters.alpha_by_class or {}).get(name)
+        return 1 - (self.alpha if own is None else float(own))
+
+    def tables(self, rows_of_class: Sequence[int] | None = None) -> list[Table]:
+        """Tabulate thresholds by class, and by group if there are any.
+
+        Parameters
+        ----------
+        rows_of_class
+            Calibration rows of each class, by weight, as a further column.
+        """
+        if self.groups is not None:
+            thresholds_by_group = zip(self.groups.names, self.groups.thresholds, strict=True)
+            groups = [(printable(name), f"{thresholds[0]:.6f}") for name, thresholds in thresholds_by_group][
+                :_MAX_ROWS
+            ]
+            other_groups = ("(any other)", f"{self.thresholds[0]:.6f}")
+            return [
+                Table(title="", header=(str(self.groups.column), "threshold"), rows=[*groups, other_groups])
+            ]
+        if self.mode is ConformalMode.MARGINAL:
+            rows = None if rows_of_class is None else sum(rows_of_class)
+            return [_one_threshold(len(self.classes), self.thresholds[0], rows)]
+        return [self._threshold_of_each(rows_of_class)]
+
+    def _threshold_of_each(self, rows_of_class: Sequence[int] | None) -> Table:
+        header = ["class", "threshold"]
+        columns: list[Sequence[str]] = [
+            [printable(name) for name in self.classes],
+            [f"{threshold:.6f}" for threshold in self.thresholds],
+        ]
+        if self.weights is not None:
+            header.append("weight")
+            columns.append([f"{weight:.4f}" for weight in self.weights])
+        if rows_of_class is not None:
+            header.append("rows")
+            columns.append([count(rows) for rows in rows_of_class])
+        rows = [tuple(cells) for cells in zip(*columns, strict=True)][:_MAX_ROWS]
+        return Table(title="", header=header, rows=rows)
+
+
+def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
+    """Tabulate a threshold shared by all classes."""
+    header, cells = ["threshold", "classes"], [f"{threshold:.6f}", count(classes)]
+    if rows is not None:
+        header, cells = [*header, "rows"], [*cells, count(rows)]
+    return Table(title="", header=header, rows=[cells], left=0)
+
+
+def _usable_probabilities(rows: Rows, roles: Roles) -> Matrix:
+    """Return the class probabilities, 0 in invalid rows."""
+    return rows.filled(probabilities(rows, roles), 0.0)

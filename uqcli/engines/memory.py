@@ -1,0 +1,125 @@
+"""Estimate the memory of a job that grows with its rows, before reading them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
+from uqcli.base.running.memory import available_bytes
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import Expected
+from uqcli.engines.request import DataRequest
+
+_PROGRAM_BYTES: Final = 300 << 20
+"""Bytes that any job needs: program, libraries, read buffers."""
+
+_GIB: Final = 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """Memory that a job needs for its rows.
+
+    Attributes
+    ----------
+    description
+        Name for messages.
+    bytes_per_row
+        Measured on distinct rows.
+    instead
+        Alternative that works for any number of rows.
+    bytes_per_class
+        Bytes per row and class.
+    pooled
+        Whether rows of equal scores are pooled.
+    """
+
+    description: str
+    bytes_per_row: int
+    instead: str
+    bytes_per_class: int = 0
+    pooled: bool = False
+
+
+EVERY_SCORE: Final = Need(
+    description="a bin for every score",
+    bytes_per_row=120,
+    instead="take --score-bins 500 (the default)",
+    pooled=True,
+)
+RANKED: Final = Need(
+    description="every row with its rank",
+    bytes_per_row=200,
+    instead="draw some millions of rows, or leave out --certify",
+)
+ISOTONIC_PAIRS: Final = Need(
+    description="every row of the isotonic maps",
+    bytes_per_row=230,
+    instead="take --method isotonic or histogram, or draw some millions of rows",
+)
+TREES: Final = Need(
+    description="the features of every row",
+    bytes_per_row=500,
+    instead="name the groups with --partition, or draw some millions of rows",
+)
+CLASS_ROWS: Final = Need(
+    description="the class probabilities of every row",
+    bytes_per_row=30,
+    bytes_per_class=30,
+    instead="draw some millions of rows",
+)
+LIKELIHOOD: Final = Need(
+    description="the likelihood of every row",
+    bytes_per_row=60,
+    bytes_per_class=60,
+    instead="take --estimator bbse, or draw some millions of rows",
+)
+
+
+def require_memory(data: DataRequest, need: Need) -> None:
+    """Refuse a job that needs more memory than is free, before the system kills it midway.
+
+    Raises
+    ------
+    DataError
+        The estimated rows of the inputs need more memory than is free.
+    """
+    rows = data.without("uncertainty")  # not needed here; there may be several columns or none
+    free, expected = available_bytes(), open_engine(data.engine).expected(rows)
+    if free is None or expected is None or needed_bytes(expected, need) <= free:
+        return
+    if need.pooled:
+        expected = replace(expected, rows=min(expected.rows, _distinct_expected(rows)))
+    needed = needed_bytes(expected, need)
+    if needed <= free:
+        return
+    raise DataError(
+        f"about {expected.rows:,} rows: {need.description} takes about {needed / _GIB:.2g} GiB, and "
+        f"{max(free, 0) / _GIB:.2g} GiB of memory are free",
+        expected="fewer rows, or more memory",
+        remedy=need.instead,
+    )
+
+
+def needed_bytes(expected: Expected, need: Need) -> int:
+    """Estimate the memory, within 50 % of the measured one."""
+    bytes_per_row = need.bytes_per_row + need.bytes_per_class * expected.classes
+    return _PROGRAM_BYTES + expected.rows * bytes_per_row
+
+
+def _distinct_expected(data: DataRequest) -> int:
+    """Estimate the number of distinct scores by the collisions among the first rows.
+
+    Of n draws from d equally frequent values, about n * n / (2 d) pairs are equal. Unequal frequencies give
+    more collisions, and hence an underestimate.
+    """
+    first = next(iter(open_engine(data.engine).batches(data)), None)
+    if first is None:
+        return 0
+    scores = first.numbers["score"]
+    collisions = len(scores) - len(np.unique(scores))
+    return len(scores) ** 2 // (2 * collisions) if collisions else (2**53)

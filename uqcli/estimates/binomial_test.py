@@ -1,0 +1,248 @@
+"""Exact two-sided binomial tests of many predictions given the labels of their bins [TCE sec. 3]."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from uqcli.base.blockwise import VALUES_PER_PART
+from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.records import dataclass
+from uqcli.estimates.verdicts import Verdicts, changes
+
+_EXTREME_FACTOR = 1 + 1e-7
+"""Factor on the observed outcome's probability up to which others count as extreme, as in scipy."""
+
+_LEVEL_FACTOR = 1 + 1e-12
+"""Factor on the level up to which a p-value counts as equal to it, since tails are rounded."""
+
+_MAX_UNSPLIT, _MAX_UNSPLIT_TOTAL, _PIECES_PER_SPLIT = 16, 1024, 4
+"""Maximum scores of a range that is tested one by one, the same over all bins, and pieces per split."""
+
+_MAX_SCIPY_ROWS = 1 << 20
+"""Rows up to which scipy's binomial tails are accurate; beyond, they lose digits near the mean, then all."""
+
+_MIN_BOUNDED_ALPHA = 1e-200
+"""Level down to which bounds are used; below, probabilities lose digits and underflow."""
+
+
+def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
+    """Test each prediction given the labels of its bin.
+
+    The null hypothesis for a score Q is that labels are positive with probability Q. It is rejected if the
+    p-value is at most alpha: the total probability of all outcomes at most as likely as the observed one. The
+    p-value is not monotone in Q, so the rejected scores need not form an interval. Its tails are monotone on
+    either side of the observed rate, so the ends of a range of scores bound all p-values within it. Ranges
+    that the bounds do not decide are split, and small ranges are tested score by score.
+
+    Parameters
+    ----------
+    score : float64, shape (m,)
+        In [0, 1], ascending.
+    start : int64, shape (B+1,)
+        Bin b holds scores ``start[b]`` to ``start[b+1]-1``, at least one.
+    positives, rows : int64, shape (B,)
+        k of the bin's n labels are positive; n at least 1.
+    alpha
+        Level in (0, 1].
+    """
+    if alpha * _LEVEL_FACTOR >= 1:
+        return Verdicts.from_runs([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
+    max_unsplit = (
+        max(_MAX_UNSPLIT, _MAX_UNSPLIT_TOTAL // len(rows)) if alpha > _MIN_BOUNDED_ALPHA else len(score)
+    )
+    ranges = _split_at_rate(score, start, positives, rows)
+    runs, small = [], []
+    while True:
+        is_small = ranges.stop - ranges.first <= max_unsplit
+        small.append(ranges.select(is_small))
+        if is_small.all():
+            break
+        ranges = ranges.select(~is_small)
+        accepts, rejects = _decided(score, ranges, positives, rows, alpha)
+        decided = accepts | rejects
+        runs.append((ranges.first[decided], rejects[decided]))
+        ranges = ranges.select(~decided).cut()
+    return Verdicts.from_runs([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ScoreRanges:
+    """Ranges of scores, each on one side of its bin's rate; int64, shape (s,)."""
+
+    bin_index: Ints
+    first: Ints
+    stop: Ints
+
+    def select(self, rows: Bools | Ints) -> _ScoreRanges:
+        """Select ranges."""
+        return _ScoreRanges(bin_index=self.bin_index[rows], first=self.first[rows], stop=self.stop[rows])
+
+    def cut(self) -> _ScoreRanges:
+        """Split every range into pieces; each has at least as many scores as pieces."""
+        length = self.stop - self.first
+        cuts = [self.first + length * piece // _PIECES_PER_SPLIT for piece in range(_PIECES_PER_SPLIT + 1)]
+        return _ScoreRanges(
+            bin_index=np.tile(self.bin_index, _PIECES_PER_SPLIT),
+            first=np.concatenate(cuts[:-1]),
+            stop=np.concatenate(cuts[1:]),
+        )
+
+
+def _split_at_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _ScoreRanges:
+    """Return two ranges per bin: the scores below its rate, and the others."""
+    bin_index = np.arange(len(rows))
+    middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
+    ranges = _ScoreRanges(
+        bin_index=np.concatenate([bin_index, bin_index]),
+        first=np.concatenate([start[:-1], middle]),
+        stop=np.concatenate([middle, start[1:]]),
+    )
+    return ranges.select(ranges.first < ranges.stop)
+
+
+def _decided(
+    score: Floats, ranges: _ScoreRanges, positives: Ints, rows: Ints, alpha: float
+) -> tuple[Bools, Bools]:
+    """Return the masks of ranges that are entirely accepted, and entirely rejected."""
+    k, n = positives[ranges.bin_index], rows[ranges.bin_index]
+    low, high = score[ranges.first], score[ranges.stop - 1]
+    accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
+    # far larger than the rounding error of logarithms and tails
+    margin: Floats = 1e-9 + 1e-13 * n.astype(np.float64)
+    above = k <= low * n
+    for p_value, side, inner, outer in (
+        (_p_above, above, low, high),
+        (_p_below, ~above & (k >= high * n), high, low),
+    ):
+        index = np.flatnonzero(side)
+        upper_bound = p_value(
+            inner[index], outer[index], k[index], n[index], _EXTREME_FACTOR * (1 + margin[index])
+        )
+        rejects[index] = upper_bound * (1 + margin[index]) < alpha
+        undecided = index[~rejects[index]]
+        lower_bound = p_value(
+            outer[undecided],
+            inner[undecided],
+            k[undecided],
+            n[undecided],
+            _EXTREME_FACTOR * (1 - margin[undecided]),
+        )
+        accepts[undecided] = lower_bound * (1 - margin[undecided]) > alpha
+    return accepts, rejects
+
+
+def _one_by_one(
+    score: Floats, small: list[_ScoreRanges], positives: Ints, rows: Ints, alpha: float
+) -> list[tuple[Ints, Bools]]:
+    """Test the scores of small ranges one by one."""
+    bin_index = np.concatenate([piece.bin_index for piece in small])
+    first = np.concatenate([piece.first for piece in small])
+    size = np.concatenate([piece.stop for piece in small]) - first
+    order = np.argsort(first)
+    bin_index, first, size = bin_index[order], first[order], size[order]
+    cumulative = np.cumsum(size)
+    cuts = np.unique(np.searchsorted(cumulative, np.arange(0, size.sum(), VALUES_PER_PART)))
+    runs = []
+    for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
+        sizes = size[a:b]
+        index = np.repeat(first[a:b] - (cumulative[a:b] - sizes), sizes)
+        index += np.arange(cumulative[a] - sizes[0], cumulative[b - 1])
+        bins = np.repeat(bin_index[a:b], sizes)
+        p_value = p_values(score[index], positives[bins], rows[bins])
+        runs.append(changes(p_value <= alpha * _LEVEL_FACTOR, index))
+    return runs
+
+
+def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
+    """Compute the exact two-sided p-values of outcomes under scores, elementwise.
+
+    Parameters
+    ----------
+    score : float64, shape (m,)
+    positives, rows : int64, shape (m,)
+
+    Returns
+    -------
+    float64, shape (m,)
+    """
+    p = np.ones(len(score))
+    expected = score * rows
+    for p_value, mask in ((_p_above, positives < expected), (_p_below, positives > expected)):
+        if mask.any():
+            q, k, n = score[mask], positives[mask], rows[mask]
+            p[mask] = p_value(q, q, k, n, _EXTREME_FACTOR)
+    result: Floats = np.minimum(p, 1.0)
+    return result
+
+
+def _p_above(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
+    """Add ``P(X <= k)`` under scores above the rate and the extreme upper outcomes under scores ``far``.
+
+    The first term decreases with its own score, the second increases. More outcomes are extreme for lower
+    scores, and for a larger factor on the observed probability.
+    """
+    upper = _first_extreme_above(score, n, _pmf(k, n, score) * factor)
+    return _at_most(k, n, score) + _at_least(upper, n, far)
+
+
+def _p_below(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
+    """Mirror ``_p_above``: ``P(X >= k)`` under scores below the rate, plus the extreme lower outcomes."""
+    lower = n - _first_extreme_above(1 - score, n, _pmf(k, n, score) * factor)
+    return _at_least(k, n, score) + np.where(lower < 0, 0.0, _at_most(np.maximum(lower, 0), n, far))
+
+
+def _at_most(k: Ints, n: Ints, score: Floats) -> Floats:
+    """Compute ``P(X <= k)`` for k from 0 to n."""
+    from scipy.special import bdtr, betaincc
+
+    p: Floats = bdtr(k.astype(np.float64), np.minimum(n, _MAX_SCIPY_ROWS), score)
+    many = np.flatnonzero(n > _MAX_SCIPY_ROWS)
+    if len(many):
+        k, n = k[many], n[many]
+        p[many] = np.where(k == n, 1.0, betaincc(k + 1.0, np.maximum(n - k, 1.0), score[many]))
+    return p
+
+
+def _at_least(k: Ints, n: Ints, score: Floats) -> Floats:
+    """Compute ``P(X >= k)`` for k from 0 to n + 1."""
+    from scipy.special import bdtrc, betainc
+
+    p: Floats = np.where(k > n, 0.0, bdtrc(k - 1.0, np.minimum(n, _MAX_SCIPY_ROWS), score))
+    many = np.flatnonzero((n > _MAX_SCIPY_ROWS) & (k <= n))
+    if len(many):
+        k, n = k[many], n[many]
+        p[many] = np.where(k == 0, 1.0, betainc(np.maximum(k, 1.0), n - k + 1.0, score[many]))
+    return p
+
+
+def _first_extreme_above(score: Floats, rows: Ints, bound: Floats) -> Ints:
+    """Find the smallest outcome from the mean up whose probability is at most the bound, else rows + 1."""
+    low = np.ceil(score * rows).astype(np.int64)
+    high = rows + 1
+    unresolved = np.flatnonzero(low < high)
+    while len(unresolved):
+        middle = (low[unresolved] + high[unresolved]) // 2
+        n = rows[unresolved]
+        extreme = _pmf(np.minimum(middle, n), n, score[unresolved]) <= bound[unresolved]
+        high[unresolved] = np.where(extreme, middle, high[unresolved])
+        low[unresolved] = np.where(extreme, low[unresolved], middle + 1)
+        unresolved = unresolved[low[unresolved] < high[unresolved]]
+    return low
+
+
+def _pmf(outcome: Ints, rows: Ints, score: Floats) -> Floats:
+    """Compute the binomial probabilities."""
+    from scipy.special import xlog1py, xlogy
+
+    log_p = _log_choose(rows, outcome) + xlogy(outcome, score) + xlog1py(rows - outcome, -score)
+    probability: Floats = np.exp(log_p)
+    return probability
+
+
+def _log_choose(n: Ints, k: Ints) -> Floats:
+    from scipy.special import gammaln
+
+    result: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return result

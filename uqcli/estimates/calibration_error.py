@@ -1,0 +1,198 @@
+"""Test-based calibration error and related errors of tie-pooled counts [TCE sec. 3]."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+import numpy as np
+
+from uqcli.base.blockwise import VALUES_PER_PART, sums_before, sums_by_part
+from uqcli.base.choices import CalibrationTest
+from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.records import dataclass
+from uqcli.estimates.binomial_test import rejected as binomial_rejected
+from uqcli.estimates.losses import Loss, log_losses, squared_error
+from uqcli.estimates.t_test import rejected as t_rejected
+from uqcli.estimates.verdicts import Verdicts
+
+T = TypeVar("T")
+
+TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float], Verdicts]]] = (
+    MappingProxyType({CalibrationTest.BINOMIAL: binomial_rejected, CalibrationTest.T: t_rejected})
+)
+
+MANY_REJECTED = 0.2
+"""Share of rejected predictions above which the report gives advice; true probabilities reach 0.15."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreBins:
+    """Counts in score bins, ascending.
+
+    Attributes
+    ----------
+    low, high : float64, shape (B,)
+        Edges; the outermost are 0 and 1.
+    start : int64, shape (B+1,)
+        Positions of the bins' first distinct scores in the counts.
+    count, positives : int64, shape (B,)
+    mean_score : float64, shape (B,)
+        NaN in an empty bin.
+    weighted_rate : float64, shape (B,), or None
+        Positive rates by sampling weight; None if rows count alike. The counts are then those of rows.
+    """
+
+    low: Floats
+    high: Floats
+    start: Ints
+    count: Ints
+    positives: Ints
+    mean_score: Floats
+    weighted_rate: Floats | None = None
+
+    @property
+    def rate(self) -> Floats:
+        """Positive rate; NaN in an empty bin."""
+        if self.weighted_rate is not None:
+            return self.weighted_rate
+        with np.errstate(invalid="ignore"):
+            rate: Floats = self.positives / self.count
+        return rate
+
+
+def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
+    """Count rows between sorted edges; a value v is in bin ``#{edges <= v}``."""
+    start = np.concatenate([[0], np.searchsorted(counts.value, edges, side="left"), [len(counts.value)]])
+
+    def part_sum(part: slice) -> tuple[int, int, float]:
+        rows = counts.count[part]
+        return int(rows.sum()), int(counts.positives[part].sum()), float((counts.value[part] * rows).sum())
+
+    sums = [tuple(zip(*rows, strict=True)) or ((), (), ()) for rows in _by_bin(part_sum, start)]
+    count, positives = (np.array([sum(columns[i]) for columns in sums], dtype=np.int64) for i in (0, 1))
+    score_sum = np.array([math.fsum(columns[2]) for columns in sums])
+    with np.errstate(invalid="ignore"):
+        mean_score = score_sum / count
+    return ScoreBins(
+        low=np.concatenate([[0.0], edges]),
+        high=np.concatenate([edges, [1.0]]),
+        start=start,
+        count=count,
+        positives=positives,
+        mean_score=mean_score,
+    )
+
+
+def counting_rows(bins: ScoreBins, rows: ValueCounts) -> ScoreBins:
+    """Let bins of sums of sampling weights count rows; rates and mean scores stay those by weight."""
+    alike = in_bins(rows, bins.high[:-1])
+    return replace(bins, count=alike.count, positives=alike.positives, weighted_rate=bins.rate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rejected:
+    """Rejected rows of each bin.
+
+    Attributes
+    ----------
+    rows : int64, shape (B,)
+    too_high : int64, shape (B,)
+        Rejected rows whose score is above the bin's rate; the others are below it.
+    """
+
+    rows: Ints
+    too_high: Ints
+
+    @property
+    def too_low(self) -> Ints:
+        """Rejected rows whose score is below the bin's rate."""
+        return self.rows - self.too_high
+
+    def percent(self, total: int) -> float:
+        """Compute the rejected percentage of all rows: the test-based calibration error."""
+        return 100 * int(self.rows.sum()) / total
+
+
+def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: float) -> Rejected:
+    """Test every score given the labels of its bin."""
+    filled = np.flatnonzero(bins.count)
+    start = bins.start[np.append(filled, len(bins.count))]  # empty bins have no scores
+    positives, count = bins.positives[filled], bins.count[filled]
+    verdicts = TESTS[test](counts.value, start, positives, count, alpha)
+    at_rate = np.clip(np.searchsorted(counts.value, positives / count), start[:-1], start[1:])
+    cuts = np.unique(np.concatenate([verdicts.start, start, at_rate]))
+    rejected_rows = np.diff(sums_before(counts.count, cuts)) * verdicts.take(cuts[:-1])
+    cumulative = np.concatenate([[0], np.cumsum(rejected_rows)])
+    cumulative_at_start, cumulative_at_rate = (
+        cumulative[np.searchsorted(cuts, start)],
+        cumulative[np.searchsorted(cuts, at_rate)],
+    )
+    rows, too_high = np.zeros((2, len(bins.count)), dtype=np.int64)
+    rows[filled] = np.diff(cumulative_at_start)
+    too_high[filled] = cumulative_at_start[1:] - cumulative_at_rate
+    return Rejected(rows=rows, too_high=too_high)
+
+
+def expected_error(bins: ScoreBins) -> float:
+    """Compute the mean |rate - mean score| of the rows' bins (ECE if equispaced, ACE if quantile bins)."""
+    filled = bins.count > 0
+    gap = np.abs(bins.rate[filled] - bins.mean_score[filled])
+    return float((bins.count[filled] / bins.count.sum() * gap).sum())
+
+
+def maximum_error(bins: ScoreBins) -> float:
+    """Find the largest |rate - mean score| of a non-empty bin."""
+    filled = bins.count > 0
+    return float(np.abs(bins.rate[filled] - bins.mean_score[filled]).max())
+
+
+def label_variance(bins: ScoreBins) -> tuple[float, float]:
+    """Compute the label variance within bins: its mean over rows (eq. 8) and over non-empty bins (eq. 9)."""
+    filled = bins.count > 0
+    rate = bins.rate[filled]
+    variance = rate * (1 - rate)
+    return float((bins.count[filled] / bins.count.sum() * variance).sum()), float(variance.mean())
+
+
+def brier(counts: ValueCounts) -> float:
+    """Compute the mean squared difference of score and label."""
+    return _mean(counts, squared_error)
+
+
+def log_loss(counts: ValueCounts) -> float:
+    """Compute the mean negative log likelihood in nats, of scores clipped to [1e-15, 1 - 1e-15]."""
+    return _mean(counts, log_losses)
+
+
+def _mean(counts: ValueCounts, loss: Loss) -> float:
+    """Compute the mean of a loss over the rows."""
+
+    def terms(part: slice) -> tuple[Floats]:
+        count, positives = counts.count[part], counts.positives[part]
+        if_positive, if_negative = loss(counts.value[part])
+        return (positives * if_positive + (count - positives) * if_negative,)
+
+    (sums,) = sums_by_part(terms, len(counts.value))
+    return math.fsum(sums) / counts.rows
+
+
+def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
+    """Apply a function to each part of the values of each bin."""
+    return [
+        [work(slice(part, min(part + VALUES_PER_PART, stop))) for part in range(first, stop, VALUES_PER_PART)]
+        for first, stop in itertools.pairwise(start.tolist())
+    ]
+
+
+def mean_metrics(by_class: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Return the class means of the metrics; undefined if any class is."""
+    means: dict[str, float | None] = {}
+    for name in by_class[0]:
+        values = [value for metrics in by_class if (value := metrics[name]) is not None]
+        means[name] = sum(values) / len(by_class) if len(values) == len(by_class) else None
+    return means

@@ -1,0 +1,669 @@
+"""How rows were drawn, and what rates of rules are known of them: one question, asked once.
+
+Labelled rows are summed up by the decisions of all rules and by label. A design says what its units are:
+rows that count alike, rows with sampling weights, or clusters of dependent rows (with or without weights).
+Each answers with the same interval of proportions (see ``estimates/survey``), with differences of two rules,
+net benefits, and values of amounts.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from fractions import Fraction
+from typing import Final, assert_never
+
+import numpy as np
+
+from uqcli.base.class_counts import Matrix
+from uqcli.base.counts import Floats, Ints
+from uqcli.base.records import dataclass
+from uqcli.base.sampling_weights import UNITS, WeightSums
+from uqcli.base.wording import count, rows_of
+from uqcli.estimates.bounded_rates import BoundedRate
+from uqcli.estimates.confusion import Confusion, Number, Rate
+from uqcli.estimates.difference import (
+    Chosen,
+    PairedSelections,
+    mcnemar,
+    precisions_interval,
+    shares_interval,
+)
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.net_benefit import IntervalAt, net_benefit_interval
+from uqcli.estimates.proportion import clopper_pearson, proportion_estimate
+from uqcli.estimates.survey import (
+    FEW_CLUSTERS,
+    proportion_interval,
+    ratio_difference,
+    row_difference,
+    row_interval,
+    row_tail,
+    tail_of_clusters,
+)
+
+Decisions = tuple[int, ...]
+"""Decision on a row by each rule, as an index of its zone."""
+
+Key = tuple[Decisions, bool]
+"""Decisions on a row, and its label."""
+
+Chooses = Callable[[Decisions], bool]
+"""Whether rows of some decisions are chosen."""
+
+Part = tuple[Chooses, bool | None]
+"""Chosen rows of one label, or of both."""
+
+FLAGGED, CLEARED = 0, 2
+"""Zones of flagged and of cleared rows; reviewed ones are between them."""
+
+MIN_UNFLAGGED: Final = 100
+"""Least unflagged rows with a label for recall and the false-positive rate, if some rows have no label."""
+
+UNKNOWN: Final = Estimate(value=None)
+"""A rate without enough labels."""
+
+SHARE_CHANGES: Final = "the labelled share still changes with the score among rows of similar scores"
+SHARE_DOUBLES: Final = f"{SHARE_CHANGES}, by more than a factor of two"
+"""Why rates are unreliable, or unknown, that need labelled rows to stand for the others."""
+
+_UNDEFINED: Final = Estimate(value=None, reason="a rate is undefined")
+
+
+def unknown(reason: str) -> Estimate:
+    """Return a rate that is unknown for a reason; it equals UNKNOWN."""
+    return replace(UNKNOWN, reason=reason)
+
+
+def flags(rule: int) -> Chooses:
+    """Choose the rows that a rule flags."""
+    return lambda decisions: decisions[rule] == FLAGGED
+
+
+def catches(rule: int) -> Chooses:
+    """Choose the rows that a rule flags or leaves for review."""
+    return lambda decisions: decisions[rule] != CLEARED
+
+
+def reviews(rule: int) -> Chooses:
+    """Choose the rows that a rule leaves for review."""
+    return lambda decisions: FLAGGED < decisions[rule] < CLEARED
+
+
+def others(chosen: Chooses) -> Chooses:
+    """Choose the rows that are not chosen."""
+    return lambda decisions: not chosen(decisions)
+
+
+def every(_: Decisions) -> bool:
+    """Choose all rows."""
+    return True
+
+
+def both(first: Chooses, second: Chooses) -> Chooses:
+    """Choose the rows that both choose."""
+    return lambda decisions: first(decisions) and second(decisions)
+
+
+def only(first: Chooses, other: Chooses) -> Chooses:
+    """Choose the rows that the first chooses and the other does not."""
+    return both(first, others(other))
+
+
+def differ(first: Chooses, second: Chooses) -> Chooses:
+    """Choose the rows that only one of two chooses."""
+    return lambda decisions: first(decisions) != second(decisions)
+
+
+def too_few_labels(unlabelled: int, labelled: int) -> str:
+    """State that too few rows that are not flagged have a label."""
+    if not unlabelled:
+        return f"only {rows_of(labelled)} of the file not flagged ({MIN_UNFLAGGED} needed)"
+    only = f"only {count(labelled)} of the unflagged rows have one ({MIN_UNFLAGGED} needed)"
+    return f"{rows_of(unlabelled)} without a label, and {only}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design(ABC):
+    """Labelled rows by the decisions of all rules and by label.
+
+    Attributes
+    ----------
+    confidence
+        Level of the intervals, in (0, 1).
+    unlabelled
+        Rows left out because they have no label.
+    missing
+        Decisions of which no row has a label.
+    uneven
+        Decisions whose labelled share changes with the score, so that labelled rows must be weighted.
+    varying
+        Decisions whose labelled share still changes with the score inside a cell.
+    halving
+        Those of them for which it changes by more than a factor of two.
+    """
+
+    confidence: float
+    unlabelled: int = 0
+    missing: tuple[Decisions, ...] = ()
+    uneven: tuple[Decisions, ...] = ()
+    varying: tuple[Decisions, ...] = ()
+    halving: tuple[Decisions, ...] = ()
+
+    @property
+    @abstractmethod
+    def is_weighted(self) -> bool:
+        """Whether rows have sampling weights, or stand for rows without a label."""
+
+    @abstractmethod
+    def rows(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
+        """Count the chosen rows of one label or of both, by weight."""
+
+    def total(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
+        """Add up a whole number for each chosen row; the ratios of sums are the rates."""
+        return self.rows(chosen, positive=positive)
+
+    @abstractmethod
+    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
+        """Return the share of the chosen rows among all rows of a label."""
+
+    @abstractmethod
+    def precision(self, chosen: Chooses) -> Estimate:
+        """Return the share of the positive rows among the chosen ones."""
+
+    @abstractmethod
+    def difference(self, first: Chooses, second: Chooses, *, positive: bool | None = None) -> Estimate:
+        """Return the share of the rows that the second chooses less that of the first, with a p-value."""
+
+    @abstractmethod
+    def precision_difference(self, first: Chooses, second: Chooses) -> Estimate:
+        """Return the precision of the second less that of the first."""
+
+    @abstractmethod
+    def share_of_all(
+        self, chosen: Chooses, *, positive: bool, confidence: float
+    ) -> tuple[float, float, float] | None:
+        """Return how many of the rows are chosen ones of a label, and the interval of their share, if any."""
+
+    def confusion(self, rule: int) -> Confusion[int]:
+        """Count the rows of a rule."""
+        return _confusion(self.rows, rule)
+
+    def totals(self, rule: int) -> Confusion[int]:
+        """Return the whole numbers whose ratios are the rates of a rule."""
+        return _confusion(self.total, rule)
+
+    def bounded(self, rate: Rate, rule: int, bound: Fraction, *, upper: bool) -> BoundedRate:
+        """Return a rate of a rule, to be tested against a bound (see ``estimates/bounded_rates``)."""
+        successes, trials = self.totals(rule).trials(rate)
+        hits, misses = _outcomes_of(rate, rule)
+        tail = self._tail(hits, misses, float(bound)) if upper else self._tail(misses, hits, float(1 - bound))
+        return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper, tail=tail)
+
+    def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
+        """Return the p-value of so many rows of an outcome, if its share is at most a rate.
+
+        Returns
+        -------
+        None if rows count alike, so that the exact test decides.
+        """
+        del outcome, other, rate
+        return None
+
+    def rows_difference(self, first: Chooses, second: Chooses) -> Estimate:
+        """Return the rows that the second chooses less those of the first, in a sample of this size."""
+        scale = self.total() / UNITS if self.is_weighted else self.rows()
+        return self.difference(first, second).times(scale)
+
+    def reason(self, chosen: Chooses) -> str:
+        """Return why a rate of all rows is unknown where the chosen ones are known; empty if it is known."""
+        labelled = self.rows(others(chosen))
+        if (self.unlabelled or self.is_weighted) and labelled < MIN_UNFLAGGED:
+            return too_few_labels(self.unlabelled, labelled)
+        if self.missing:
+            return "no row with one of the decisions has a label"
+        return SHARE_DOUBLES if self.halving else ""
+
+    def known_precision(self, chosen: Chooses) -> Estimate:
+        """Return the precision, or why it is unknown."""
+        if any(map(chosen, self.missing)):
+            return unknown("no flagged row has a label")
+        if any(map(chosen, self.halving)):
+            return unknown(SHARE_DOUBLES)
+        return _doubted(self.precision(chosen), tuple(filter(chosen, self.varying)))
+
+    def known_share(self, chosen: Chooses, *, positive: bool) -> Estimate:
+        """Return a share of rows of a label, with what makes it doubtful."""
+        return _doubted(self.share(chosen, positive=positive), self.varying)
+
+    def net_benefit(self, chosen: Chooses, odds: Fraction) -> Estimate:
+        """Return the net benefit of the chosen rows (see ``estimates/net_benefit``).
+
+        Parameters
+        ----------
+        odds
+            True positives that are worth one false positive, above 0.
+        """
+        return self._net_benefit([(chosen, True), (chosen, False)], odds)
+
+    def net_benefit_difference(self, first: Chooses, second: Chooses, odds: Fraction) -> Estimate:
+        """Return the net benefit of what the second chooses less that of the first.
+
+        Rows that both choose contribute nothing.
+        """
+        gained, lost = only(second, first), only(first, second)
+        return self._net_benefit([(gained, True), (gained, False), (lost, True), (lost, False)], odds)
+
+    def _net_benefit(self, parts: Sequence[tuple[Chooses, bool]], odds: Fraction) -> Estimate:
+        """Add up the gained parts, less the lost ones; each is of one label."""
+        weights = (Fraction(1), -odds, Fraction(-1), odds)[: len(parts)]
+        value = sum(
+            weight * self.total(chosen, positive=label)
+            for weight, (chosen, label) in zip(weights, parts, strict=True)
+        ) / Fraction(self.total())
+
+        def share_at(chosen: Chooses, label: bool) -> IntervalAt:
+            return lambda confidence: self.share_of_all(chosen, positive=label, confidence=confidence)
+
+        shares = [(share_at(*part), float(weight)) for part, weight in zip(parts, weights, strict=True)]
+        ends = net_benefit_interval(shares, self.rows(), self.confidence, self._correlation(parts))
+        if ends is None:
+            return Estimate(value=float(value))
+        weight = float(odds)
+        least, most = (-weight, 1.0) if len(parts) == 2 else (-max(1.0, weight), max(1.0, weight))
+        return Estimate(value=float(value), low=max(least, ends[0]), high=min(most, ends[1]))
+
+    def _correlation(self, parts: Sequence[tuple[Chooses, bool]]) -> Matrix | None:
+        """Return how the errors of shares of all rows correlate, if units have more than a row."""
+        del parts
+        return None
+
+
+def _doubted(rate: Estimate, varying: Sequence[Decisions]) -> Estimate:
+    return replace(rate, reason=SHARE_CHANGES) if varying and not rate.reason else rate
+
+
+def _outcomes_of(rate: Rate, rule: int) -> tuple[Part, Part]:
+    """Return the successes and the failures of a rate."""
+    chosen = flags(rule)
+    match rate:
+        case Rate.PRECISION:
+            return (chosen, True), (chosen, False)
+        case Rate.RECALL:
+            label: bool | None = True
+        case Rate.FPR:
+            label = False
+        case Rate.SPECIFICITY:
+            chosen, label = others(chosen), False
+        case Rate.CAUGHT:
+            chosen, label = catches(rule), True
+        case Rate.REVIEWED:
+            chosen, label = reviews(rule), None
+        case Rate.ALERTS:
+            label = None
+        case _:
+            assert_never(rate)
+    return (chosen, label), (others(chosen), label)
+
+
+def _confusion(number: Callable[..., Number], rule: int) -> Confusion[Number]:
+    return Confusion(
+        rows=number(),
+        positives=number(positive=True),
+        selected=number(flags(rule)),
+        true_positives=number(flags(rule), positive=True),
+        zones=(number(reviews(rule)), number(catches(rule), positive=True)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndependentRows(Design):
+    """Rows that are independent and count alike.
+
+    Attributes
+    ----------
+    counts
+        Rows by weight, by decisions and label.
+    """
+
+    counts: Mapping[Key, int]
+
+    @property
+    def is_weighted(self) -> bool:
+        """See Design."""
+        return False
+
+    def rows(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
+        """See Design."""
+        return sum(self.counts[key] for key in chosen_keys(self.counts, chosen, positive))
+
+    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
+        """See Design; the interval is that of Clopper and Pearson."""
+        successes, trials = self.rows(chosen, positive=positive), self.rows(positive=positive)
+        return proportion_estimate(successes, trials, self.confidence)
+
+    def precision(self, chosen: Chooses) -> Estimate:
+        """See Design."""
+        return proportion_estimate(self.rows(chosen, positive=True), self.rows(chosen), self.confidence)
+
+    def difference(self, first: Chooses, second: Chooses, *, positive: bool | None = None) -> Estimate:
+        """See Design; the p-value is McNemar's. Without rows the value is None and the ends are -1 and 1."""
+        lost, gained = (
+            self.rows(only(one, other), positive=positive)
+            for one, other in ((first, second), (second, first))
+        )
+        trials = self.rows(positive=positive)
+        low, high = shares_interval(gained, lost, trials, self.confidence)
+        if not trials:
+            return Estimate(value=None, low=low, high=high)
+        return Estimate(value=(gained - lost) / trials, low=low, high=high, p_value=mcnemar(gained, lost))
+
+    def rows_difference(self, first: Chooses, second: Chooses) -> Estimate:
+        """See Design."""
+        value = self.rows(only(second, first)) - self.rows(only(first, second))
+        return replace(self.difference(first, second).times(self.rows()), value=value)
+
+    def precision_difference(self, first: Chooses, second: Chooses) -> Estimate:
+        """See Design; if one chooses nothing, the value is None and the ends are -1 and 1."""
+        lost, kept, gained = map(
+            self._chosen, (only(first, second), both(first, second), only(second, first))
+        )
+        pair = PairedSelections(lost=lost, kept=kept, gained=gained)
+        low, high = precisions_interval(pair, self.confidence)
+        before, after = self.precision(first).value, self.precision(second).value
+        value = None if before is None or after is None else after - before
+        return Estimate(value=value, low=low, high=high)
+
+    def share_of_all(
+        self, chosen: Chooses, *, positive: bool, confidence: float
+    ) -> tuple[float, float, float] | None:
+        """See Design."""
+        rows = self.rows(chosen, positive=positive)
+        return rows, *clopper_pearson(rows, self.rows(), confidence)
+
+    def _chosen(self, chosen: Chooses) -> Chosen:
+        return Chosen(positives=self.rows(chosen, positive=True), negatives=self.rows(chosen, positive=False))
+
+
+def chosen_keys(keys: Iterable[Key], chosen: Chooses, positive: bool | None) -> list[Key]:
+    """Select the keys of chosen decisions, of one label or of both."""
+    return [key for key in keys if chosen(key[0]) and positive in (None, key[1])]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedRows(Design):
+    """Independent rows with sampling weights.
+
+    Attributes
+    ----------
+    sums
+        Sums of sampling weights, by decisions and label.
+    """
+
+    sums: Mapping[Key, WeightSums]
+
+    @property
+    def is_weighted(self) -> bool:
+        """See Design."""
+        return True
+
+    def rows(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
+        """See Design."""
+        return self.weights(chosen, positive=positive).rows
+
+    def total(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
+        """See Design; in units."""
+        return self.weights(chosen, positive=positive).total
+
+    def weights(self, chosen: Chooses = every, *, positive: bool | None = None) -> WeightSums:
+        """Add up the weights of chosen rows, of one label or of both."""
+        return sum((self.sums[key] for key in chosen_keys(self.sums, chosen, positive)), WeightSums())
+
+    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
+        """See Design."""
+        return row_interval(
+            self.weights(chosen, positive=positive),
+            self.weights(others(chosen), positive=positive),
+            self.confidence,
+            (self.weights(chosen), self.weights(others(chosen))),
+        )
+
+    def precision(self, chosen: Chooses) -> Estimate:
+        """See Design."""
+        return row_interval(
+            self.weights(chosen, positive=True),
+            self.weights(chosen, positive=False),
+            self.confidence,
+            (self.weights(chosen), self.weights(chosen)),
+        )
+
+    def difference(self, first: Chooses, second: Chooses, *, positive: bool | None = None) -> Estimate:
+        """See Design.
+
+        It has no interval if either share is of few rows, or of nearly all; see ``precision_difference``.
+        """
+        weight = self.total(positive=positive)
+        if weight == 0:
+            return _UNDEFINED
+        one, two = (self.total(chosen, positive=positive) for chosen in (first, second))
+        value = float(Fraction(two - one, weight))
+        terms = [
+            ((second(decisions) - first(decisions) - value) / weight, sums)
+            for (decisions, label), sums in self.sums.items()
+            if positive in (None, label)
+        ]
+        differing = self.rows(differ(first, second), positive=positive)
+        result = row_difference(value, terms, differing, self.confidence)
+        rows = self.rows(positive=positive)
+        outcomes = [self.rows(chosen, positive=positive) for chosen in (first, second)]
+        return _if_shown(result, [number for part in outcomes for number in (part, rows - part)])
+
+    def precision_difference(self, first: Chooses, second: Chooses) -> Estimate:
+        """See Design.
+
+        It has no interval if either has few rows of a label, as rows that were not drawn may have large
+        weights. Intervals at 95 % would cover 84 %.
+        """
+        chosen = [self.total(choice) for choice in (first, second)]
+        if 0 in chosen:
+            return _UNDEFINED
+        rates = [
+            Fraction(self.total(choice, positive=True), weight)
+            for choice, weight in zip((first, second), chosen, strict=True)
+        ]
+        one, two = map(float, rates)
+        terms = [
+            (
+                second(decisions) * (label - two) / chosen[1] - first(decisions) * (label - one) / chosen[0],
+                sums,
+            )
+            for (decisions, label), sums in self.sums.items()
+            if first(decisions) or second(decisions)
+        ]
+        differing = self.rows(differ(first, second))
+        result = row_difference(float(rates[1] - rates[0]), terms, differing, self.confidence)
+        outcomes = [
+            self.rows(choice, positive=label) for choice in (first, second) for label in (False, True)
+        ]
+        return _if_shown(result, outcomes)
+
+    def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
+        """See Design; one more row of an outcome could be like any that the same decisions have."""
+        (first, label), (second, other_label) = outcome, other
+        successes, failures = self.weights(first, positive=label), self.weights(second, positive=other_label)
+        further = self.weights(first), self.weights(second)
+        return (_doubled(row_tail(successes, failures, rate, further)),)
+
+    def share_of_all(
+        self, chosen: Chooses, *, positive: bool, confidence: float
+    ) -> tuple[float, float, float] | None:
+        """See Design."""
+        inside = self.weights(chosen, positive=positive)
+        outside = self.weights(others(chosen), positive=positive) + self.weights(positive=not positive)
+        result = row_interval(inside, outside, confidence, (self.weights(chosen), self.weights()))
+        assert result.value is not None  # there are rows
+        ends = (0.0, 1.0) if result.low is None or result.high is None else (result.low, result.high)
+        return result.value * self.rows(), *ends
+
+
+def _doubled(tail: float | None) -> float | None:
+    """Double a p-value by weight: log-normal weights reject as often as .066 at .05, and .0044 at .001."""
+    return None if tail is None else min(1.0, 2 * tail)
+
+
+def _if_shown(result: Estimate, outcomes: Sequence[int]) -> Estimate:
+    """Remove the interval of a difference unless each outcome has enough rows."""
+    if min(outcomes) >= FEW_CLUSTERS or result.p_value == 1.0:
+        return result
+    return replace(result, low=None, high=None, p_value=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusteredRows(Design):
+    """Rows that depend on each other within clusters, such as days or customers.
+
+    Attributes
+    ----------
+    counts : int64, shape (C,) each
+        Rows by weight of each cluster, by decisions and label.
+    weights : int64, shape (C,) each
+        Sums of the sampling weights of each cluster in units; None if rows count alike.
+    sums
+        Sums of sampling weights over all clusters; empty if rows count alike.
+    units
+        What clusters are called.
+    """
+
+    counts: Mapping[Key, Ints]
+    weights: Mapping[Key, Ints] | None = None
+    sums: Mapping[Key, WeightSums] = field(default_factory=dict)
+    units: str = "clusters"
+
+    @property
+    def is_weighted(self) -> bool:
+        """See Design."""
+        return self.weights is not None
+
+    def by_cluster(self, chosen: Chooses = every, *, positive: bool | None = None) -> Ints:
+        """Count the chosen rows of each cluster, by weight; int64, shape (C,)."""
+        return self._added(self.counts, chosen, positive)
+
+    def confusion_by_cluster(self, rule: int) -> Confusion[Ints]:
+        """Count the rows of a rule in each cluster, by weight; shape (C,) each."""
+        return _confusion(self.by_cluster, rule)
+
+    def rows(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
+        """See Design."""
+        return int(self.by_cluster(chosen, positive=positive).sum())
+
+    def total(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
+        """See Design."""
+        return sum(map(int, self._weight(chosen, positive)))  # which need not fit into 64 bits
+
+    def clusters(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
+        """Count the clusters with chosen rows."""
+        return int(np.count_nonzero(self.by_cluster(chosen, positive=positive)))
+
+    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
+        """See Design."""
+        inside, outside = (chosen, positive), (others(chosen), positive)
+        return self._proportion([inside], [outside], self.confidence)
+
+    def precision(self, chosen: Chooses) -> Estimate:
+        """See Design."""
+        return self._proportion([(chosen, True)], [(chosen, False)], self.confidence)
+
+    def difference(self, first: Chooses, second: Chooses, *, positive: bool | None = None) -> Estimate:
+        """See Design; it is linearised over clusters."""
+        weight = self._scaled(every, positive)
+        one, two = (self._scaled(chosen, positive) for chosen in (first, second))
+        result = ratio_difference((one, weight), (two, weight), self.confidence)
+        return self._if_shown(
+            result, [(part, positive) for part in (first, others(first), second, others(second))]
+        )
+
+    def rows_difference(self, first: Chooses, second: Chooses) -> Estimate:
+        """See Design."""
+        if self.is_weighted:
+            return super().rows_difference(first, second)
+        value = self.rows(second) - self.rows(first)
+        return replace(self.difference(first, second).times(self.rows()), value=value)
+
+    def precision_difference(self, first: Chooses, second: Chooses) -> Estimate:
+        """See Design; it is linearised over clusters, and its test is not reported."""
+        one, two = ((self._scaled(chosen, True), self._scaled(chosen, None)) for chosen in (first, second))
+        result = replace(ratio_difference(one, two, self.confidence), p_value=None)
+        return self._if_shown(result, [(part, label) for part in (first, second) for label in (False, True)])
+
+    def _if_shown(self, result: Estimate, outcomes: Sequence[Part]) -> Estimate:
+        """Remove the interval of a difference by weight unless enough clusters have each outcome.
+
+        Rows that were not drawn may have large weights; see ``WeightedRows.precision_difference``.
+        """
+        if not self.is_weighted:
+            return result
+        return _if_shown(result, [self.clusters(chosen, positive=label) for chosen, label in outcomes])
+
+    def share_of_all(
+        self, chosen: Chooses, *, positive: bool, confidence: float
+    ) -> tuple[float, float, float] | None:
+        """See Design; there is no interval with fewer than ``FEW_CLUSTERS`` clusters."""
+        outside = [(others(chosen), positive), (every, not positive)]
+        result = self._proportion([(chosen, positive)], outside, confidence)
+        if self.clusters() < FEW_CLUSTERS or None in (result.value, result.low, result.high):
+            return None
+        return (result.value or 0) * self.rows(), result.low or 0, result.high or 0
+
+    def _correlation(self, parts: Sequence[tuple[Chooses, bool]]) -> Matrix | None:
+        """See Design; what clusters show, shape (parts, parts)."""
+        weight = self._scaled(every, None)
+        total = math.fsum(weight.tolist())
+        residuals = []
+        for chosen, label in parts:
+            inside = self._scaled(chosen, label)
+            residuals.append(inside - math.fsum(inside.tolist()) / total * weight)
+        products = [[math.fsum((one * other).tolist()) for other in residuals] for one in residuals]
+        deviations = np.sqrt(np.diag(products))
+        scale = np.outer(deviations, deviations)
+        correlation: Matrix = np.divide(products, scale, out=np.zeros(scale.shape), where=scale > 0)
+        return correlation
+
+    def _proportion(self, successes: Sequence[Part], failures: Sequence[Part], confidence: float) -> Estimate:
+        """Compute the share of the first rows among both."""
+        inside, trials, squares = self._outcomes(successes, failures)
+        return proportion_interval(inside, trials, confidence, self.units, squares)
+
+    def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
+        """See Design."""
+        inside, trials, squares = self._outcomes([outcome], [other])
+        tail = tail_of_clusters(inside, trials, rate, squares)
+        return (_doubled(tail) if self.is_weighted else tail,)
+
+    def _outcomes(
+        self, successes: Sequence[Part], failures: Sequence[Part]
+    ) -> tuple[Ints | Floats, Ints | Floats, tuple[float, ...] | None]:
+        """Return successes and trials of each cluster, and the squared weights of successes and failures."""
+        inside, outside = (
+            np.sum([self._scaled(*part) for part in parts], axis=0) for parts in (successes, failures)
+        )
+        squares = tuple(
+            sum(self.sums[key].squares for part in parts for key in chosen_keys(self.sums, *part)) / UNITS**2
+            for parts in (successes, failures)
+        )
+        return inside, inside + outside, squares if self.is_weighted else None
+
+    def _scaled(self, chosen: Chooses, positive: bool | None) -> Ints | Floats:
+        """Add up the rows of each cluster, or their weights."""
+        if self.weights is None:
+            return self.by_cluster(chosen, positive=positive)
+        return self._weight(chosen, positive) / UNITS
+
+    def _weight(self, chosen: Chooses, positive: bool | None) -> Ints:
+        return self._added(self.counts if self.weights is None else self.weights, chosen, positive)
+
+    def _added(self, parts: Mapping[Key, Ints], chosen: Chooses, positive: bool | None) -> Ints:
+        size = len(next(iter(parts.values()))) if parts else 0
+        keys = chosen_keys(parts, chosen, positive)
+        return sum((parts[key] for key in keys), np.zeros(size, dtype=np.int64))

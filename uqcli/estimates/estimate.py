@@ -1,0 +1,89 @@
+"""A metric with its confidence interval."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+
+from uqcli.base.records import dataclass
+from uqcli.base.wording import share_in_range
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A metric with its confidence interval.
+
+    The value is None if undefined (0/0); the ends are None if no valid interval exists. ``reason`` says why
+    there is none, if that is more than 0/0, or why the interval is unreliable. A difference may have the
+    p-value of its two-sided test, and what is resampled its standard error.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str = field(default="", compare=False)
+    p_value: float | None = field(default=None, repr=False)
+    error: float | None = field(default=None, repr=False)
+
+    def times(self, scale: float) -> Estimate:
+        """Multiply the value and its interval.
+
+        Examples
+        --------
+        >>> Estimate(value=0.5, low=0.25).times(4)
+        Estimate(value=2.0, low=1.0, high=None, reason='')
+        """
+        value, low, high = (
+            None if number is None else scale * number for number in (self.value, self.low, self.high)
+        )
+        return replace(self, value=value, low=low, high=high)
+
+    def complement(self) -> Estimate:
+        """Subtract a rate and its interval from 1.
+
+        Examples
+        --------
+        >>> Estimate(value=0.25, low=0.125).complement()
+        Estimate(value=0.75, low=None, high=0.875, reason='')
+        """
+        value, low, high = (
+            None if number is None else 1 - number for number in (self.value, self.high, self.low)
+        )
+        return replace(self, value=value, low=low, high=high)
+
+
+def money_change(estimate: Estimate) -> str:
+    """Format a change of an amount, with its interval if it has one.
+
+    Examples
+    --------
+    >>> money_change(Estimate(value=12.0, low=-3.0, high=27.5))
+    '+12.00 [-3.00, +27.50]'
+    """
+    if estimate.value is None:
+        return "-"
+    return f"{estimate.value:+,.2f}{ends_of(estimate, '+,.2f')}"
+
+
+def direction(estimate: Estimate) -> str:
+    """Return "higher" or "lower" if the interval excludes 0, else an empty text."""
+    if estimate.low is None or estimate.high is None or estimate.low <= 0 <= estimate.high:
+        return ""
+    return "higher" if estimate.low > 0 else "lower"
+
+
+def interval(estimate: Estimate) -> str:
+    """Format a proportion with its interval.
+
+    Examples
+    --------
+    >>> interval(Estimate(value=0.5, low=0.25, high=0.75))
+    '0.500 [0.250, 0.750]'
+    """
+    return share_in_range(estimate.value, estimate.low, estimate.high)
+
+
+def ends_of(estimate: Estimate, form: str) -> str:
+    """Format the ends of an interval after a space; empty if there is none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f" [{estimate.low:{form}}, {estimate.high:{form}}]"

@@ -1,0 +1,282 @@
+"""Linear scaling of class probabilities with an intercept for each class, refitted to reweighted rows.
+
+For two classes this is Platt scaling, and vector scaling for more. An intercept lets the mean probability of
+each class be its share of the rows, which a temperature alone does not. A weak penalty pulls to the given
+probabilities, so that few rows, or classes that a threshold separates, do not change them without evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.class_counts import ClassCounts, Matrix
+from uqcli.base.counts import Floats
+from uqcli.base.records import dataclass
+from uqcli.estimates.logits import class_logits, softmax
+from uqcli.kernels.lbfgs import minimum
+from uqcli.kernels.linear import inverse
+
+RIDGES: Final = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
+"""Penalties that are tried, from the smoothest, per squared coefficient and mean log loss."""
+
+MIDDLE: Final = 2
+
+_FOLDS: Final = 5
+_FIT_TOLERANCE: Final = 1e-6
+_REFIT_TOLERANCE: Final = 1e-3
+"""Errors of the mean probability of a class, relative to the smallest share of a class."""
+
+_SLOPE_PENALTY: Final = 1.0
+_INTERCEPT_PENALTY: Final = 0.1
+"""Penalties per squared distance and log loss of all rows: normal priors, of standard deviations 1 and 3."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Penalty:
+    """Ridge penalties of linear scaling.
+
+    Attributes
+    ----------
+    diagonal, intercept
+        Of the diagonal's distance from 1, and of the intercepts.
+    other
+        Of the weights of other classes; None if there are none.
+    rows
+        Rows with which the penalties were chosen; with more rows they are smaller in proportion.
+    """
+
+    diagonal: float = RIDGES[MIDDLE]
+    intercept: float = RIDGES[MIDDLE]
+    other: float | None = None
+    rows: int = 0
+
+    def scaled(self, rows: int) -> float:
+        """Return the factor of the penalties for a number of rows."""
+        return self.rows / rows if self.rows else 1.0
+
+
+def fit_coefficients(
+    counts: ClassCounts,
+    penalty: Penalty,
+    start: Matrix | None = None,
+    tolerance: float = 1e-7,
+    *,
+    weight: Floats | None = None,
+    centre: Matrix | None = None,
+    precondition: Callable[[Floats], Floats] | None = None,
+) -> Matrix:
+    """Fit ``softmax(A z + b)`` with ridge penalties, where z are the centred logarithms of p.
+
+    Without ``penalty.other`` the matrix A is diagonal (vector scaling). Otherwise it is full, and the
+    diagonal, the other weights and the intercepts are penalised apart (structured matrix scaling).
+
+    Parameters
+    ----------
+    start : float64, shape (C, C + 1) or (C, 2), optional
+        None for the identity.
+    weight : float64, shape (m,), optional
+        Weights in place of the counts of the distinct rows.
+    centre : float64, shape of ``start``, optional
+        Coefficients to which the penalty pulls; None for the identity.
+    precondition
+        As in ``minimum``; None for one that is made for the matrix.
+    """
+    logits = np.ascontiguousarray(class_logits(counts.probability).T)
+    classes, rows = logits.shape
+    count = counts.count if weight is None else weight
+    share = count / count.sum()
+    labels = counts.label, np.arange(rows)
+    is_full = penalty.other is not None
+    unchanged = identity(classes, is_full=is_full)
+    ridge = penalty.scaled(int(counts.count.sum())) * _ridges(unchanged, penalty)
+    middle = unchanged if centre is None else centre
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        coefficients = flat.reshape(unchanged.shape)
+        if is_full:
+            scores = np.einsum("lr,kl->kr", logits, coefficients[:, :-1])
+        else:
+            scores = coefficients[:, :1] * logits
+        scores += coefficients[:, -1:]
+        scores -= scores.max(axis=0)
+        label_score = scores[labels]
+        np.exp(scores, out=scores)
+        total = scores.sum(axis=0)
+        distance = coefficients - middle
+        value = float((share * (np.log(total) - label_score)).sum() + (ridge * distance**2).sum() / 2)
+        scores *= share / total
+        scores[labels] -= share
+        gradient = ridge * distance
+        if is_full:
+            gradient[:, :-1] += np.einsum("kr,lr->kl", scores, logits)
+        else:
+            gradient[:, 0] += (scores * logits).sum(axis=1)
+        gradient[:, -1] += scores.sum(axis=1)
+        return value, gradient.ravel()
+
+    first = unchanged if start is None else start
+    if precondition is None:
+        precondition = _precondition(logits, share, ridge) if is_full else _as_it_is
+    flat = minimum(loss, first.ravel(), tolerance=tolerance, precondition=precondition)
+    return flat.reshape(unchanged.shape)
+
+
+def scaled(coefficients: Matrix, probability: Matrix) -> Matrix:
+    """Compute ``softmax(A z + b)`` of class probabilities; float64, shape (n, C)."""
+    slopes, intercepts = coefficients[:, :-1], coefficients[:, -1]
+    logits = class_logits(probability)
+    if slopes.shape[1] == 1:
+        return softmax(slopes[:, 0] * logits + intercepts)
+    return softmax(np.einsum("rl,kl->rk", logits, slopes) + intercepts)
+
+
+def _precondition(logits: Matrix, share: Floats, ridge: Matrix) -> Callable[[Floats], Floats]:
+    """Multiply each class's coefficients by the inverse of their mean curvature at the identity."""
+    regressors = np.vstack([logits, np.ones(logits.shape[1])])
+    probability = softmax(logits.T)
+    weight = share * (1 - (probability**2).sum(axis=1)) / len(logits)
+    curvature = np.einsum("kr,lr->kl", regressors * weight, regressors)
+    inverted = inverse(curvature + np.diag(ridge[-1, [0] * len(logits) + [-1]]))
+
+    def multiplied(gradient: Floats) -> Floats:
+        product: Floats = np.einsum("kl,lm->km", gradient.reshape(ridge.shape), inverted).ravel()
+        return product
+
+    return multiplied
+
+
+def _as_it_is(gradient: Floats) -> Floats:
+    return gradient
+
+
+def identity(classes: int, *, is_full: bool) -> Matrix:
+    """Return the coefficients of the map that changes nothing, with all slopes or one for each class."""
+    slopes = np.eye(classes) if is_full else np.ones((classes, 1))
+    return np.column_stack([slopes, np.zeros(classes)])
+
+
+def _ridges(unchanged: Matrix, penalty: Penalty) -> Matrix:
+    """Return the penalty of each coefficient."""
+    ridges = np.where(unchanged == 1, penalty.diagonal, penalty.other or 0.0)
+    ridges[:, -1] = penalty.intercept
+    return ridges
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearScaling:
+    """Fits of vector scaling to labelled rows.
+
+    Attributes
+    ----------
+    counts
+        Labelled rows.
+    classes
+        Number of classes, C.
+    """
+
+    counts: ClassCounts
+    classes: int
+
+    @cached_property
+    def fitted(self) -> Matrix:
+        """Coefficients fitted to all rows; float64, shape (C, 2)."""
+        return _fit(self.counts)
+
+    @cached_property
+    def _precondition(self) -> Callable[[Floats], Floats]:
+        return _by_curvature(self.counts, self.fitted)
+
+    def refit(self, weight: Floats, random: np.random.Generator) -> Matrix:
+        """Fit the map to the rows with other weights, with a penalty whose centre is drawn.
+
+        Coefficients on which the rows have little to say then vary as much as the penalty lets them.
+
+        Parameters
+        ----------
+        weight : float64, shape (m,)
+        """
+        deviations = np.array([_SLOPE_PENALTY, _INTERCEPT_PENALTY]) ** -0.5
+        centre = identity(self.classes, is_full=False)
+        centre += deviations * random.standard_normal(centre.shape)
+        return fit_coefficients(
+            self.counts,
+            _penalty(self.counts),
+            self.fitted,
+            _tolerance(self.counts, _REFIT_TOLERANCE),
+            weight=weight,
+            centre=centre,
+            precondition=self._precondition,
+        )
+
+    def cross_fitted(self) -> Matrix:
+        """Compute the probabilities of each row under maps that were fitted without it.
+
+        Rows are dealt to five folds in turn in sorted order, so there is nothing random. The mean over the
+        folds stands for equal rows of several folds.
+
+        Returns
+        -------
+        float64, shape (m, C)
+        """
+        counts = self.counts
+        last = np.cumsum(counts.count)
+        total = np.zeros(counts.probability.shape)
+        for fold in range(_FOLDS):
+            held_out = (last - 1 - fold) // _FOLDS - (last - counts.count - 1 - fold) // _FOLDS
+            outside = counts.count - held_out
+            if outside.any() and held_out.any():
+                kept = counts.select(outside > 0)
+                training = ClassCounts(
+                    probability=kept.probability, label=kept.label, count=outside[outside > 0]
+                )
+                total += held_out[:, None] * scaled(_fit(training), counts.probability)
+        mean: Matrix = total / counts.count[:, None]
+        return mean
+
+
+def _fit(counts: ClassCounts) -> Matrix:
+    classes = counts.probability.shape[1]
+    return fit_coefficients(
+        counts,
+        _penalty(counts),
+        tolerance=_tolerance(counts, _FIT_TOLERANCE),
+        precondition=_by_curvature(counts, identity(classes, is_full=False)),
+    )
+
+
+def _by_curvature(counts: ClassCounts, coefficients: Matrix) -> Callable[[Floats], Floats]:
+    """Return the multiplication by the inverse second derivatives of the penalised loss at a point."""
+    logits = class_logits(counts.probability)
+    probability = softmax(coefficients[:, 0] * logits + coefficients[:, 1]).T
+    regressors = np.stack([logits.T, np.ones(probability.shape)], axis=1)
+    share = counts.count / counts.count.sum()
+    products = (probability[:, None] * regressors).reshape(-1, len(share))
+    curvature = -np.einsum("in,jn->ij", products * share, products)
+    within_class = np.einsum("kin,kjn->kij", regressors * (share * probability)[:, None], regressors)
+    for index, block in enumerate(within_class):
+        own = slice(2 * index, 2 * index + 2)
+        curvature[own, own] += block
+    penalty = _penalty(counts)
+    curvature += np.diag([penalty.diagonal, penalty.intercept] * len(probability))
+    inverted = inverse(curvature)
+
+    def multiplied(gradient: Floats) -> Floats:
+        product: Floats = (inverted * gradient).sum(axis=1)
+        return product
+
+    return multiplied
+
+
+def _tolerance(counts: ClassCounts, relative: float) -> float:
+    rows_of_labels = np.bincount(counts.label, counts.count)
+    smallest = float(rows_of_labels[rows_of_labels > 0].min() / rows_of_labels.sum())
+    return relative * min(smallest, 0.01)
+
+
+def _penalty(counts: ClassCounts) -> Penalty:
+    rows = int(counts.count.sum())
+    return Penalty(diagonal=_SLOPE_PENALTY / rows, intercept=_INTERCEPT_PENALTY / rows)

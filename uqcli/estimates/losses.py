@@ -1,0 +1,54 @@
+"""Proper scoring losses, and their means with standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.counts import Floats, ValueCounts
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.resampling import mean_with_error
+
+CLIP = 1e-15
+"""Probabilities are clipped to this distance from 0 and 1 for the log loss."""
+
+Loss = Callable[[Floats], tuple[Floats, Floats]]
+"""Function from probabilities to the losses of positive and of negative rows."""
+
+
+def squared_error(probability: Floats) -> tuple[Floats, Floats]:
+    """Compute ``(1 - p)^2`` and ``p^2``."""
+    return (1 - probability) ** 2, probability**2
+
+
+def log_losses(probability: Floats) -> tuple[Floats, Floats]:
+    """Compute ``-ln p`` and ``-ln(1 - p)`` of probabilities clipped to [1e-15, 1 - 1e-15], in nats."""
+    clipped = np.clip(probability, CLIP, 1 - CLIP)
+    return -np.log(clipped), -np.log1p(-clipped)
+
+
+LOSSES: Final[Mapping[str, Loss]] = MappingProxyType({"brier": squared_error, "log_loss": log_losses})
+"""Losses by the name of the metric that is their mean."""
+
+
+def is_bounded(name: str, probability: Floats) -> bool:
+    """Whether no single row can dominate the mean loss; the log loss at 0 or 1 only depends on the clipping.
+
+    Otherwise intervals are invalid: most bootstrap samples lack the rare row that dominates.
+    """
+    return name != "log_loss" or bool(probability.min() > CLIP and probability.max() < 1 - CLIP)
+
+
+def mean_loss(counts: ValueCounts, name: str) -> Estimate:
+    """Average a loss over pooled probabilities, with a standard error unless a single row may dominate."""
+    loss = LOSSES[name]
+    if not is_bounded(name, counts.value):
+        return Estimate(value=None)
+    if_positive, if_negative = loss(counts.value)
+    negatives = counts.count - counts.positives
+    return mean_with_error(
+        np.concatenate([if_positive, if_negative]), np.concatenate([counts.positives, negatives])
+    )

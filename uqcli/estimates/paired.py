@@ -1,0 +1,224 @@
+"""Two probabilities of the same rows, pooled, with standard errors of their difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+
+from uqcli.base.counts import Bools, Floats, Ints, ValueCounts, run_starts
+from uqcli.base.records import dataclass
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.losses import LOSSES, is_bounded
+from uqcli.estimates.resampling import mean_with_error, resample
+
+SIDES = ("before", "after", "difference")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """Ranking of pairs by one of the probabilities.
+
+    Attributes
+    ----------
+    order : int64, shape (m,)
+        Pairs in ascending order of the probability.
+    starts : int64, shape (v,)
+        Positions in that order where a new value begins.
+    value_index : int64, shape (m,)
+        Index of each pair's value.
+    """
+
+    order: Ints
+    starts: Ints
+    value_index: Ints
+
+    @classmethod
+    def from_values(cls, value: Floats) -> Ranking:
+        """Rank pairs."""
+        order = np.argsort(value, kind="stable")
+        starts = run_starts(value[order])
+        value_index = np.empty(len(value), dtype=np.int64)
+        value_index[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(value)))
+        return cls(order=order, starts=starts, value_index=value_index)
+
+    def counts(self, value: Floats, positives: Ints, negatives: Ints) -> ValueCounts:
+        """Return the tie-pooled counts of the probability."""
+        count = np.add.reduceat((positives + negatives)[self.order], self.starts)
+        hits = np.add.reduceat(positives[self.order], self.starts)
+        present = count > 0
+        return ValueCounts(
+            value=value[self.order[self.starts]][present], count=count[present], positives=hits[present]
+        )
+
+    def placements(self, positives: Ints, negatives: Ints) -> tuple[Floats, Floats]:
+        """Compute placements: negatives below each pair, positives above it, as shares; ties count half."""
+        shares = []
+        for times in (negatives, positives):
+            weight_of_value = np.add.reduceat(times[self.order], self.starts)
+            below = np.cumsum(weight_of_value) - weight_of_value
+            shares.append(((below + weight_of_value / 2) / times.sum())[self.value_index])
+        return shares[0], 1 - shares[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedCounts:
+    """Rows pooled by both probabilities, in ascending order.
+
+    Attributes
+    ----------
+    before, after : float64, shape (m,)
+    positives, negatives : int64, shape (m,)
+    """
+
+    before: Floats
+    after: Floats
+    positives: Ints
+    negatives: Ints
+
+    @classmethod
+    def from_predictions(
+        cls, before: Floats, after: Floats, positive: Bools, weight: Ints | None
+    ) -> PairedCounts:
+        """Pool rows; arrays of shape (n,), weight None for 1 each."""
+        multiplicity = np.ones(len(before), dtype=np.int64) if weight is None else weight
+        present = np.flatnonzero(multiplicity > 0)
+        order = present[np.lexsort((after[present], before[present]))]
+        first, second = before[order], after[order]
+        starts_pair = np.ones(len(order), dtype=np.bool_)
+        starts_pair[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+        starts = np.flatnonzero(starts_pair)
+        hits = np.add.reduceat(np.where(positive[order], multiplicity[order], 0), starts)
+        return cls(
+            before=first[starts],
+            after=second[starts],
+            positives=hits,
+            negatives=np.add.reduceat(multiplicity[order], starts) - hits,
+        )
+
+    @property
+    def min_class_rows(self) -> int:
+        """Number of rows of the minority class."""
+        return min(int(self.positives.sum()), int(self.negatives.sum()))
+
+    def resampled(self, random: np.random.Generator) -> PairedCounts:
+        """Bootstrap resampling; pairs that are not drawn keep their place, with zero rows."""
+        counts = resample(np.concatenate([self.positives, self.negatives]), random)
+        positives, negatives = np.split(counts, 2)
+        sample = PairedCounts(before=self.before, after=self.after, positives=positives, negatives=negatives)
+        sample.__dict__.update(_rankings=self._rankings, _losses=self._losses)  # independent of the counts
+        return sample
+
+    @cached_property
+    def _rankings(self) -> tuple[Ranking, Ranking]:
+        return Ranking.from_values(self.before), Ranking.from_values(self.after)
+
+    @cached_property
+    def _losses(self) -> Mapping[str, Mapping[str, Floats | None]]:
+        """Losses per pair (positives, then negatives) by name and side; None if one row may dominate them."""
+        losses = {}
+        for name, loss in LOSSES.items():
+            before, after = np.concatenate(loss(self.before)), np.concatenate(loss(self.after))
+            bounded = is_bounded(name, self.before), is_bounded(name, self.after)
+            losses[name] = by_side(before, after, bounded)
+        return losses
+
+    def rows_that_differ(self) -> float:
+        """Compute the effective number of rows that differ in either class; return the smaller one."""
+        pair_weights = difference_weights(np.abs(self.after - self.before), self.positives + self.negatives)
+        return min(
+            float((pair_weights * multiplicity).sum()) for multiplicity in (self.positives, self.negatives)
+        )
+
+    def counts(self) -> tuple[ValueCounts, ValueCounts]:
+        """Return the tie-pooled counts of both probabilities."""
+        first, second = self._rankings
+        return (
+            first.counts(self.before, self.positives, self.negatives),
+            second.counts(self.after, self.positives, self.negatives),
+        )
+
+    def with_errors(self) -> dict[str, dict[str, Estimate]]:
+        """Compute the mean losses and the log-odds of the AUC with standard errors, by name and side.
+
+        Differences of the AUC are not transformed.
+        """
+        times = np.concatenate([self.positives, self.negatives])
+        weights = times.astype(np.float64)  # once for all losses
+        return means_with_errors(self._losses, weights) | {"auc": self._auc(weights)}
+
+    def _auc(self, weights: Floats) -> dict[str, Estimate]:
+        """Compute the AUC with standard errors from the variances of the placements (DeLong et al. 1988)."""
+        if min(self.positives.sum(), self.negatives.sum()) == 0:
+            return dict.fromkeys(SIDES, Estimate(value=None))
+        first, second = (ranking.placements(self.positives, self.negatives) for ranking in self._rankings)
+        placements_by_side = (first, second, (second[0] - first[0], second[1] - first[1]))
+        class_weights = np.split(weights, 2)
+        before, after, difference = (
+            _auc_with_error(*placements, *class_weights) for placements in placements_by_side
+        )
+        return {"before": log_odds_of(before), "after": log_odds_of(after), "difference": difference}
+
+
+def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[str, Floats | None]:
+    """Name the losses by side, with their difference; None if a single row may dominate the mean."""
+    losses, is_defined = (before, after, after - before), (*bounded, all(bounded))
+    return {
+        side: loss if defined else None for side, loss, defined in zip(SIDES, losses, is_defined, strict=True)
+    }
+
+
+def means_with_errors(
+    losses: Mapping[str, Mapping[str, Floats | None]], weights: Floats
+) -> dict[str, dict[str, Estimate]]:
+    """Compute the mean losses by name and side, with standard errors."""
+    return {
+        name: {
+            side: Estimate(value=None) if loss is None else mean_with_error(loss, weights)
+            for side, loss in losses_by_side.items()
+        }
+        for name, losses_by_side in losses.items()
+    }
+
+
+def difference_weights(differences: Floats, times: Ints) -> Floats:
+    """Compute the weight of each pair, from 0 to 1, in the effective number of rows that differ.
+
+    A pair at the typical distance (the self-weighted mean, as in Kish 1965) has weight 1. A pair with a small
+    distance has a weight near 0.
+
+    Parameters
+    ----------
+    differences : float64, shape (m,)
+        Distance between the two probabilities of each pair.
+    times : int64, shape (m,)
+        Multiplicity of each pair.
+    """
+    if not differences.any():
+        return np.zeros(len(differences))
+    differences = differences / differences.max()  # squares of tiny numbers underflow to 0
+    weighted = differences * times
+    pair_weights: Floats = np.minimum(1.0, differences * (weighted.sum() / (differences * weighted).sum()))
+    return pair_weights
+
+
+def _auc_with_error(
+    positive_values: Floats, negative_values: Floats, positives: Floats, negatives: Floats
+) -> Estimate:
+    positive_mean, negative_mean = (
+        mean_with_error(positive_values, positives),
+        mean_with_error(negative_values, negatives),
+    )
+    return Estimate(
+        value=positive_mean.value, error=math.hypot(positive_mean.error or 0.0, negative_mean.error or 0.0)
+    )
+
+
+def log_odds_of(auc: Estimate) -> Estimate:
+    """Transform an AUC and its error to log-odds, whose distribution is less skewed near 1."""
+    if auc.value is None or auc.error is None or not 0 < auc.value < 1:
+        return Estimate(value=None)
+    slope = auc.value * (1 - auc.value)
+    return Estimate(value=math.log(auc.value / (1 - auc.value)), error=auc.error / slope)

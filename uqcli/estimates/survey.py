@@ -1,0 +1,419 @@
+"""Intervals of ratios of sums over clusters of dependent rows, or over rows with sampling weights.
+
+One interval of proportions serves every design. Let clusters, or rows, have weighted successes that sum to
+A and weighted failures that sum to B. If all weights are equal and rows are independent, the interval is that
+of Clopper and Pearson (1934), whose limits are quantiles of beta distributions. Otherwise each sum counts as
+the number of equal weights that has its mean and its variance. One more failure, or success, counts as the
+rows do that could have it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.base.sampling_weights import WeightSums
+from uqcli.base.wording import count
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.proportion import proportion_estimate
+
+Sums: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
+"""A sum for each cluster, shape (C,): rows by weight, or sums of sampling weights."""
+
+MIN_CLUSTERS: Final = 10
+"""Fewer clusters have no interval of a proportion."""
+
+FEW_CLUSTERS: Final = 20
+"""Fewer clusters need a caution, and have no interval of a difference."""
+
+MIN_EFFECTIVE: Final = 3
+"""Fewer clusters or rows of equal weight with the same variance of the weights have no interval."""
+
+FEW_EFFECTIVE: Final = 20
+"""Fewer of them need a caution."""
+
+MIN_DIFFERING: Final = 5
+"""Clusters in which two rules must differ for an interval of their difference."""
+
+
+class Limit(NamedTuple):
+    """Lower limits of a proportion at any level.
+
+    The limit at a tail probability is ``a t / (a t + b (1 - t))`` with t the quantile of Beta(x, y).
+    """
+
+    x: float
+    y: float
+    a: float
+    b: float
+
+    def at(self, tail: float) -> float:
+        """Return the limit that is above the proportion with at most this probability."""
+        from scipy.special import betaincinv
+
+        share = float(betaincinv(self.x, self.y, tail))
+        return self.a * share / (self.a * share + self.b * (1 - share))
+
+    def tail_at(self, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the level whose limit is each rate: the p-value of proportions of at most this one."""
+        from scipy.special import betainc
+
+        share = self.b * rate / (self.a * (1 - rate) + self.b * rate)
+        tail: NDArray[np.float64] = betainc(self.x, self.y, share)
+        return tail
+
+
+class Outcome(NamedTuple):
+    """Successes, or failures: sums of their weights and squared weights, and the weight of a further one."""
+
+    total: float
+    squares: float
+    further: float
+
+
+def _limit(chosen: Outcome, other: Outcome, alike: float) -> Limit:
+    """Return the lower limits of the share of an outcome, which has occurred.
+
+    Parameters
+    ----------
+    alike
+        Number of independent rows that a cluster counts as; 1 for rows.
+    """
+    x, y = alike * chosen.total**2 / chosen.squares, 1.0
+    with_further = other.total + other.further, other.squares + other.further**2
+    if other.total:
+        y = with_further[0] ** 2 / with_further[1] + (alike - 1) * other.total**2 / other.squares
+    return Limit(x=x, y=y, a=chosen.squares / chosen.total, b=with_further[1] / with_further[0])
+
+
+def weighted_interval(successes: Outcome, failures: Outcome, confidence: float) -> tuple[float, float]:
+    """Compute the interval of a proportion of independent rows from the sums of their sampling weights."""
+    return _ends((successes, failures), confidence)
+
+
+def _ends(outcomes: tuple[Outcome, Outcome], confidence: float, alike: float = 1.0) -> tuple[float, float]:
+    """Compute the interval of the share of the first outcome."""
+    successes, failures = outcomes
+    value = successes.total / (successes.total + failures.total)
+    tail = (1 - confidence) / 2
+    low = _limit(successes, failures, alike).at(tail) if successes.total else 0.0
+    high = 1 - _limit(failures, successes, alike).at(tail) if failures.total else 1.0
+    return min(low, value), max(high, value)
+
+
+def _unequal(units: int, effective: float, name: str, what: str) -> str:
+    """State that units too unequal make an interval unreliable, or impossible; empty if they do not.
+
+    Parameters
+    ----------
+    effective
+        Units of equal size whose sizes vary as little, ``(sum W)^2 / sum W^2``.
+    name, what
+        What the units are called, and what is unequal.
+    """
+    if effective >= min(units, FEW_EFFECTIVE):
+        return ""
+    needed = MIN_EFFECTIVE if effective < MIN_EFFECTIVE else FEW_EFFECTIVE
+    shown = math.floor(10 * effective) / 10  # rounded up, it might be what is needed
+    return f"{count(units)} {name} of unequal {what} count as {shown:.1f} of equal {what}, {needed} needed"
+
+
+def proportion_interval(
+    successes: Sums,
+    trials: Sums,
+    confidence: float,
+    units: str = "clusters",
+    squares: tuple[float, ...] | None = None,
+) -> Estimate:
+    """Compute sum(successes) / sum(trials) with its interval over clusters of dependent rows.
+
+    It has no interval with fewer than ``MIN_CLUSTERS`` clusters with trials, or ``MIN_EFFECTIVE`` effective
+    ones. Without trials it has no value, and its interval is (0, 1).
+
+    Parameters
+    ----------
+    successes, trials : int64 or float64, shape (C,)
+        Sums of each cluster, ``0 <= successes <= trials``; those without trials are ignored. Their order does
+        not change a bit of the result.
+    confidence
+        In (0, 1).
+    units
+        What clusters are called.
+    squares
+        Sums of the squared sampling weights of the rows that are successes, and failures; None if rows count
+        alike.
+
+    Examples
+    --------
+    >>> interval = proportion_interval(np.array([3, 0] * 10), np.full(20, 3), 0.95)
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (0.27, 0.73)
+    """
+    successes, trials = successes[trials > 0], trials[trials > 0]
+    clusters = len(trials)
+    each_is_a_row = squares is None and clusters == _total(trials)
+    if not clusters or (each_is_a_row and clusters >= MIN_CLUSTERS):
+        return proportion_estimate(round(_total(successes)), clusters, confidence)
+    effective = _total(trials) ** 2 / _squares(trials)
+    alike = _alike(successes, trials - successes, squares)
+    few = _are_few(trials)
+    low, high = (None, None) if few else _ends(_outcomes(successes, trials), confidence, alike)
+    reason = _unequal(clusters, effective, units, "size")
+    return Estimate(value=_total(successes) / _total(trials), low=low, high=high, reason=reason)
+
+
+def limit_of_clusters(
+    successes: Sums, trials: Sums, squares: tuple[float, ...] | None = None
+) -> Limit | None:
+    """Return the lower limits of a proportion over clusters; None if it has no interval, or no success.
+
+    Parameters
+    ----------
+    successes, trials, squares
+        As for ``proportion_interval``.
+    """
+    successes, trials = successes[trials > 0], trials[trials > 0]
+    if _are_few(trials) or not successes.any():
+        return None
+    return _limit(*_outcomes(successes, trials), _alike(successes, trials - successes, squares))
+
+
+def tail_of_clusters(
+    successes: Sums, trials: Sums, rate: float, squares: tuple[float, ...] | None = None
+) -> float | None:
+    """Return the p-value of so many successes over clusters, if the proportion is at most a rate.
+
+    It is the level of the interval whose lower end is the rate.
+
+    Parameters
+    ----------
+    successes, trials, squares
+        As for ``proportion_interval``.
+
+    Returns
+    -------
+    None if there are too few clusters for an interval.
+    """
+    limit = limit_of_clusters(successes, trials, squares)
+    if limit is None:
+        return None if _are_few(trials[trials > 0]) else 1.0
+    return _tail(limit, rate)
+
+
+def _tail(limit: Limit, rate: float) -> float:
+    return 1.0 if rate >= 1 else float(limit.tail_at(np.array(rate)))
+
+
+def _are_few(trials: Sums) -> bool:
+    return len(trials) < MIN_CLUSTERS or _total(trials) ** 2 < MIN_EFFECTIVE * _squares(trials)
+
+
+def _outcomes(successes: Sums, trials: Sums) -> tuple[Outcome, Outcome]:
+    """Sum up the successes and the failures of clusters; any cluster could have a further one."""
+    further = _squares(trials) / _total(trials)
+    return (
+        Outcome(_total(successes), _squares(successes), further),
+        Outcome(_total(trials - successes), _squares(trials - successes), further),
+    )
+
+
+def _alike(successes: Sums, failures: Sums, squares: tuple[float, ...] | None = None) -> float:
+    """Return how many independent rows a cluster counts as, at least 1 and at most its rows.
+
+    It is what successes and failures would vary by if they were independent, over what their ratio varies by.
+    The latter is at least the variance of independent rows. Without that bound, clusters whose successes and
+    failures are in one proportion would be known exactly.
+    """
+    total, other = _total(successes), _total(failures)
+    if not total or not other:
+        return 1.0
+    apart = _squares(successes) / total**2 + _squares(failures) / other**2
+    together = _squares(successes / total - failures / other)
+    alone = 1 / total + 1 / other if squares is None else squares[0] / total**2 + squares[1] / other**2
+    return max(1.0, apart / max(together, alone))
+
+
+def row_interval(
+    successes: WeightSums, failures: WeightSums, confidence: float, further: tuple[WeightSums, WeightSums]
+) -> Estimate:
+    """Compute a proportion of independent rows with sampling weights, with its interval.
+
+    It has no interval with fewer than ``MIN_EFFECTIVE`` effective rows.
+
+    Parameters
+    ----------
+    further
+        Labelled rows that one more success could be like, and one more failure. Suppose that all flagged
+        rows are labelled, and 1 % of the others, none of which is positive. Recall is then not known to be
+        near 1, since a positive row that was not drawn weighs a hundred times as much as a flagged one.
+
+    Examples
+    --------
+    >>> from uqcli.base.sampling_weights import units
+    >>> ten = WeightSums.of(units(np.full(10, 3.0)), np.ones(10, dtype=np.bool_))
+    >>> interval = row_interval(ten, ten, 0.95, (ten, ten))
+    >>> interval.value, round(interval.low, 2), round(interval.high, 2)
+    (0.5, 0.27, 0.73)
+    """
+    both = successes + failures
+    present = [part for part in (both, *further) if part.rows]
+    if not both.rows or len({weight for part in present for weight in (part.least, part.largest)}) == 1:
+        return proportion_estimate(successes.rows, both.rows, confidence)
+    first, second = _weighted_outcomes(successes, failures, further)
+    effective = float(Fraction(both.total**2, both.squares))
+    low, high = (None, None) if effective < MIN_EFFECTIVE else _ends((first, second), confidence)
+    reason = _unequal(both.rows, effective, "rows", "weight")
+    return Estimate(value=first.total / (first.total + second.total), low=low, high=high, reason=reason)
+
+
+def row_tail(
+    successes: WeightSums, failures: WeightSums, rate: float, further: tuple[WeightSums, WeightSums]
+) -> float | None:
+    """Return the p-value of so many successes by weight, if their share is at most a rate.
+
+    Parameters
+    ----------
+    successes, failures, further
+        As for ``row_interval``.
+
+    Returns
+    -------
+    None if there are too few rows for an interval.
+    """
+    both = successes + failures
+    if not both.rows or Fraction(both.total**2, both.squares) < MIN_EFFECTIVE:
+        return None
+    if not successes.rows:
+        return 1.0
+    return _tail(_limit(*_weighted_outcomes(successes, failures, further), 1.0), rate)
+
+
+def _weighted_outcomes(
+    successes: WeightSums, failures: WeightSums, further: tuple[WeightSums, WeightSums]
+) -> tuple[Outcome, Outcome]:
+    first, second = (
+        Outcome(
+            float(part.total),
+            float(part.squares),
+            _mean_weight(possible if possible.rows else successes + failures),
+        )
+        for part, possible in zip((successes, failures), further, strict=True)
+    )
+    return first, second
+
+
+def _mean_weight(rows: WeightSums) -> float:
+    """Return the mean weight of rows, each by its weight, in units."""
+    return float(Fraction(rows.squares, rows.total))
+
+
+def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confidence: float) -> Estimate:
+    """Compute the interval of the second ratio of sums less the first, over the same clusters.
+
+    It is the linearisation with Student's t. The degrees of freedom are the effective number of clusters that
+    contribute to the variance, at most those whose sums differ, less one. With the latter number the interval
+    covers as little as 91 %, if few clusters decide it.
+
+    Parameters
+    ----------
+    first, second
+        Numerators and denominators of each cluster, shape (C,) each.
+
+    Returns
+    -------
+    Estimate
+        Without an interval for fewer than ``FEW_CLUSTERS`` clusters, or than ``MIN_DIFFERING`` that differ.
+    """
+    totals = [(_total(numerator), _total(denominator)) for numerator, denominator in (first, second)]
+    if any(denominator == 0 for _, denominator in totals):
+        return Estimate(value=None)
+    ratios = [numerator / denominator for numerator, denominator in totals]
+    value = ratios[1] - ratios[0]
+    residuals = [
+        (sums[0] - ratio * sums[1]) / total
+        for sums, ratio, (_, total) in zip((first, second), ratios, totals, strict=True)
+    ]
+    clusters = int(np.count_nonzero((first[1] > 0) | (second[1] > 0)))
+    differing = int(np.count_nonzero((first[0] != second[0]) | (first[1] != second[1])))
+    if clusters < FEW_CLUSTERS or differing < MIN_DIFFERING:
+        return Estimate(value=value)
+    residual = residuals[1] - residuals[0]
+    error = math.sqrt(_variance(residual, clusters))
+    if error == 0:
+        return Estimate(value=value)
+    squares = np.square(residual / np.abs(residual).max())
+    freedom = min(differing - 1, _total(squares) ** 2 / _total(np.square(squares)))
+    difference = _linearised(value, error, freedom, confidence)
+    assert difference.low is not None  # it always has an interval
+    assert difference.high is not None
+    return replace(difference, low=max(-1.0, difference.low), high=min(1.0, difference.high))
+
+
+def row_difference(
+    value: float, terms: Iterable[tuple[float, WeightSums]], differing: int, confidence: float
+) -> Estimate:
+    """Compute the interval of a difference over rows with sampling weights, by its linearisation.
+
+    Parameters
+    ----------
+    value
+        The difference.
+    terms
+        Residual of a row per unit of weight, and the sums of the rows that have it.
+    differing
+        Rows on which the two rules differ.
+
+    Returns
+    -------
+    Estimate
+        As ``ratio_difference``, with degrees of freedom of at most the variance over the largest squared
+        residual. Without a row on which they differ, the p-value is 1.
+    """
+    listed = list(terms)
+    rows = sum(sums.rows for _, sums in listed)
+    if differing == 0:
+        return Estimate(value=value, p_value=1.0)
+    if rows < FEW_CLUSTERS or differing < MIN_DIFFERING:
+        return Estimate(value=value)
+    squares = math.fsum(residual**2 * float(sums.squares) for residual, sums in listed)
+    largest = max(residual**2 * float(sums.largest) ** 2 for residual, sums in listed)
+    freedom = min(differing - 1, squares / largest) if largest else differing - 1
+    return _linearised(value, math.sqrt(rows / (rows - 1) * squares), freedom, confidence)
+
+
+def _linearised(value: float, error: float, freedom: float, confidence: float) -> Estimate:
+    """Compute an interval and a p-value by Student's t."""
+    from scipy.special import stdtr
+
+    half = error * _quantile(freedom, confidence)
+    p_value = 2 * float(stdtr(freedom, -abs(value) / error)) if error > 0 else float(value == 0)
+    return Estimate(value=value, low=value - half, high=value + half, p_value=p_value)
+
+
+def _variance(residual: NDArray[Any], clusters: int) -> float:
+    """Compute the variance of a sum over clusters from their residuals, which sum to 0."""
+    return clusters / (clusters - 1) * _squares(residual)
+
+
+def _squares(values: NDArray[Any]) -> float:
+    """Add up the squares, in any order."""
+    return math.fsum(np.square(values.astype(np.float64)).tolist())
+
+
+def _total(sums: Sums) -> float:
+    """Add up exactly, so that the order of clusters does not matter."""
+    return float(sums.sum()) if sums.dtype.kind == "i" else math.fsum(sums.tolist())
+
+
+def _quantile(freedom: float, confidence: float) -> float:
+    """Return the upper quantile of Student's t, or of the normal distribution for infinite freedom."""
+    from scipy.special import ndtri, stdtrit
+
+    level = (1 + confidence) / 2
+    return float(ndtri(level) if math.isinf(freedom) else stdtrit(freedom, level))

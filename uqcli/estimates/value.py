@@ -1,0 +1,243 @@
+"""Value of flagged rows in amounts of money, with intervals that heavy tails do not break.
+
+Amounts are integers of any unit. Flagging a row has the value of its gain if it is positive, and minus its
+cost if not. The error of a total is the root of the sum of its squares, less the share of their mean. Samples
+of heavy-tailed amounts often lack the largest ones, so that this error is too small. A further row is
+therefore added to it, twice as large as the largest one in the file. With few contributing rows the tail is
+known even less, so that its square counts 1 + 100/rows times.
+
+In simulations the intervals then cover at their level. The amounts were log-normal with a log deviation up to
+1.5, and Pareto from exponent 2.1. Resamplings of the same rows cover 81 to 95 % at a level of 95 %.
+Shares of a total vary less, and one row as large as the largest is enough.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.counts import Floats, Ints
+from uqcli.base.records import dataclass
+
+MIN_ROWS: Final = 10
+"""Contributing rows below which a total has no interval."""
+
+MIN_ROWS_OF_SHARES: Final = 50
+"""Contributing rows below which a share has no interval."""
+
+_FEW_ROWS: Final = 100
+"""Number of rows at which the square of the added row counts twice."""
+
+_LIMB: Final = 18
+"""Bits of a limb: products of two limbs can be summed over 2**27 rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moments:
+    """Exact moments of the amounts of some rows, by weight.
+
+    Attributes
+    ----------
+    rows
+        Number of rows.
+    total, squares
+        Sum of the amounts, and of their squares.
+    largest
+        Largest absolute amount.
+    """
+
+    rows: int = 0
+    total: int = 0
+    squares: int = 0
+    largest: int = 0
+
+    @classmethod
+    def of(cls, amount: Ints, weight: Ints | None = None) -> Moments:
+        """Compute the moments of rows.
+
+        Parameters
+        ----------
+        amount : int64 below 2**53, or object (whole numbers without limit), shape (n,)
+        weight : int64, shape (n,), optional
+            Multiplicity of each row; rows of weight 0 do not count.
+        """
+        if weight is not None and (weight != 1).any():
+            parts = [(amount[weight == times], int(times)) for times in np.unique(weight[weight > 0])]
+            return sum((cls.of(values).times(times) for values, times in parts), cls())
+        return cls(
+            rows=len(amount),
+            total=int(amount.sum()),
+            squares=_sum_of_squares(np.abs(amount)),
+            largest=int(np.abs(amount).max(initial=0)),
+        )
+
+    def times(self, number: int) -> Moments:
+        """Return the moments of the same rows, each repeated."""
+        return Moments(
+            rows=number * self.rows,
+            total=number * self.total,
+            squares=number * self.squares,
+            largest=self.largest,
+        )
+
+    def __sub__(self, part: Moments) -> Moments:
+        """Return the moments of the rows that are not in a part; ``largest`` is a bound."""
+        return Moments(
+            rows=self.rows - part.rows,
+            total=self.total - part.total,
+            squares=self.squares - part.squares,
+            largest=self.largest,
+        )
+
+    def __add__(self, other: Moments) -> Moments:
+        """Return the moments of both sets of rows."""
+        return Moments(
+            rows=self.rows + other.rows,
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+            largest=max(self.largest, other.largest),
+        )
+
+
+def _sum_of_squares(amount: Ints) -> int:
+    """Add up squares of integers from 0 to 2**53 exactly: by limbs, whose products do not overflow."""
+    if amount.dtype == object:  # Python's integers, of any size
+        return int((amount * amount).sum())
+    low, middle, high = (amount >> shift & ((1 << _LIMB) - 1) for shift in (0, _LIMB, 2 * _LIMB))
+    return sum(
+        int((first * second).sum()) * factor << shift
+        for first, second, factor, shift in (
+            (low, low, 1, 0),
+            (low, middle, 2, _LIMB),
+            (middle, middle, 1, 2 * _LIMB),
+            (low, high, 2, 2 * _LIMB),
+            (middle, high, 2, 3 * _LIMB),
+            (high, high, 1, 4 * _LIMB),
+        )
+    )
+
+
+def total_margin(moments: Moments, largest: int, rows: int, confidence: float) -> float | None:
+    """Compute the margin of a total, the half width of its interval.
+
+    Parameters
+    ----------
+    moments
+        Of the rows that contribute.
+    largest
+        Largest amount in the file; a further row is assumed to have twice as much.
+    rows
+        All rows.
+    confidence
+        Level of the interval, in (0, 1).
+
+    Returns
+    -------
+    None with fewer than ``MIN_ROWS`` contributing rows.
+
+    Examples
+    --------
+    >>> moments = Moments(rows=100, total=0, squares=900, largest=3)
+    >>> round(total_margin(moments, 3, 1000, 0.95), 2)
+    61.11
+    """
+    if moments.rows < MIN_ROWS:
+        return None
+    variance = max(moments.squares - moments.total**2 // rows, 0)
+    unseen = (2 * largest) ** 2 * (1 + _FEW_ROWS / moments.rows)
+    return _z(confidence) * math.sqrt(variance + unseen)
+
+
+def has_heavy_tail(moments: Moments) -> bool:
+    """Whether a few large amounts decide a total so much that its interval may be too short.
+
+    The effective number of rows, (sum of amounts)² / sum of squared amounts, grows more slowly with the rows
+    the heavier the tail. It is compared with ``2.5 sqrt(rows) - 6``. Of samples of log-normal amounts with a
+    log deviation of 1, at most 4 % are below it, with 2 most of up to 2000 rows, and with 2.5 nearly all.
+
+    Parameters
+    ----------
+    moments
+        Of the rows that contribute.
+
+    Examples
+    --------
+    >>> has_heavy_tail(Moments(rows=100, total=100, squares=100, largest=1))
+    False
+    >>> has_heavy_tail(Moments(rows=100, total=199, squares=10_099, largest=100))
+    True
+    """
+    if moments.rows < MIN_ROWS:
+        return False
+    return moments.total**2 < (2.5 * math.sqrt(moments.rows) - 6) * moments.squares
+
+
+def share_margin(part: Moments, whole: Moments, confidence: float) -> float | None:
+    """Compute the margin of the share of a total that some of its rows have.
+
+    Parameters
+    ----------
+    part
+        Of these rows.
+    whole
+        Of all rows; the total is positive.
+
+    Returns
+    -------
+    None with fewer than ``MIN_ROWS_OF_SHARES`` rows in all.
+    """
+    if whole.rows < MIN_ROWS_OF_SHARES:
+        return None
+    share = part.total / whole.total
+    inside, outside = float(part.squares), float(whole.squares - part.squares)
+    variance = (1 - share) ** 2 * inside + share**2 * outside
+    largest = whole.largest * max(share, 1 - share)
+    return _z(confidence) * math.sqrt(variance + largest**2) / whole.total
+
+
+def difference_of_shares_margin(
+    lost: Moments, gained: Moments, whole: Moments, confidence: float
+) -> float | None:
+    """Compute the margin of the difference of two shares of one total.
+
+    Parameters
+    ----------
+    lost, gained
+        Of the rows that only the first share has, and only the second.
+
+    Returns
+    -------
+    None if fewer than ``MIN_ROWS_OF_SHARES`` rows are in one share only.
+    """
+    if lost.rows + gained.rows < MIN_ROWS_OF_SHARES:
+        return None
+    difference = (gained.total - lost.total) / whole.total
+    variance = (
+        float(gained.squares + lost.squares)
+        - 2 * difference * float(gained.squares - lost.squares)
+        + difference**2 * float(whole.squares)
+    )
+    return _z(confidence) * math.sqrt(max(variance, 0.0) + float(whole.largest) ** 2) / whole.total
+
+
+def residual_margin(residual: Floats, whole: Moments, weight: float, confidence: float) -> float:
+    """Compute the margin of a share of a total over clusters, or of a difference of two.
+
+    Parameters
+    ----------
+    residual : float64, shape (C,)
+        Of each cluster: its part less the share of its total.
+    whole
+        Of the clusters' totals.
+    weight
+        How much the largest cluster, which might occur once more, changes the share.
+    """
+    variance = math.fsum(np.square(residual).tolist()) + (whole.largest * weight) ** 2
+    return _z(confidence) * math.sqrt(variance) / whole.total
+
+
+def _z(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)

@@ -1,0 +1,115 @@
+"""Audit of a rule by segment: what it promises overall, tested on every value and pair of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from uqcli.audit.report import Audit
+from uqcli.audit.run import audit_rate, audit_scores, pooled_outcomes, with_audited
+from uqcli.base.counts import Bools
+from uqcli.base.errors import UsageError
+from uqcli.base.exact_numbers import decimal
+from uqcli.base.rows import Rows
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_groups import as_decided
+from uqcli.boundary.search.constraint import PROMISED, listed
+from uqcli.calibrate.rule import CalibratorArtifact
+from uqcli.conformal.rule import ConformalArtifact
+from uqcli.engines.probabilities import label_indices
+from uqcli.estimates.confusion import Rate
+from uqcli.evaluate.options import EvaluateRequest
+from uqcli.rules.class_rows import ClassReader
+from uqcli.rules.labelled import labelled_request, read_labelled
+from uqcli.rules.saved import Saved
+
+
+def audit(request: EvaluateRequest, rules: Sequence[Saved]) -> Audit:
+    """Test the segments of a rule.
+
+    Raises
+    ------
+    UsageError, DataError
+        There are several rules, nothing to test, or a column cannot be read.
+    """
+    if len(rules) > 1:
+        raise UsageError(f"--audit with {len(rules)} rule files", expected="one rule file")
+    (rule,) = rules
+    if isinstance(rule, CalibratorArtifact):
+        return _of_probabilities(request, rule)
+    if isinstance(rule, ConformalArtifact):
+        return _of_sets(request, rule)
+    assert isinstance(rule, BoundaryArtifact)  # the only other kind to evaluate
+    return _of_decisions(request, rule)
+
+
+def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Audit:
+    """Test the calibrated probabilities of each segment."""
+    if rule.class_names:
+        raise UsageError("--audit with a calibrator of classes", expected="a calibrator of one score")
+    if request.cluster is not None:
+        raise UsageError(
+            f"--audit of probabilities with {request.option}",
+            expected="one of them",
+            remedy="a test of errors over few clusters does not hold its level at many segments",
+        )
+    read, _ = read_labelled(
+        with_audited(labelled_request(request.data, request.columns, [rule]), request.audit)
+    )
+    calibrated = read.rows.scored(rule.calibrated(read.rows).probability)
+    outcomes, score = pooled_outcomes(calibrated, request.audit, read.rows.labels)
+    return audit_scores(outcomes, score, 1 - request.resampling.confidence, "positive")
+
+
+def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
+    """Test the coverage of each segment."""
+    data = labelled_request(request.data, request.columns, [rule])
+    audited = with_audited(data, request.audit).clustered_by(request.cluster, days=request.days)
+    sets = rule.sets(data.roles)
+    covered = [
+        sets(rows)[np.arange(len(rows)), label_indices(rows)] for rows in ClassReader(data)
+    ]  # with positions, on which random sets depend
+    read, _ = read_labelled(audited)
+    bound = 1 - decimal("alpha", rule.parameters.alpha)
+    return _tested(read.rows, np.concatenate(covered), request, bound, "covered")
+
+
+def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
+    """Test the target of each segment: precision of flagged rows, recall of positives, and so on."""
+    if rule.unsealed:
+        raise UsageError(f"--audit: target not tested: {rule.unsealed}")
+    constraint = rule.constraint.parsed()
+    data = with_audited(
+        as_decided(labelled_request(request.data, request.columns, [rule]), rule), request.audit
+    )
+    data = data.clustered_by(request.cluster, days=request.days)
+    read, source = read_labelled(replace(data, roles=replace(data.roles, adopts=True)))
+    request = replace(request, cluster=source.columns.get("cluster", source.columns.get("day")))
+    rows = read.rows
+    flagged, positive = rule.decide(rows), rows.labels
+    if read.summary.unlabelled and constraint.rate is not Rate.PRECISION:
+        raise UsageError(
+            f"{read.summary.unlabelled} rows without a label",
+            expected="a label in every row to audit another target than precision",
+        )
+    if constraint.rate is None:
+        targets = [rate if rule.name == rate else rule.options for rate, rule in PROMISED.items()]
+        raise UsageError(
+            f"--audit with a rule for {constraint.text()}",
+            expected=f"a target of {listed([*targets, 'a share of rows'])}",
+        )
+    trials, success = constraint.rate.outcomes(flagged, positive)
+    bound, what, upper = constraint.numbers[0], constraint.rule.success, constraint.rule.is_upper
+    return _tested(rows.select(trials), success[trials], request, bound, what, upper=upper)
+
+
+def _tested(
+    rows: Rows, success: Bools, request: EvaluateRequest, bound: Fraction, what: str, *, upper: bool = False
+) -> Audit:
+    """Test a bound in each segment."""
+    constant = replace(rows, numbers={"score": np.zeros(len(rows))})
+    outcomes, _ = pooled_outcomes(constant, request.audit, success, request.cluster)
+    return audit_rate(outcomes, bound, 1 - request.resampling.confidence, what, upper=upper)

@@ -1,0 +1,620 @@
+"""Evaluate boundaries on a test set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import msgspec
+
+from uqcli.base.choices import ReviewKind
+from uqcli.base.defaults import CONFIDENCE, LOWEST
+from uqcli.base.draws import Purpose, generator
+from uqcli.base.errors import UsageError
+from uqcli.base.wording import money, p_text
+from uqcli.boundary.dependent_columns import dependence_caution
+from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact
+from uqcli.boundary.rule_groups import as_decided, own_key, own_levels
+from uqcli.boundary.search.constraint import Constraint, constraint_from
+from uqcli.engines import refusals
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import CheckedBatches
+from uqcli.engines.request import PREDICTED, DataRequest
+from uqcli.estimates.bounded_rates import BoundedRate
+from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.design import (
+    FLAGGED,
+    UNKNOWN,
+    Chooses,
+    ClusteredRows,
+    Design,
+    WeightedRows,
+    catches,
+    differ,
+    flags,
+    others,
+    reviews,
+    unknown,
+)
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.weighted_rows import with_sampling_weights
+from uqcli.estimates.worth import Amounts, Worth
+from uqcli.evaluate.boundaries_report import (
+    GROUP_HEADER,
+    EvaluateParameters,
+    EvaluateReport,
+    MeasuredBoundary,
+    MeasuredZones,
+    group_cells,
+)
+from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.difference_report import BoundaryDifference
+from uqcli.evaluate.groups import GroupResult, group_evaluation
+from uqcli.evaluate.groups_report import GroupEvaluation
+from uqcli.evaluate.labelled_part import LabelledPart, labelled_parts
+from uqcli.evaluate.options import EvaluateRequest
+from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue
+from uqcli.reports.dependent_rows import ClusterNumbers
+from uqcli.reports.document import Claim
+from uqcli.rules.labelled import labelled_request, source_of
+from uqcli.shift.rule import ShiftArtifact
+from uqcli.shift.target import precision_interval
+from uqcli.shift.target_weights import TargetWeights, target_weights_of
+
+
+def evaluate(
+    request: EvaluateRequest, rules: Sequence[BoundaryArtifact], shift: ShiftArtifact | None
+) -> EvaluateReport:
+    """Count decisions and labels in one pass.
+
+    Raises
+    ------
+    UsageError, DataError
+        Columns differ, the rows cannot be read, or every weight is 0.
+    """
+    _refuse_different_classes(rules)
+    by, data = _rows_to_read(request, rules)
+    is_sampled = request.sampling_weight is not None
+    if request.sampling_weight is not None:
+        data = with_sampling_weights(data, request.sampling_weight)
+    target = None if shift is None else target_weights_of(shift, data.positive_value)
+    utility = utility_of(rules, request.utility)
+    if utility is not None:
+        data = data.with_amounts(utility.amounts)
+    tally, batches = _count(data, rules, by, utility, is_sampled=is_sampled)
+    summary, cluster = batches.summary, batches.roles.cluster
+    if cluster is not None:
+        request = replace(request, cluster=cluster, days="day" in summary.columns)
+    if tally.total == 0:
+        raise refusals.no_weight()
+    counted = replace(
+        tally.of_all(request.resampling.confidence, request.units), unlabelled=summary.unlabelled
+    )
+    parts = []
+    if summary.unlabelled and not is_sampled:
+        data = data.clustered_by(cluster, days=request.days)
+        parts = labelled_parts(data, rules, Units(by, cluster))
+    known = (request.resampling.confidence, summary.unlabelled, request.units)
+    designs = [(part.of_all(*known), place) for part, place in _places(parts, len(rules))]
+    amounts = tally.amounts(request.resampling.confidence)
+    measured = [
+        _measure(rule, (counted, index), designs[index] if parts else None, request, target)
+        for index, rule in enumerate(rules)
+    ]
+    if amounts is not None:
+        measured = [
+            replace(result, value=_value(amounts.worth(flags(index)), [result], in_part=bool(parts)))
+            for index, result in enumerate(measured)
+        ]
+    found = list(zip(request.artifacts, rules, measured, strict=True))
+    groups = None
+    if by is not None:
+        levels = batches.levels.get(by) or own_levels(rules[0])
+        of_groups = {
+            name: (design, tally.amounts(request.resampling.confidence, levels[name]))
+            for name, design in tally.by_group(levels, request.resampling.confidence, request.units).items()
+        }
+        of_parts = {
+            name: (design, 0) for part in parts for name, design in part.by_group(levels, *known).items()
+        }
+        groups = _by_group(rules[0], of_groups, of_parts, replace(request, by=by), target)
+    alike = "" if cluster is not None else dependence_caution(data, rules[0], lambda _: request.takes_option)
+    claims = tuple(_claim(*result) for result in found)
+    if groups is not None and by == own_key(rules[0]):
+        claims = tuple(_in_each(claim, groups) for claim in claims)
+    reviews = tuple(_review_claim(*result) for result in found)
+    results = tuple(
+        (name, rule, replace(measured, promise_broken=_broken(claim, review)))
+        for (name, rule, measured), claim, review in zip(found, claims, reviews, strict=True)
+    )
+    difference = None
+    if len(rules) == 2:
+        design = counted if not parts else designs[0][0] if len(parts) == 1 else None
+        difference = _difference(design, rules, measured, amounts, in_part=bool(parts))
+    return EvaluateReport(
+        source=source_of(summary),
+        parameters=EvaluateParameters(
+            confidence=request.resampling.confidence,
+            on_invalid=data.on_invalid,
+            positive=data.positive_value,
+            seed=None if shift is None else request.resampling.seed,
+            **request.saved_dependence,
+            sampling_weight=True if is_sampled else msgspec.UNSET,
+        ),
+        results=results,
+        claims=claims,
+        review_claims=tuple(review for review in reviews if review is not None),
+        difference=difference,
+        by_group=groups,
+        alike=alike,
+    )
+
+
+def _places(parts: Sequence[LabelledPart], rules: int) -> list[tuple[LabelledPart, int]]:
+    """Return the part in which each rule is, and its place there."""
+    if len(parts) == 1:
+        return [(parts[0], index) for index in range(rules)]
+    return [(part, 0) for part in parts]
+
+
+def _rows_to_read(
+    request: EvaluateRequest, rules: Sequence[BoundaryArtifact]
+) -> tuple[str | None, DataRequest]:
+    """Return the key of groups that are measured, and the request for rows."""
+    by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
+    # rows without a group have the rule of all rows, so that the rule's own groups are no key
+    data = labelled_request(request.data, request.columns, rules).grouped_by(
+        None if by == PREDICTED else request.by
+    )
+    data = data.clustered_by(request.cluster, days=request.days)
+    if request.takes_option:
+        data = replace(data, roles=replace(data.roles, adopts=True))
+    return by, as_decided(data, rules[0])
+
+
+def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
+    """Refuse rules that predict different classes.
+
+    Raises
+    ------
+    UsageError
+        Their classes differ.
+    """
+    if len({tuple(rule.class_names) for rule in rules}) > 1:
+        raise UsageError(
+            "the rules have different classes", expected="the same", remedy="evaluate each alone"
+        )
+
+
+def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
+    """Replace the claim about all rows by that about each group."""
+    if groups.worst is None:
+        return replace(claim, met=None, sentence=f"{claim.name} is tested in no group: {groups.no_test()}.")
+    return replace(claim, met=not groups.broken, sentence=f"{claim.name} is tested in each group.")
+
+
+def _by_group(
+    artifact: BoundaryArtifact,
+    counted: Mapping[str, tuple[Design, Amounts | None]],
+    parts: Mapping[str, tuple[Design, int]],
+    request: EvaluateRequest,
+    target: TargetWeights | None,
+) -> GroupEvaluation:
+    """Measure each group, and test the target of the rule there.
+
+    Parameters
+    ----------
+    counted
+        Labelled rows of each group, and their amounts, if any.
+    parts
+        Labelled rows of each group that stand for all; empty if no label is missing.
+    """
+    constraint = replace(artifact.constraint.parsed(), recall=None)
+    results = {}
+    reason = _untested_groups(artifact, constraint, target, [design for design, _ in parts.values()])
+    for name, (design, worth) in counted.items():
+        labelled = _measure(artifact, (design, 0), None, request, target, in_group=True)
+        measured = labelled
+        if parts:
+            measured = _measure(artifact, (design, 0), parts[name], request, target, in_group=True)
+        if worth is not None:
+            value = _value(worth.worth(flags(0)), [measured], in_part=bool(parts))
+            measured = replace(measured, value=value)
+        has_target = request.by != own_key(artifact) or name in artifact.promising_groups
+        rate = _bounded_rate(constraint, labelled, design) if not reason and has_target else None
+        if rate is not None and rate[1] == UNKNOWN:
+            rate = None
+        results[name] = GroupResult(
+            rows=design.rows(),
+            metrics=measured.metrics(),
+            cells=group_cells(measured),
+            rate=rate,
+            has_target=has_target,
+            reason=reason,
+            units=request.units if request.cluster is not None else "",
+        )
+    is_named = bool(parts) or any(result.rate for result in results.values())
+    bound = constraint.text() if is_named and not constraint.is_utility else ""
+    by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
+    has_value = any(worth is not None for _, worth in counted.values())
+    header, level = (*GROUP_HEADER, *VALUE_ROWS[: int(has_value)]), 1 - request.resampling.confidence
+    return group_evaluation(by, results, header, bound, level, labels_missing=bool(parts))
+
+
+def _untested_groups(
+    artifact: BoundaryArtifact,
+    constraint: Constraint,
+    target: TargetWeights | None,
+    parts: Sequence[Design],
+) -> str:
+    """Return why groups are not tested; empty if they are.
+
+    Labelled flagged rows show the precision, if labels were given at random among the flagged rows of a
+    group. Other rates compare rows whose chances of a label differ.
+    """
+    if artifact.unsealed:
+        return artifact.unsealed
+    if target is not None:
+        return "the class priors of the target data are those of all rows together"
+    if parts and constraint.rate is not Rate.PRECISION:
+        return "labels are missing"
+    if any((FLAGGED,) in design.uneven for design in parts):
+        return "the labelled share of flagged rows changes with the score"
+    return ""
+
+
+def _bounded_rate(
+    constraint: Constraint, measured: MeasuredBoundary, design: Design | None = None
+) -> tuple[BoundedRate, Estimate] | None:
+    """Return the rate that a constraint bounds; None if it bounds none.
+
+    Parameters
+    ----------
+    design
+        Rows of a group whose bound is tested; None for the exact numbers of all rows.
+    """
+    if constraint.rate is None:
+        return None
+    bound, upper = constraint.numbers[0], constraint.rule.is_upper
+    estimate = measured.rate(constraint.rate)
+    if design is not None:
+        return design.bounded(constraint.rate, 0, bound, upper=upper), estimate
+    successes, trials = measured.totals.trials(constraint.rate)
+    return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper), estimate
+
+
+def _count(
+    data: DataRequest,
+    rules: Sequence[BoundaryArtifact],
+    by: str | None,
+    utility: Constraint | None,
+    *,
+    is_sampled: bool,
+) -> tuple[DecisionTally, CheckedBatches]:
+    """Sum up the decisions of all rules; also return what was read."""
+    batches = open_engine(data.engine).batches(data)
+    tally = None
+    for rows in batches:
+        if tally is None:
+            units = Units(by, batches.roles.cluster)
+            tally = DecisionTally(len(rules), units, utility, is_weighted=is_sampled)
+        tally.add(rows, [rule.zones(rows) for rule in rules])
+    return tally or DecisionTally(len(rules), Units(by, None)), batches
+
+
+def _measure(
+    rule: BoundaryArtifact,
+    counted: tuple[Design, int],
+    part: tuple[Design, int] | None,
+    request: EvaluateRequest,
+    target: TargetWeights | None,
+    *,
+    in_group: bool = False,
+) -> MeasuredBoundary:
+    """Measure a rule on all rows or on a group.
+
+    Parameters
+    ----------
+    counted
+        Labelled rows, and the place of the rule among those whose decisions they have.
+    part
+        The same of labelled rows that stand for all; None if no label is missing.
+    """
+    labelled, index = counted
+    design, place = part or counted
+    confusion, flagged, caught = labelled.confusion(index), flags(place), catches(place)
+
+    def reason(taken: Chooses) -> str:
+        """Return why a rate of all rows is unknown; empty if it is known."""
+        only_taken = design.rows(others(taken)) == 0 and not in_group and not _takes_all(rule)
+        return design.reason(taken) or ("the file has flagged rows only" if only_taken else "")
+
+    def of_all_rows(chosen: Chooses, *, taken: Chooses, positive: bool) -> Estimate:
+        """Estimate a rate whose rows are not only the taken ones."""
+        why = reason(taken)
+        return unknown(why) if why else design.known_share(chosen, positive=positive)
+
+    def net_benefit() -> Estimate | None:
+        """Estimate the net benefit at the odds of the constraint; None if it sets none."""
+        constraint = rule.constraint.parsed()
+        if not constraint.sets_odds or target is not None:  # the odds concern the target class priors
+            return None
+        why = reason(flagged)
+        return (
+            unknown(why) if constraint.odds is None or why else design.net_benefit(flagged, constraint.odds)
+        )
+
+    zones = None
+    if rule.has_zones and confusion.zones is not None:
+        zones = MeasuredZones(
+            caught=of_all_rows(caught, taken=caught, positive=True),
+            review_share=design.share(reviews(place)),
+            miss=of_all_rows(others(caught), taken=caught, positive=True),
+            reviewed=confusion.zones[0],
+        )
+    return MeasuredBoundary(
+        confusion=confusion,
+        weighted=design.totals(place) if design.is_weighted else None,
+        precision=design.known_precision(flagged),
+        recall=of_all_rows(flagged, taken=flagged, positive=True),
+        fpr=of_all_rows(flagged, taken=flagged, positive=False),
+        alert_rate=design.share(flagged),
+        unlabelled=design.unlabelled,
+        target_precision=None if target is None else _in_target(target, confusion, request),
+        zones=zones,
+        net_benefit=net_benefit(),
+        clusters=ClusterNumbers.of(labelled.confusion_by_cluster(index))
+        if isinstance(labelled, ClusteredRows)
+        else None,
+        promised=rule.constraint.parsed().rate,
+    )
+
+
+def _takes_all(rule: BoundaryArtifact) -> bool:
+    """Whether a rule flags every row, whatever its score."""
+    thresholds = [threshold for group in rule.group_rules.values() for threshold in group.thresholds]
+    return {*rule.thresholds, *thresholds} == {LOWEST}
+
+
+def _difference(
+    design: Design | None,
+    rules: Sequence[BoundaryArtifact],
+    measured: Sequence[MeasuredBoundary],
+    amounts: Amounts | None,
+    *,
+    in_part: bool,
+) -> BoundaryDifference:
+    """Compute the differences of two rules.
+
+    Parameters
+    ----------
+    design
+        Rows with the decisions of both; None if they do not show a difference.
+    """
+    if design is None:
+        design = WeightedRows(confidence=CONFIDENCE, sums={})
+    first, second = flags(0), flags(1)
+    apart, recalls = differ(first, second), [result.recall for result in measured]
+    zones = [result.zones for result in measured if result.zones is not None]
+    caught = None
+    if len(zones) == len(measured):
+        caught = design.difference(catches(0), catches(1), positive=True)
+    value = None
+    if amounts is not None:
+        value = _value(amounts.difference(first, second), measured, in_part=in_part)
+    return BoundaryDifference(
+        recall=UNKNOWN if UNKNOWN in recalls else design.difference(first, second, positive=True),
+        precision=design.precision_difference(first, second),
+        selected=design.rows_difference(first, second),
+        disagreements=design.rows(apart),
+        disagreements_positive=design.rows(apart, positive=True),
+        caught=UNKNOWN if UNKNOWN in [zone.caught for zone in zones] else caught,
+        value=value,
+        net_benefit=_net_benefit_difference(design, rules, measured),
+    )
+
+
+def _value(worth: Worth, measured: Sequence[MeasuredBoundary], *, in_part: bool) -> MeasuredValue:
+    """Return the value of labelled rows, without the gain caught if rows without a label would count."""
+    value, caught, heavy_tailed = worth
+    if in_part or UNKNOWN in [result.recall for result in measured]:
+        caught = UNKNOWN
+    return MeasuredValue(value=value, value_caught=caught, heavy_tailed=heavy_tailed)
+
+
+def _net_benefit_difference(
+    design: Design, rules: Sequence[BoundaryArtifact], measured: Sequence[MeasuredBoundary]
+) -> Estimate | None:
+    """Estimate the difference of two net benefits; None unless both rules have one at the same odds."""
+    estimates = [result.net_benefit for result in measured]
+    odds, other = (rule.constraint.parsed().odds for rule in rules)
+    if None in estimates or odds != other:
+        return None
+    if odds is None or UNKNOWN in estimates or not design.rows():
+        return UNKNOWN
+    return design.net_benefit_difference(flags(0), flags(1), odds)
+
+
+def _in_target(target: TargetWeights, confusion: Confusion[int], request: EvaluateRequest) -> Estimate:
+    """Estimate the precision under target class priors; its interval includes the error of the weights."""
+    true_positives, selected = confusion.true_positives, confusion.selected
+    value = target.class_weights.precision(true_positives / selected if selected else None)
+    if target.draws is None or target.class_weights.refuted:
+        return Estimate(value=value, reason=target.class_weights.refuted)
+    random = generator(request.resampling.seed, Purpose.TARGET)
+    counts = true_positives, selected - true_positives
+    low, high = precision_interval(target.draws, *counts, request.resampling.confidence, random)
+    return Estimate(value=value, low=low, high=high)
+
+
+def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim:
+    """State whether the test rows contradict the target of a boundary."""
+    constraint = artifact.constraint.parsed()
+    is_kept, sentence = _outcome(artifact, replace(constraint, recall=None), measured)
+    if constraint.recall is not None:
+        recall = constraint_from(recall=constraint.recall)
+        is_kept, sentence = _both((is_kept, sentence), _outcome(artifact, recall, measured))
+    if artifact.unsealed:
+        is_kept, sentence = None, f"target not tested: {artifact.unsealed}."
+    elif untested := _untested(artifact, measured):
+        is_kept, sentence = None, f"{constraint.text()} not tested: {untested}."
+    target, about_new_data = f"{name}: {constraint.text()}", constraint.rate is not None
+    return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=about_new_data)
+
+
+def _untested(artifact: BoundaryArtifact, measured: MeasuredBoundary) -> str:
+    """Return why a certificate is not tested; empty if it is, or if there is none."""
+    if artifact.certified is None or measured.weighted is None:
+        return ""
+    return "the exact test of a certificate needs rows that count alike"
+
+
+def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim | None:
+    """State whether the test rows contradict the limit of the review; None without a review."""
+    review, zones = artifact.review, measured.zones
+    if review is None or zones is None:
+        return None
+    limit = review.limit
+    text = limit.text()
+    fixed = limit.kind is ReviewKind.REVIEW and not limit.relative
+    if untested := artifact.unsealed or _untested(artifact, measured):
+        outcome: _Outcome = None, f"{text} not tested: {untested}."
+    elif fixed:
+        outcome = None, f"{zones.reviewed} reviewed; {text} when it was fitted."
+    elif limit.kind is ReviewKind.REVIEW:
+        total = measured.totals.rows
+        reviewed, _ = measured.totals.trials(Rate.REVIEWED)
+        tested = BoundedRate(successes=reviewed, trials=total, bound=limit.number, upper=True)
+        outcome = _share_outcome(text, tested, zones.review_share)
+    else:
+        total = measured.totals.positives
+        missed = total - measured.totals.handled[1]
+        tested = BoundedRate(successes=missed, trials=total, bound=limit.number, upper=True)
+        rate = text if artifact.certified is None else f"miss rate <= {float(limit.number):g}"
+        outcome = _rate_outcome(artifact, rate, tested, zones.miss, clustered=measured.clusters is not None)
+    met, sentence = outcome
+    return Claim(name=f"{name}: {text}", met=met, sentence=f"{name}: {sentence}", about_new_data=not fixed)
+
+
+def _broken(claim: Claim, review: Claim | None) -> int | None:
+    """Return 1 if a promise is broken, 0 if none is, and None if none is tested.
+
+    Each of at most two promises is tested at half the level.
+    """
+    tested = [promise.broken for promise in (claim, review) if promise and promise.broken is not None]
+    return max(tested, default=None)
+
+
+_Outcome = tuple[bool | None, str]
+"""Whether the rows are consistent with a target (None if it is not tested), and a sentence on it."""
+
+
+def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary) -> _Outcome:
+    text, is_precision = constraint.text(), constraint.rate is Rate.PRECISION
+    if constraint.is_utility:
+        value = None if measured.value is None else measured.value.value.value
+        return None, f"value {money(value)}."
+    if is_precision and measured.target_precision is not None:
+        return _target_outcome(constraint, measured.target_precision, constraint.numbers[0])
+    bounded = _bounded_rate(constraint, measured)
+    if bounded is None:  # a number of rows
+        share = 100 * measured.selected_share
+        return None, f"{measured.confusion.selected} flagged ({share:.2f} %); {text} when it was fitted."
+    rate, estimate = bounded
+    if constraint.limits_alerts:  # which is never certified
+        return _share_outcome(text, rate, estimate)
+    clustered = measured.clusters is not None
+    is_kept, sentence = _rate_outcome(artifact, text, rate, estimate, clustered=clustered)
+    if is_precision and not isinstance(artifact.target, msgspec.UnsetType):
+        sentence = f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
+    return is_kept, sentence
+
+
+def _both(first: _Outcome, second: _Outcome) -> _Outcome:
+    """Join the tests of two promises, each at half the level."""
+    tested = [is_kept for is_kept, _ in (first, second) if is_kept is not None]
+    return all(tested) if tested else None, f"{first[1].rstrip('.')}; {second[1]}"
+
+
+def _rate_outcome(
+    artifact: BoundaryArtifact, text: str, rate: BoundedRate, estimate: Estimate, *, clustered: bool
+) -> _Outcome:
+    """Test a target, or what a certificate guarantees by the exact one-sided test of independent rows."""
+    certificate = artifact.certified
+    p_value = None if certificate is None else rate.p_value()
+    clustered = clustered or (certificate is not None and certificate.is_of_clusters)
+    tested = _meets_bound(rate, estimate)
+    if certificate is None or p_value is None or clustered or tested is None:
+        return _share_outcome(text, rate, estimate)
+    certified, promises = f"certified {text}", max(certificate.promises, 1 + (artifact.review is not None))
+    if p_value > (1 - CONFIDENCE) / promises:
+        met, significant = tested
+        return True, _sentence(certified, met=met, significant=significant)
+    return False, (
+        f"misses {certified} ({p_text(p_value)}, exact one-sided test). The data have changed, or the "
+        f"certificate is one of the {100 * certificate.delta:g} % that fail."
+    )
+
+
+def _share_outcome(text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome:
+    tested = _meets_bound(rate, estimate)
+    if tested is None:
+        reason = "no row counts for it"
+        if rate.trials:
+            reason = estimate.reason or "too few unflagged rows have a label"
+            if estimate != UNKNOWN:  # but there is no interval
+                reason = estimate.reason or "too few clusters"
+        return None, f"{text} not tested: {reason}."
+    met, significant = tested
+    return met or not significant, _sentence(text, met=met, significant=significant)
+
+
+def _meets_bound(rate: BoundedRate, estimate: Estimate) -> tuple[bool, bool] | None:
+    """Whether a rate meets its bound, and whether significantly; None without trials or an interval."""
+    if rate.trials == 0 or estimate.low is None or estimate.high is None:
+        return None
+    value = Fraction(rate.successes, rate.trials)
+    low, high = Fraction(estimate.low), Fraction(estimate.high)
+    if rate.upper:
+        return value <= rate.bound, high <= rate.bound or low > rate.bound
+    return value >= rate.bound, low >= rate.bound or high < rate.bound
+
+
+def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Outcome:
+    """Test the bound under the class priors of the target data, which are estimates themselves."""
+    subject = f"{constraint.text()} on target data"
+    if estimate.value is None:
+        return None, f"{subject} not tested: {estimate.reason or 'no row is flagged'}."
+    met = Fraction(estimate.value) >= bound
+    if estimate.low is None or estimate.high is None:
+        return (
+            None,
+            f"{'above' if met else 'below'} {subject}; not tested, as the class weights have no draws.",
+        )
+    significant = estimate.low >= bound or estimate.high < bound
+    return met or not significant, _sentence(subject, met=met, significant=significant)
+
+
+def _sentence(target: str, *, met: bool, significant: bool) -> str:
+    if not significant:
+        return f"consistent with {target}."
+    return f"{'meets' if met else 'misses'} {target} (significant)."
+
+
+def utility_of(rules: Sequence[BoundaryArtifact], given: Constraint | None) -> Constraint | None:
+    """Return the gain and cost by which rules are measured: the given ones, else their own; None without any.
+
+    Raises
+    ------
+    UsageError
+        The rules have different gains or costs, and none are given.
+    """
+    if given is not None:
+        return given
+    own = {rule.constraint.value: rule.constraint for rule in rules}
+    utilities = [saved.parsed() for saved in own.values() if saved.parsed().is_utility]
+    if len(utilities) > 1:
+        listed = " and ".join(utility.value for utility in utilities)
+        raise UsageError(f"rules with {listed}", expected="the same for all", remedy="give --gain and --cost")
+    return utilities[0] if utilities else None

@@ -1,0 +1,758 @@
+"""Report of ``uqcli evaluate`` on boundaries, and the parts shared by reports on other kinds of rules."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from uqcli.audit.report import Audit, with_audit
+from uqcli.base.choices import ReviewKind
+from uqcli.base.records import dataclass
+from uqcli.base.sampling_weights import UNITS
+from uqcli.base.wording import count, percent, rows_of, short_names
+from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
+from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.design import UNKNOWN
+from uqcli.estimates.estimate import Estimate, direction, interval
+from uqcli.estimates.survey import MIN_CLUSTERS
+from uqcli.evaluate.difference_report import HEADER, BoundaryDifference
+from uqcli.evaluate.figure import NamedRate, rates_figure
+from uqcli.evaluate.groups_report import GroupEvaluation
+from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue, worth_more
+from uqcli.reports.dependent_rows import ClusterNumbers, few_clusters, unreliable
+from uqcli.reports.document import (
+    Claim,
+    Document,
+    Figure,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    Table,
+    Verdict,
+    head_of,
+    key_cell,
+    key_rate,
+    plain,
+)
+from uqcli.rules.saved import Source
+
+
+class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Options that change the result."""
+
+    confidence: float
+    on_invalid: str
+    positive: str | None
+    seed: int | None = None
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
+    day: str | msgspec.UnsetType = msgspec.UNSET
+    sampling_weight: bool | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def units(self) -> str:
+        """What dependent rows are within."""
+        return "clusters" if isinstance(self.day, msgspec.UnsetType) else "days"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredZones:
+    """Rates of a rule with a review on a test set, by weight, with intervals.
+
+    Attributes
+    ----------
+    caught
+        Share of positives that are flagged or reviewed.
+    review_share
+        Share of rows that are reviewed.
+    miss
+        Share of positives that are cleared.
+    reviewed
+        Rows that are reviewed.
+    """
+
+    caught: Estimate
+    review_share: Estimate
+    miss: Estimate
+    reviewed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredBoundary:
+    """Counts and rates of a boundary on a test set, by weight, with intervals.
+
+    Attributes
+    ----------
+    recall, fpr
+        UNKNOWN if labels are missing and too few unflagged rows have one.
+    alert_rate
+        Share of the rows that are flagged.
+    clusters
+        None if rows are independent.
+    unlabelled
+        Rows left out because they have no label.
+    promise_broken
+        1 if the target is missed significantly, 0 if not, None if not tested.
+    zones
+        None without a review.
+    value
+        None without gain and cost.
+    net_benefit
+        At the odds of the constraint, UNKNOWN as for recall or if they are infinite. None if the constraint
+        sets no odds, or with class weights.
+    weighted
+        Sums of sampling weights, in units; None if rows count by weight alone.
+    promised
+        Rate that the constraint bounds, a metric even if it is none of other rules.
+    """
+
+    confusion: Confusion[int]
+    precision: Estimate
+    recall: Estimate
+    fpr: Estimate
+    alert_rate: Estimate
+    unlabelled: int = 0
+    target_precision: Estimate | None = None
+    promise_broken: int | None = None
+    zones: MeasuredZones | None = None
+    value: MeasuredValue | None = None
+    net_benefit: Estimate | None = None
+    clusters: ClusterNumbers | None = None
+    weighted: Confusion[int] | None = None
+    promised: Rate | None = None
+
+    def rate(self, rate: Rate) -> Estimate:
+        """Return the estimate of a rate of flagged rows."""
+        if rate is Rate.SPECIFICITY:
+            return self.fpr.complement()
+        estimate: Estimate = getattr(self, rate)
+        return estimate
+
+    @property
+    def totals(self) -> Confusion[int]:
+        """Whole numbers whose ratios are the rates, to be compared with bounds exactly."""
+        return self.weighted or self.confusion
+
+    @property
+    def stands_for(self) -> float | None:
+        """Rows that those of the file stand for, by weight; None if each stands for itself."""
+        return None if self.weighted is None else self.weighted.rows / UNITS
+
+    @property
+    def selected_share(self) -> float:
+        """Share of the flagged rows among all rows."""
+        return self.totals.selected / self.totals.rows
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        counts = self.confusion
+        optional = {"target_precision": self.target_precision}, {"net_benefit": self.net_benefit}
+        target, benefit = ({k: v for k, v in part.items() if v is not None} for part in optional)
+        specificity = self.promised is Rate.SPECIFICITY
+        return {
+            **target,
+            "precision": self.precision,
+            "recall": self.recall,
+            "fpr": self.fpr,
+            "selected": counts.selected,
+            "true_positives": counts.true_positives,
+            "rows": counts.rows,
+            "positives": counts.positives,
+            "unlabelled": self.unlabelled,
+            "promise_broken": self.promise_broken,
+            **benefit,
+            "selected_share": self.selected_share,
+            **({"specificity": self.rate(Rate.SPECIFICITY)} if specificity else {}),
+            **({} if self.clusters is None else vars(self.clusters)),
+            **({} if self.zones is None else vars(self.zones)),
+            **({} if self.value is None else self.value.metrics()),
+        }
+
+
+ASSUMPTION: Final = (
+    "Labelled rows with the same decision and a similar score stand for those without a label, as if labels "
+    "were given at random there. A choice that depends on the label cannot be seen."
+)
+"""Assumption under which rates of rows without a label are stated."""
+
+LABELS_OF_SAMPLE: Final = "Rows without a label are left out, as if labels were missing at random."
+"""The same for rows with sampling weights."""
+
+OWN_DATA_CAUTION = "A rule looks better on its own calibration set; pages list the digests of the inputs."
+"""Caution that no evaluation can check."""
+
+
+def intervals_in_words(parameters: EvaluateParameters) -> str:
+    """Format the confidence of intervals for titles."""
+    return f"{100 * parameters.confidence:g} % CI"
+
+
+def names_of(results: Results) -> list[str]:
+    """Return the names of the rule files, without folders unless two would be equal."""
+    return short_names([name for name, _, _ in results])
+
+
+class HasMetrics(Protocol):
+    """Metrics of a rule of any kind."""
+
+    def metrics(self) -> Metrics:
+        """Return the metrics by key."""
+
+
+Results = Sequence[tuple[str, Any, HasMetrics]]
+"""Name, rule and metrics of each rule file, in the order of the command line."""
+
+
+def simpler_of(results: Results) -> str:
+    """Say which of two boundaries to use if neither does better: the one with fewer thresholds."""
+    first, second = (
+        sum(len(rule.thresholds) for rule in (artifact, *artifact.group_rules.values()))
+        for _, artifact, _ in results
+    )
+    names = names_of(results)
+    if first == second:
+        return f"either will do, so keep {names[0]}"
+    return f"use {names[0] if first < second else names[1]}, the simpler rule"
+
+
+def uncorrected_tests(results: Results) -> list[str]:
+    """Caution that tests are not corrected for three or more rules."""
+    if len(results) < 3:
+        return []
+    return [f"each of {len(results)} rules is tested at its own level; the best looks better than it is."]
+
+
+def verdicts(results: Results, sentences: Sequence[str]) -> str:
+    """Join the verdicts of the rules; once for both if two are equal."""
+    if len(results) == 1:
+        return f"{sentences[0][:1].upper()}{sentences[0][1:]}"
+    if len(results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
+        return f"Both {sentences[0]}"
+    named = [
+        f"{name} {verdict.rstrip('.')}" for name, verdict in zip(names_of(results), sentences, strict=True)
+    ]
+    return f"{'; '.join(named)}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluated:
+    """Parts shared by the evaluations of all kinds of rules.
+
+    Attributes
+    ----------
+    results
+        Name, rule and metrics of each rule file, in the order of the command line.
+    difference
+        The second rule less the first, if there are two.
+    by_group
+        Results of a single rule by group, if requested.
+    audit
+        Tests of a single rule by segment, if requested.
+    """
+
+    source: Source
+    parameters: EvaluateParameters
+    results: Results
+    difference: HasMetrics | None = None
+    by_group: GroupEvaluation | None = None
+    audit: Audit | None = None
+
+    @property
+    def checked_metrics(self) -> Mapping[str, Metrics]:
+        """Metrics by rule file; under '' those of a single rule, or the difference of two."""
+        if len(self.results) == 1:
+            return {"": {**self.results[0][2].metrics(), **self._metrics_of_parts()}}
+        together = {} if self.difference is None else {"": {"difference": self.difference.metrics()}}
+        return {**together, **{name: measured.metrics() for name, _, measured in self.results}}
+
+    def build_payload(
+        self, notes: Sequence[str], more: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        """Build the JSON form: ``results`` of all rules, ``metrics`` of one or of the difference of two.
+
+        Parameters
+        ----------
+        more
+            Further parameters.
+        """
+        head = head_of("evaluate", self.source, {**msgspec.to_builtins(self.parameters), **more})
+        listed = [
+            {"artifact": name, "metrics": plain({**measured.metrics(), **self._metrics_of_parts()})}
+            for name, _, measured in self.results
+        ]
+        single = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
+        if self.difference is not None:
+            single = {"metrics": {"difference": plain(self.difference.metrics())}}
+        parts: dict[str, Any] = {}
+        if self.by_group is not None:
+            parts |= self.by_group.payload()
+            notes = [*self.by_group.lead(), *self.by_group.cautions(), *notes]
+        if self.audit is not None:
+            parts["audit"] = self.audit.payload()
+            notes = [self.audit.lead(), *notes]
+        return {**head, **single, "results": listed, **parts, "notes": list(notes)}
+
+    def _metrics_of_parts(self) -> Metrics:
+        """Return the metrics of groups and segments."""
+        return {
+            **({} if self.by_group is None else self.by_group.metrics()),
+            **({} if self.audit is None else self.audit.metrics()),
+        }
+
+    def with_parts(self, document: Document) -> Document:
+        """Add the results by group and by segment to the readable form: verdict, table and figure."""
+        return with_audit(self._with_groups(document), self.audit)
+
+    def _with_groups(self, document: Document) -> Document:
+        groups = self.by_group
+        if groups is None:
+            return document
+        card = document.card
+        if card is not None and groups.broken:
+            card = replace(card, verdict=Verdict(text="a group misses the target", tone="bad"))
+        return replace(
+            document,
+            lead=[*groups.lead(), *document.lead],
+            tables=[groups.table(), *(replace(table, detail=True) for table in document.tables)],
+            cautions=[*groups.cautions(), *document.cautions],
+            figures=[*groups.figures(self.parameters.confidence), *document.figures],
+            claims=[*document.claims, *groups.claims()],
+            card=None if card is None else replace(card, states_lead=False),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateReport(Evaluated):
+    """Metrics of saved boundaries on a test set.
+
+    Attributes
+    ----------
+    claims
+        Whether each rule misses its target on the test set.
+    review_claims
+        Whether each rule with a review misses its limit.
+    alike
+        Caution that rows of one day or customer are alike, though taken as independent; empty for none.
+    """
+
+    results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
+    claims: tuple[Claim, ...]
+    review_claims: tuple[Claim, ...] = ()
+    difference: BoundaryDifference | None = None
+    alike: str = ""
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form (see Evaluated)."""
+        sentences = [claim.sentence for claim in (*self.claims, *self.review_claims)]
+        return self.build_payload(
+            [*self._cautions(), *sentences, *self._assumption(), *self._notes(), *self._advice()]
+        )
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        table = replace(self._table(brief=False), brief=self._table(brief=True))
+        _, _, first = self.results[0]
+        dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
+        names = [name for name, _, _ in self.results]
+        sentences = [
+            claim.sentence.removeprefix(f"{name}: ") for name, claim in zip(names, self.claims, strict=True)
+        ]
+        size = f"{rows_of(first.confusion.rows)} ({count(first.confusion.positives)} positive{dropped})"
+        if first.clusters is not None:
+            size = f"{size} in {count(first.clusters.clusters)} {self.parameters.units}"
+        document = Document(
+            title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
+            tables=[table, self._rules_table()],
+            lead=[
+                *self._of_predictions(),
+                *self._review_sentences(),
+                *self._assumption(),
+                *self._advice(),
+            ],
+            cautions=self._cautions(),
+            notes=self._notes(),
+            figures=self._figures(),
+            claims=[*self.claims, *self.review_claims],
+            card=self._card(),
+        )
+        return self.with_parts(document)
+
+    def _of_predictions(self) -> list[str]:
+        """State what the words mean for predicted classes."""
+        return [ROWS_ARE_PREDICTIONS] if self.results[0][1].class_names else []
+
+    def _review_sentences(self) -> list[str]:
+        """State whether the limits of the reviews hold; without the name of a single rule."""
+        sentences = [claim.sentence for claim in self.review_claims]
+        if len(self.results) > 1:
+            return sentences
+        plain_sentences = [sentence.removeprefix(f"{self.results[0][0]}: ") for sentence in sentences]
+        return [f"{sentence[:1].upper()}{sentence[1:]}" for sentence in plain_sentences]
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page."""
+        if len(self.results) == 1:
+            return self._card_of_one()
+        states = {claim.met for claim in (*self.claims, *self.review_claims)}
+        verdict = Verdict(text="a target is missed", tone="bad") if False in states else None
+        if self.difference is None:
+            numbers = [
+                key_rate(f"recall of {name}", measured.recall, self.parameters.confidence)
+                for name, (_, _, measured) in zip(names_of(self.results)[:3], self.results, strict=False)
+            ]
+            title = f"{len(self.results)} rules on {rows_of(self.results[0][2].confusion.rows)}"
+            return HeadCard(title=title, verdict=verdict, numbers=numbers)
+        same = not direction(self.difference.selected) and not direction(self.difference.recall)
+        if verdict is None and self.difference.selected.low is not None:
+            verdict = Verdict(text="no significant difference" if same else self._trade_off())
+        title = "; ".join(
+            f"{name} finds {percent(measured.recall.value)} of positives at precision "
+            f"{percent(measured.precision.value)}"
+            for name, (_, _, measured) in zip(names_of(self.results), self.results, strict=True)
+        )
+        rows = self.results[0][2].stands_for
+        precision, recall, selected = self.difference.column(brief=False, rows=rows)
+        names = ("precision", "recall", "flagged rows")
+        return HeadCard(
+            title=title,
+            subject="{rules} compared on {inputs}: " + f"{rows_of(self.results[0][2].confusion.rows)}.",
+            verdict=verdict,
+            action=(self._advice() or [""])[-1],
+            numbers=[
+                key_cell(f"{name}, difference", cell)
+                for name, cell in zip(names, (precision, recall, selected), strict=True)
+            ],
+        )
+
+    def _trade_off(self) -> str:
+        """State which of two rules finds more, and which is more precise."""
+        (_, _, one), (_, _, two) = self.results
+        first, second = names_of(self.results)
+        more = first if (one.recall.value or 0) >= (two.recall.value or 0) else second
+        precise = first if (one.precision.value or 0) >= (two.precision.value or 0) else second
+        return f"{more} finds more" + ("" if more == precise else f", {precise} is more precise")
+
+    def _card_of_one(self) -> HeadCard:
+        ((name, artifact, measured),) = self.results
+        claims = [*self.claims, *self.review_claims]
+        met = False if measured.promise_broken else self.claims[0].met
+        proven = all("(significant)" in claim.sentence for claim in claims)
+        verdicts: dict[bool | None, Verdict] = {
+            True: Verdict(text="target met", tone="good")
+            if proven
+            else Verdict(text="consistent with the target, not proven"),
+            False: Verdict(text="target missed", tone="bad"),
+            None: Verdict(text="no target tested"),
+        }
+        found = (
+            f"{percent(measured.recall.value)} of positives found"
+            if measured.recall.value is not None
+            else ""
+        )
+        flagged = f"{percent(measured.selected_share)} of new rows flagged at precision "
+        result = f"{flagged}{percent(measured.precision.value)}"
+        numbers = [
+            key_rate(
+                f"precision (target {artifact.constraint.value})"
+                if artifact.constraint.parsed().rate is Rate.PRECISION
+                else "precision",
+                measured.precision,
+                self.parameters.confidence,
+            ),
+            key_rate("positives found", measured.recall, self.parameters.confidence),
+            KeyNumber(
+                label="flagged",
+                value=percent(measured.selected_share),
+                interval=f"{count(measured.confusion.selected)} of {rows_of(measured.confusion.rows)}",
+            ),
+        ]
+        if artifact.class_names:
+            accepted = f"{percent(measured.selected_share)} of predictions accepted"
+            result = f"{accepted}, {percent(measured.precision.value)} of them right"
+            found = ""
+            numbers[1] = replace(numbers[1], label="right predictions accepted")
+            numbers[2] = replace(numbers[2], label="accepted")
+        if (zones := measured.zones) is not None:
+            result = f"{result}, {percent(zones.review_share.value)} reviewed"
+            found = f"{percent(zones.caught.value)} of positives caught" if zones.caught.value else ""
+            numbers[1:] = [
+                key_rate("positives caught", zones.caught, self.parameters.confidence),
+                key_rate("reviewed", zones.review_share, self.parameters.confidence),
+            ]
+        return HeadCard(
+            title=f"{result}: {found}" if found else result,
+            subject="{rules} tested on {inputs}: "
+            + f"{rows_of(measured.confusion.rows)}, {count(measured.confusion.positives)} positive.",
+            verdict=verdicts[met],
+            action=(self._advice() or [apply_command(name)])[0],
+            states_lead=not self.review_claims,
+            numbers=numbers,
+        )
+
+    def _table(self, *, brief: bool) -> Table:
+        """Build the table of rates and counts; differences have their intervals unless brief."""
+        columns = [_column(measured) for _, _, measured in self.results]
+        rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
+        header = ("", *names_of(self.results))
+        if self.difference is not None:
+            header = (*header, HEADER)
+            differences = self._difference_cells(self.difference, brief=brief)
+            rows = [(*row, cell) for row, cell in zip(rows, differences, strict=True)]
+        targets = [measured.target_precision for _, _, measured in self.results]
+        if any(targets):
+            rows.append(("precision, target data", *(interval(target) for target in targets if target)))
+        if any(measured.zones for _, _, measured in self.results):
+            rows += self._zone_rows(brief=brief)
+        rows += self._value_rows(brief=brief)
+        if not brief:
+            rows += self._net_benefit_rows()
+        return Table(title="", header=header, rows=rows)
+
+    def _zone_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
+        """Build the rows of the review; empty cells for rules without one."""
+        columns = [_zone_cells(measured) for _, _, measured in self.results]
+        if self.difference is not None:
+            columns.append((self.difference.caught_cell(brief=brief), "", ""))
+        return list(zip(_ZONE_ROWS, *columns, strict=True))
+
+    def _value_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
+        """Build the rows of the value; none without gain and cost."""
+        values = [measured.value for _, _, measured in self.results if measured.value is not None]
+        columns = [value.cells() for value in values]
+        if self.difference is not None and self.difference.value is not None:
+            columns.append(self.difference.value.difference_cells(brief=brief))
+        return list(zip(VALUE_ROWS, *columns, strict=True)) if columns else []
+
+    def _net_benefit_rows(self) -> list[tuple[str, ...]]:
+        """Build the row of the net benefits; none if no constraint sets odds."""
+        estimates = [measured.net_benefit for _, _, measured in self.results]
+        if not any(estimates):
+            return []
+        cells = ["" if estimate is None else interval(estimate) for estimate in estimates]
+        if self.difference is not None:
+            cells.append(self.difference.net_benefit_cell())
+        return [("net benefit", *cells)]
+
+    def _rules_table(self) -> Table:
+        """Build the table of the rules."""
+        rows = [
+            (
+                name,
+                str(artifact.algorithm),
+                f"{artifact.constraint.kind} {artifact.constraint.value}",
+                rows_of(artifact.source.rows),
+            )
+            for name, artifact, _ in self.results
+        ]
+        header = ("rule file", "algorithm", "target", "calibration set")
+        return Table(title="", header=header, rows=rows, left=4, detail=True)
+
+    def _difference_cells(self, difference: BoundaryDifference, *, brief: bool) -> tuple[str, ...]:
+        """Format the second less the first, in the order of _ROWS."""
+        (_, _, first), (_, _, second) = self.results
+        precision, recall, selected = difference.column(brief=brief, rows=first.stands_for)
+        rates = second.fpr.value, first.fpr.value
+        fpr = "" if rates[0] is None or rates[1] is None else f"{rates[0] - rates[1]:+.3f}"
+        hits = f"{second.confusion.true_positives - first.confusion.true_positives:+,}"
+        return precision, recall, fpr, selected, hits
+
+    def _cautions(self) -> list[str]:
+        """Collect the cautions of these results."""
+        return [
+            *([self.alike] if self.alike else []),
+            *self._same_counts(),
+            *self._label_cautions(),
+            *self._refuted(),
+            *self._few_clusters(),
+            *self._heavy_tails(),
+            *uncorrected_tests(self.results),
+        ]
+
+    def _refuted(self) -> list[str]:
+        """Caution why no precision on target data is stated."""
+        targets = [measured.target_precision for _, _, measured in self.results]
+        reasons = dict.fromkeys(target.reason for target in targets if target is not None and target.reason)
+        return [f"no precision on target data: {reason}." for reason in reasons]
+
+    def _few_clusters(self) -> list[str]:
+        """Caution that intervals rest on few clusters, or on few rows of large weight."""
+        cautions = []
+        for name, _, measured in self.results:
+            clusters, units = measured.clusters, self.parameters.units
+            if clusters is None:
+                cautions += unreliable(f"{name}: precision", measured.precision)
+                cautions += unreliable(f"{name}: recall", measured.recall)
+                continue
+            for rate, estimate, having, whose in (
+                ("precision", measured.precision, clusters.clusters_flagged, "flagged rows"),
+                ("recall", measured.recall, clusters.clusters_positive, "positive rows"),
+            ):
+                if having >= MIN_CLUSTERS:
+                    cautions += unreliable(f"{name}: {rate}", estimate)
+                cautions += few_clusters(f"{name}: {rate}", having, whose, units)
+        return cautions
+
+    def _heavy_tails(self) -> list[str]:
+        """Caution that intervals of values rest on a few large amounts."""
+        cautions = []
+        for name, _, measured in self.results:
+            if measured.value is not None:
+                cautions += measured.value.cautions(f"{name}: value")
+        if self.difference is not None and self.difference.value is not None:
+            cautions += self.difference.value.cautions("difference of values")
+        return cautions
+
+    def _label_cautions(self) -> list[str]:
+        """Caution why rates are unknown."""
+        return [
+            f"{name}: no {rate}; {estimate.reason}."
+            for name, _, measured in self.results
+            for rate, estimate in (("recall", measured.recall), ("precision", measured.precision))
+            if estimate == UNKNOWN
+        ]
+
+    def _assumption(self) -> list[str]:
+        """State what is assumed of rows without a label; empty without any."""
+        weighted = any(measured.weighted and measured.unlabelled for _, _, measured in self.results)
+        if not weighted:
+            return []
+        return [LABELS_OF_SAMPLE if self.parameters.sampling_weight is True else ASSUMPTION]
+
+    def _same_counts(self) -> list[str]:
+        """Caution that a rule has the same counts as on its calibration set."""
+        same = [
+            name
+            for name, artifact, measured in self.results
+            if all(
+                getattr(measured.confusion, name) == getattr(artifact.fit, name)
+                for name in ("rows", "positives", "selected", "true_positives")
+            )
+        ]
+        return [
+            f"{name} has the same counts here as on its calibration set: is this a test set?" for name in same
+        ]
+
+    def _advice(self) -> list[str]:
+        """State which rule to use, if the test set can decide."""
+        named = names_of(self.results)
+        missed = [measured.promise_broken == 1 for _, _, measured in self.results]
+        broken = [name for name, is_missed in zip(named, missed, strict=True) if is_missed]
+        if broken == named:
+            return ["Fit the rule again on current data."]
+        if broken:
+            return [f"Use {' or '.join(name for name in named if name not in broken)}."]
+        return [] if self.difference is None else self._advice_for_two(self.difference)
+
+    def _advice_for_reviews(self, difference: BoundaryDifference) -> list[str]:
+        """State what the additional work of one of two rules with a review finds."""
+        named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
+        work = [
+            (measured.confusion.selected + (measured.zones.reviewed if measured.zones else 0), name, measured)
+            for name, measured in named
+        ]
+        (few, less, first), (many, more, second) = sorted(work, key=lambda item: item[0])
+        if difference.caught is None or not direction(difference.caught):
+            return ["No significant difference in the positives caught: use the rule with less work."]
+        shares = [measured.zones.caught.value or 0 for measured in (first, second) if measured.zones]
+        gain = 100 * (shares[1] - shares[0])
+        points = f"{abs(gain):.3g} points {'more' if gain > 0 else 'less'}"
+        rows = f"{more} flags or reviews {count(many - few)} rows more and catches {points} of the positives."
+        return [rows, f"Use {more} if that is worth the work, else {less}."]
+
+    def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
+        """State how many of the additional alerts of one rule are positive, and when to use it."""
+        if difference.value is not None:
+            return worth_more(names_of(self.results), difference.value, simpler_of(self.results))
+        if difference.selected.low is None:
+            return []
+        if difference.caught is not None:
+            return self._advice_for_reviews(difference)
+        if not direction(difference.selected) and not direction(difference.recall):
+            return [f"No significant difference: {simpler_of(self.results)}."]
+        named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
+        (more, many), (less, few) = sorted(named, key=lambda pair: pair[1].confusion.selected, reverse=True)
+        more_rows, fewer = many.confusion, few.confusion
+        alerts, hits = more_rows.selected - fewer.selected, more_rows.true_positives - fewer.true_positives
+        advice = [f"Use {more} if its additional alerts are worth the work, else {less}."]
+        if not 0 <= hits <= alerts or alerts == 0:
+            return advice
+        found = f"{count(hits)} ({100 * hits / alerts:.3g} %) positive"
+        return [f"{more} flags {count(alerts)} rows more, {found}.", *advice]
+
+    def _figures(self) -> list[Figure]:
+        """Build the figure of rates with their targets."""
+        panels = []
+        for rate in (Rate.PRECISION, Rate.RECALL):
+            measured = [
+                NamedRate(name=name, rate=evaluated.rate(rate), target=_target(artifact, rate))
+                for name, artifact, evaluated in self.results
+            ]
+            panels.append((str(rate).capitalize(), measured))
+        zones = [
+            NamedRate(name=name, rate=evaluated.zones.caught, target=_least_caught(artifact))
+            for name, artifact, evaluated in self.results
+            if evaluated.zones is not None
+        ]
+        if len(zones) == len(self.results):
+            panels[1:] = [("Positives flagged or reviewed", zones)]
+        return [rates_figure(panels, self.parameters.confidence)]
+
+    def _notes(self) -> list[str]:
+        return [] if self._same_counts() else [OWN_DATA_CAUTION]
+
+
+def _target(artifact: BoundaryArtifact, rate: Rate) -> float | None:
+    constraint = artifact.constraint.parsed()
+    return float(constraint.value) if constraint.rate is rate else None
+
+
+def _least_caught(artifact: BoundaryArtifact) -> float | None:
+    """Return the share of positives that a rule must flag or review; None if it has no such target."""
+    review = artifact.review
+    if review is None or review.kind is not ReviewKind.MISS:
+        return None
+    return float(1 - review.limit.number)
+
+
+def apply_command(name: str) -> str:
+    """Return the command line that applies a rule file."""
+    return f"uqcli apply {shlex.quote(name)} NEW.csv -o applied.csv"
+
+
+GROUP_HEADER = ("flagged", "precision", "recall")
+"""Names of the cells of a group."""
+
+
+def group_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
+    """Format the results of a group, in the order of GROUP_HEADER, and its value if there are amounts."""
+    rate = f"{100 * measured.selected_share:.2f} %"
+    value = () if measured.value is None else measured.value.cells()[:1]
+    return rate, interval(measured.precision), interval(measured.recall), *value
+
+
+_ROWS = ("precision", "recall", "FPR", "flagged", "true positives")
+_ZONE_ROWS = ("caught", "missed", "reviewed")
+
+
+def _zone_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
+    """Format the cells of a rule's review, in the order of _ZONE_ROWS."""
+    zones = measured.zones
+    if zones is None:
+        return ("", "", "")
+    reviewed = f"{count(zones.reviewed)} ({100 * (zones.review_share.value or 0):.2f} %)"
+    return interval(zones.caught), interval(zones.miss), reviewed
+
+
+def _column(measured: MeasuredBoundary) -> tuple[str, ...]:
+    """Format the cells of one rule, in the order of _ROWS."""
+    return (
+        interval(measured.precision),
+        interval(measured.recall),
+        interval(measured.fpr),
+        f"{count(measured.confusion.selected)} ({100 * measured.selected_share:.2f} %)",
+        count(measured.confusion.true_positives),
+    )

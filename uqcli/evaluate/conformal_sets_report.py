@@ -1,0 +1,507 @@
+"""Report of ``uqcli evaluate`` on prediction sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from uqcli.base.escaping import printable
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, first_of, p_text, percent, rows_of
+from uqcli.conformal.rule import ConformalArtifact
+from uqcli.estimates.estimate import Estimate, interval
+from uqcli.evaluate.boundaries_report import (
+    OWN_DATA_CAUTION,
+    Evaluated,
+    apply_command,
+    intervals_in_words,
+    names_of,
+    uncorrected_tests,
+    verdicts,
+)
+from uqcli.evaluate.difference_report import HEADER, SetDifference
+from uqcli.reports.dependent_rows import few_clusters, unreliable
+from uqcli.reports.document import (
+    Claim,
+    Document,
+    Figure,
+    HeadCard,
+    HoverText,
+    KeyNumber,
+    Metric,
+    Metrics,
+    MetricValue,
+    Table,
+    Verdict,
+    by_key,
+    key_rate,
+    metric_rows,
+)
+from uqcli.reports.figures import BLUE, GREY, INK, RED, panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+_MAX_ROWS = 60
+_MAX_BARS = 40
+_IN_WORDS: Final = {"kept": "consistent with", "broken": "below"}
+"""Words of the verdicts; a test cannot show that a guarantee holds, only that it does not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoverageTest:
+    """Tests of the guaranteed coverage on a test set.
+
+    Attributes
+    ----------
+    unit
+        Unit of the guarantee: ``class``, ``group``, ``target``, or empty for all rows.
+    p_values
+        P-values of one-sided tests of coverage by name, adjusted for all names (Holm). Empty if not tested.
+    below
+        Names significantly below the guarantee, the worst first.
+    worst
+        Name with the lowest p-value.
+    classes_below
+        Classes covered significantly less than all rows; they have no guarantee.
+    untested_reason
+        Why the guarantee is not tested, apart from few rows.
+    """
+
+    unit: str
+    p_values: Mapping[str, float]
+    below: tuple[str, ...]
+    worst: str | None
+    classes_below: tuple[str, ...]
+    untested_reason: str = ""
+
+    @property
+    def verdict(self) -> str | None:
+        """``kept`` or ``broken``; None if not tested."""
+        if not self.p_values:
+            return None
+        return "broken" if self.below else "kept"
+
+    @property
+    def broken(self) -> int | None:
+        """1 if the guarantee is rejected, 0 if not, None if not tested."""
+        return None if self.verdict is None else int(self.verdict == "broken")
+
+    @property
+    def worst_p(self) -> float | None:
+        """The lowest p-value."""
+        return None if self.worst is None else self.p_values[self.worst]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetMetrics:
+    """Coverage and sizes of prediction sets on a test set.
+
+    Attributes
+    ----------
+    coverage
+        Share of rows whose set contains the true class.
+    empty
+        Share of rows with an empty set.
+    by_class, by_size, by_group
+        Coverage by class, by size of the set, and by group.
+    sizes
+        Rows by size of their set.
+    target
+        Coverage and mean size under the class priors of the target data; None without class weights.
+    test
+        Test of the guaranteed coverage.
+    clusters
+        Clusters of dependent rows; None if rows are independent.
+    """
+
+    coverage: Estimate
+    mean_set_size: float
+    empty: float
+    by_class: Mapping[str, Estimate]
+    by_size: Mapping[str, Estimate]
+    by_group: Mapping[str, Estimate]
+    sizes: Mapping[str, int]
+    target: tuple[Estimate, float | None] | None
+    rows: int
+    test: CoverageTest
+    clusters: int | None = None
+
+    def shown(self) -> list[Metric]:
+        """Return the metrics that are rows of the table."""
+        return [
+            Metric("coverage", "coverage", self.coverage, interval),
+            Metric("mean_set_size", "mean set size", self.mean_set_size, _mean_size),
+            Metric("empty", "empty sets", self.empty, lambda share: f"{100 * share:.2f} %"),
+        ]
+
+    def shown_of_target(self) -> list[Metric]:
+        """Return those of the target data; none without class weights."""
+        if self.target is None:
+            return []
+        coverage, size = self.target
+        return [
+            Metric("coverage", "coverage, target data", coverage, interval),
+            Metric("mean_set_size", "mean set size, target data", size, _mean_size),
+        ]
+
+    def metrics(self) -> Metrics:
+        """Return the metrics by key."""
+        metrics: dict[str, MetricValue] = {
+            **by_key(self.shown()),
+            "rows": self.rows,
+            "below": len(self.test.below) if self.test.p_values else None,
+            "worst_p": self.test.worst_p,
+            "promise_broken": self.test.broken,
+            "coverage_by_class": self.by_class,
+            "coverage_by_size": self.by_size,
+            "set_sizes": self.sizes,
+        }
+        if self.clusters is not None:
+            metrics["clusters"] = self.clusters
+        if self.by_group:
+            metrics["coverage_by_group"] = self.by_group
+        if self.target is not None:
+            metrics["target"] = by_key(self.shown_of_target())
+        return metrics
+
+
+def _mean_size(size: float | None) -> str:
+    return "-" if size is None else f"{size:.3f}"
+
+
+Results = tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
+"""Name, rule and metrics of each rule file, in the order of the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateConformalReport(Evaluated):
+    """Metrics of saved prediction sets on a test set."""
+
+    results: Results
+    shifted: bool
+    difference: SetDifference | None = None
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form, with verdicts (see Evaluated)."""
+        sentences = [f"{name}: {_verdict(artifact, measured)}" for name, artifact, measured in self.results]
+        payload = self.build_payload(
+            [*self._cautions(), *sentences, *self._notes(), *_smaller_sets(self.results)]
+        )
+        verdicts = [measured.test.verdict for _, _, measured in self.results]
+        for result, verdict in zip(payload["results"], verdicts, strict=True):
+            result["verdict"] = verdict
+        payload["verdict"] = "broken" if "broken" in verdicts else None if None in verdicts else "kept"
+        return payload
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        table = replace(self._table(brief=False), brief=self._table(brief=True))
+        tables = [table, self._rules_table()]
+        units = {measured.test.unit for _, _, measured in self.results}
+        for unit in ("class", "group", "size"):
+            covered = self._coverage_table(unit)
+            if covered is not None:
+                tables.append(replace(covered, detail=unit not in units))
+        sentences = [_verdict(artifact, measured) for _, artifact, measured in self.results]
+        document = Document(
+            title=f"{verdicts(self.results, sentences)} {self._size()}, "
+            f"{intervals_in_words(self.parameters)}",
+            tables=tables,
+            lead=_smaller_sets(self.results),
+            cautions=self._cautions(),
+            notes=self._notes(),
+            figures=[sets_figure(self.results, self.parameters.confidence)],
+            claims=[_claim(*result) for result in self.results],
+            card=self._card(sentences),
+        )
+        return self.with_parts(document)
+
+    def _size(self) -> str:
+        """Format the number of rows, and of clusters."""
+        rows, clusters = rows_of(self.source.rows), self.results[0][2].clusters
+        return rows if clusters is None else f"{rows} in {count(clusters)} {self.parameters.units}"
+
+    def _card(self, sentences: Sequence[str]) -> HeadCard:
+        """Build the head of the page, with the numbers of the first rule."""
+        name, artifact, measured = self.results[0]
+        states = [measured.test.verdict for _, _, measured in self.results]
+        guaranteed = f"{100 * (1 - artifact.alpha):g} %"
+        if "broken" in states:
+            verdict = Verdict(text="guarantee broken", tone="bad")
+        elif None in states:
+            verdict = Verdict(text="not tested")
+        else:
+            verdict = Verdict(text="consistent with the guarantee")
+        covered = percent(measured.coverage.value)
+        return HeadCard(
+            title=f"Prediction sets contain the true class in {covered} of new rows ({guaranteed} guaranteed)"
+            if len(self.results) == 1 and measured.test.unit != "target"
+            else verdicts(self.results, sentences).rstrip("."),
+            subject="{rules} tested on {inputs}: "
+            + f"{rows_of(self.source.rows)}. Each row gets the set of classes that are plausible for it.",
+            verdict=verdict,
+            action="Fit the sets again on current data." if "broken" in states else apply_command(name),
+            numbers=[
+                key_rate("coverage", measured.coverage, self.parameters.confidence),
+                KeyNumber(label="classes in a set", value=f"{measured.mean_set_size:.2f}", interval="mean"),
+                KeyNumber(label="empty sets", value=percent(measured.empty), interval="no plausible class"),
+            ]
+            if len(self.results) == 1
+            else [
+                KeyNumber(
+                    label=name,
+                    value=percent(measured.coverage.value),
+                    interval=f"covered, {measured.mean_set_size:.2f} classes in a set",
+                )
+                for name, (_, _, measured) in zip(names_of(self.results)[:3], self.results, strict=False)
+            ],
+        )
+
+    def _table(self, *, brief: bool) -> Table:
+        """Build the table of coverage and sizes; differences have their intervals unless brief."""
+        header = ("", *names_of(self.results))
+        lines = metric_rows(measured.shown() for _, _, measured in self.results)
+        if self.difference is not None:
+            header = (*header, HEADER)
+            differences = (*self.difference.column(brief=brief), "")
+            lines = [(*line, cell) for line, cell in zip(lines, differences, strict=True)]
+        if self.shifted:
+            lines += metric_rows(measured.shown_of_target() for _, _, measured in self.results)
+        return Table(title="", header=header, rows=lines)
+
+    def _rules_table(self) -> Table:
+        """Build the table of the rules."""
+        rows = [
+            (name, artifact.in_short(), rows_of(artifact.source.rows)) for name, artifact, _ in self.results
+        ]
+        return Table(
+            title="", header=("rule file", "sets", "calibration set"), rows=rows, left=3, detail=True
+        )
+
+    def _coverage_table(self, unit: str) -> Table | None:
+        parts = [
+            {"class": measured.by_class, "group": measured.by_group, "size": measured.by_size}[unit]
+            for _, _, measured in self.results
+        ]
+        names = list(dict.fromkeys(name for part in parts for name in part))
+        if not names:
+            return None
+        rows = [
+            (printable(name), *(interval(part[name]) if name in part else "-" for part in parts))
+            for name in names[:_MAX_ROWS]
+        ]
+        header = (f"coverage by {unit if unit != 'size' else 'set size'}", *names_of(self.results))
+        return Table(title="", header=header, rows=rows)
+
+    def _cautions(self) -> list[str]:
+        """Caution that few clusters determine the interval, or that tests are not corrected."""
+        clusters = self.results[0][2].clusters
+        few = (
+            [] if clusters is None else few_clusters("the coverage", clusters, "rows", self.parameters.units)
+        )
+        unequal = unreliable("the coverage", self.results[0][2].coverage)
+        return [*self._refuted(), *few, *unequal, *uncorrected_tests(self.results)]
+
+    def _refuted(self) -> list[str]:
+        """Caution why nothing is stated about the target data, unless a verdict says it."""
+        for _, _, measured in self.results:
+            if measured.target is not None and measured.target[0].reason and measured.test.unit != "target":
+                return [f"no coverage of target data: {measured.target[0].reason}."]
+        return []
+
+    def _notes(self) -> list[str]:
+        untested = [] if self.difference is None else self.difference.notes()
+        return [*untested, *_empty_set_notes(self.results), OWN_DATA_CAUTION]
+
+
+def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Claim:
+    """Build the claim of the guarantee, for JUnit."""
+    verdict, unit = measured.test.verdict, measured.test.unit
+    scope = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
+    return Claim(
+        name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{scope}",
+        met=None if verdict is None else verdict == "kept",
+        sentence=_verdict(artifact, measured),
+    )
+
+
+def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
+    """State the guarantee, how many names are significantly below it, and the worst of them."""
+    test, percent = measured.test, f"{100 * (1 - artifact.alpha):g} %"
+    if artifact.unsealed:
+        return f"coverage not tested: {artifact.unsealed}."
+    if test.unit == "target":
+        return _verdict_in_target(percent, measured)
+    if test.untested_reason:
+        return f"{percent} coverage not tested: {test.untested_reason}."
+    word = _IN_WORDS[test.verdict or "kept"]
+    if test.unit == "":
+        return f"{word} {percent} coverage: {_covered(measured.coverage, test)}{_classes_below(measured)}."
+    unit = "group" if test.unit == "group" else "class"
+    own = " (or its own)" if artifact.parameters.alpha_by_class else ""
+    if test.worst is None:
+        return f"{percent} coverage of each {unit}{own} not tested: no rows."
+    by_name = measured.by_group if test.unit == "group" else measured.by_class
+    below = f"{len(test.below)} of {len(test.p_values)} significantly below"
+    return (
+        f"{word} {percent} coverage of each {unit}{own}: {below}; worst is {unit} "
+        f"{printable(test.worst)}, {_covered(by_name[test.worst], test)}."
+    )
+
+
+def _smaller_sets(results: Results) -> list[str]:
+    """State which of two rules has smaller sets, if both are consistent with their guarantees."""
+    if len(results) != 2 or any(measured.test.verdict != "kept" for _, _, measured in results):
+        return []
+    sizes = [measured.mean_set_size for _, _, measured in results]
+    if sizes[0] == sizes[1]:
+        return []
+    return [f"Use {names_of(results)[sizes.index(min(sizes))]}: its sets are smaller."]
+
+
+def _empty_set_notes(results: Results) -> list[str]:
+    if not any(measured.empty for _, _, measured in results):
+        return []
+    return ["apply --no-empty adds the most likely class to empty sets."]
+
+
+def _covered(estimate: Estimate, test: CoverageTest) -> str:
+    together = " for all together" if len(test.p_values) > 1 else ""
+    return f"{100 * (estimate.value or 0):.1f} % covered ({p_text(test.worst_p)}{together})"
+
+
+def _classes_below(measured: SetMetrics) -> str:
+    names = measured.test.classes_below
+    if not names:
+        return ""
+    texts = [f"{printable(name)} ({100 * (measured.by_class[name].value or 0):.1f} %)" for name in names]
+    which = "classes" if len(names) > 1 else "class"
+    return f"; lower in {which} {first_of(texts, 5)}, where nothing is guaranteed"
+
+
+def _verdict_in_target(percent: str, measured: SetMetrics) -> str:
+    guarantee = f"{percent} coverage of target data"
+    if measured.test.untested_reason:
+        remedy = "; give class weights with --shift" if measured.target is None else ""
+        return f"{guarantee} not tested: {measured.test.untested_reason}{remedy}."
+    value = measured.coverage if measured.target is None else measured.target[0]
+    covered = f"{100 * (value.value or 0):.1f} % covered"
+    if measured.test.verdict is None:
+        return f"{guarantee} not tested, as the class weights have no draws; {covered}."
+    return f"{_IN_WORDS[measured.test.verdict]} {guarantee}: {covered} ({p_text(measured.test.worst_p)})."
+
+
+def sets_figure(results: Results, confidence: float) -> Figure:
+    """Build the figure of set sizes and coverage by class, for one rule or several."""
+
+    def draw(canvas: Canvas) -> list[HoverText]:
+        sizes, classes = panels(canvas, [2, 3])
+        texts = [*_draw_sizes(sizes, results), *_draw_coverage(classes, results)]
+        classes.set_title(f"Coverage by class, with {100 * confidence:g} % intervals")
+        return texts
+
+    names = ", ".join(name for name, _, _ in results)
+    return Figure(
+        title=f"Sizes and coverage of prediction sets: {names}",
+        caption=f"Smaller sets are better, at guaranteed coverage. {_guarantees(results)}",
+        width=10.5,
+        height=4.2,
+        narrow_height=7.0,
+        draw=draw,
+    )
+
+
+def _guarantees(results: Results) -> str:
+    """State in a caption which coverage is guaranteed."""
+    units = {measured.test.unit for _, _, measured in results}
+    if "class" in units:
+        return (
+            "Dashed: guaranteed coverage of each class. Each interval is for one class; the verdict corrects "
+            "for testing all of them."
+        )
+    of_all_rows = "Dashed: guaranteed coverage of all rows together. " if "" in units else ""
+    return f"{of_all_rows}No single class has a guarantee."
+
+
+_COLOURS = (BLUE, RED, GREY, INK)
+
+
+def _draw_sizes(axes: Axes, results: Results) -> list[HoverText]:
+    from matplotlib.ticker import MaxNLocator
+
+    width = 0.8 / len(results)
+    for index, (name, _, measured) in enumerate(results):
+        size = np.array([int(size) for size in measured.sizes])
+        rows = np.array(list(measured.sizes.values())) / measured.rows
+        axes.bar(
+            size + (index + 0.5) * width - 0.4,
+            rows,
+            width=width,
+            color=_COLOURS[index % 4],
+            label=printable(name, 30),
+        )
+    axes.set_title("Size of the sets")
+    axes.set(xlabel="classes in the set", ylabel="share of rows")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if len(results) > 1:
+        axes.legend(frameon=False)
+    return [
+        HoverText(
+            axes=axes,
+            x=(int(size) - 0.4, int(size) + 0.4),
+            y=axes.get_ylim(),
+            text=f"{printable(name, 30)}: {percent(rows / measured.rows)} of sets have {size} classes",
+        )
+        for name, _, measured in results
+        for size, rows in measured.sizes.items()
+    ]
+
+
+def _draw_coverage(axes: Axes, results: Results) -> list[HoverText]:
+    texts = []
+    names = results[0][1].classes[:_MAX_BARS]
+    labels = ["all", *(printable(name, 20) for name in names)]
+    step = 0.6 / len(results)
+    for index, (_, artifact, measured) in enumerate(results):
+        shares = [measured.coverage, *(measured.by_class.get(name) for name in names)]
+        estimates = [
+            (position, share)
+            for position, share in enumerate(shares)
+            if share is not None and share.value is not None
+        ]
+        values = np.array(
+            [
+                (share.value, *((share.value, share.value) if share.low is None else (share.low, share.high)))
+                for _, share in estimates
+            ],
+            dtype=np.float64,
+        )
+        ends = np.maximum([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]], 0)
+        centres = np.array([position for position, _ in estimates]) + (index + 0.5) * step - 0.3
+        colour = _COLOURS[index % len(_COLOURS)]
+        axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
+        for (position, covered), centre in zip(estimates, centres.tolist(), strict=True):
+            text = f"{'class ' if position else ''}{labels[position]}: {interval(covered)}"
+            if covered.low is not None and covered.high is not None:
+                y = (covered.low, covered.high)
+                texts.append(HoverText(axes=axes, x=(centre, centre), y=y, text=text))
+        guaranteed = _guaranteed_at(artifact, measured.test.unit, names)
+        positions = np.array(list(guaranteed))
+        share = list(guaranteed.values())
+        axes.hlines(share, positions - 0.5, positions + 0.5, color=colour, linewidth=1, linestyle="dashed")
+    rotation = 90 if max(map(len, names)) > 3 else 0
+    axes.set_xticks(range(len(labels)), labels, rotation=rotation, parse_math=False)
+    axes.set(ylabel="share of rows whose set holds it", ylim=(None, 1.02))
+    return texts
+
+
+def _guaranteed_at(artifact: ConformalArtifact, unit: str, names: Sequence[str]) -> Mapping[int, float]:
+    """Return the guaranteed coverage by place in the figure: of all rows first, then of each class."""
+    if unit == "class":
+        return {position: artifact.guaranteed_of(name) for position, name in enumerate(names, start=1)}
+    return {0: 1 - artifact.alpha} if unit == "" else {}

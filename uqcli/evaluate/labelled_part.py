@@ -1,0 +1,171 @@
+"""Labelled rows, weighted within cells of decision and score so that they stand for all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from uqcli.base.counts import Ints, ValueCounts, bin_of
+from uqcli.base.pooled_scores import PooledScores
+from uqcli.base.sampling_weights import UNITS, WeightSums
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import DataRequest
+from uqcli.estimates.design import ClusteredRows, Decisions, Design, Key, WeightedRows
+from uqcli.estimates.multiple import holm
+from uqcli.evaluate.decisions import Table, Units, code_of, decisions_of
+from uqcli.evaluate.labelled_share import CHANGE_LEVEL, ScoreCell, changes, score_cells
+
+
+class LabelledPart:
+    """Rows of which some have a label, by the decisions of rules.
+
+    Parameters
+    ----------
+    data
+        Rows to read, of which those without a label are left out.
+    rules
+        Rules whose decisions make cells.
+    units
+        What rows are summed up by.
+    """
+
+    def __init__(self, data: DataRequest, rules: Sequence[BoundaryArtifact], units: Units) -> None:
+        self._rules, self._units = len(rules), units
+        self._cells, uneven = _cells(data, rules)
+        self._uneven = self._decisions_of(uneven)
+        every = [(number, cell) for number, of_code in self._cells.items() for cell in of_code]
+        adjusted = holm({place: cell.change_p for place, (_, cell) in enumerate(every)})
+        varying = [every[place] for place, p_value in adjusted.items() if p_value < CHANGE_LEVEL]
+        self._varying = self._decisions_of(number for number, _ in varying)
+        self._halving = self._decisions_of(number for number, cell in varying if cell.halves_differ)
+        self._tallies = {number: Table() for number in self._cells}
+        for rows in open_engine(data.engine).batches(data):
+            code, unit = code_of([rule.zones(rows) for rule in rules]), units.of(rows)
+            for number in sorted(set(np.unique(code).tolist()) & set(self._cells)):
+                inside = np.flatnonzero(code == number)
+                edges = np.array([cell.first for cell in self._cells[number][1:]])
+                column = 2 * bin_of(rows.score[inside], edges) + rows.labels[inside]
+                self._tallies[number].add(
+                    None if unit is None else unit[inside],
+                    column,
+                    None if rows.weight is None else rows.weight[inside],
+                )
+
+    @property
+    def missing(self) -> tuple[Decisions, ...]:
+        """Decisions of which no row has a label."""
+        return self._decisions_of(
+            number for number, of_code in self._cells.items() if not any(map(_unit, of_code))
+        )
+
+    def of_all(self, confidence: float, unlabelled: int, name: str) -> Design:
+        """Return the design of all rows.
+
+        Parameters
+        ----------
+        unlabelled
+            Rows without a label.
+        name
+            What clusters are called.
+        """
+        return self._design(None, confidence, unlabelled, name)
+
+    def by_group(
+        self, levels: Mapping[str, int], confidence: float, unlabelled: int, name: str
+    ) -> dict[str, Design]:
+        """Return the designs of groups, by their names."""
+        return {group: self._design(index, confidence, unlabelled, name) for group, index in levels.items()}
+
+    def _design(self, index: int | None, confidence: float, unlabelled: int, name: str) -> Design:
+        sums: dict[Key, WeightSums] = {}
+        counts: dict[Key, Ints] = {}
+        weights: dict[Key, Ints] = {}
+        size = max((len(table.sums) for table in self._tallies.values()), default=1)
+        group, cluster = self._units.group_and_cluster(size)
+        inside = group >= 0 if index is None else group == index
+        present, place = np.unique(cluster[inside], return_inverse=True)
+        for number, of_code in self._cells.items():
+            table = np.zeros((len(inside), 2 * len(of_code)), dtype=np.int64)
+            counted = self._tallies[number].sums[: len(inside), : 2 * len(of_code)]
+            table[: len(counted), : counted.shape[1]] = counted
+            unit_weights = [_unit(cell) for cell in of_code]
+            for label in (False, True):
+                key = decisions_of(number, self._rules), label
+                mine = table[inside][:, int(label) :: 2]
+                sums[key] = sum(map(WeightSums.alike, mine.sum(axis=0).tolist(), unit_weights), WeightSums())
+                if self._units.cluster is not None:
+                    counts[key], weights[key] = (np.zeros(len(present), dtype=np.int64) for _ in range(2))
+                    np.add.at(counts[key], place, mine.sum(axis=1))
+                    np.add.at(weights[key], place, mine @ np.array(unit_weights))
+        design: Design = WeightedRows(confidence=confidence, sums=sums)
+        if self._units.cluster is not None:
+            design = ClusteredRows(
+                confidence=confidence, counts=counts, weights=weights, sums=sums, units=name
+            )
+        return replace(
+            design,
+            unlabelled=unlabelled,
+            missing=self.missing,
+            uneven=self._uneven,
+            varying=self._varying,
+            halving=self._halving,
+        )
+
+    def _decisions_of(self, numbers: Iterable[int]) -> tuple[Decisions, ...]:
+        return tuple(decisions_of(number, self._rules) for number in sorted(set(numbers)))
+
+
+def labelled_parts(data: DataRequest, rules: Sequence[BoundaryArtifact], units: Units) -> list[LabelledPart]:
+    """Weight the labelled rows of cells of decision and score, so that they stand for all rows.
+
+    Returns
+    -------
+    One for all rules together if each of their decisions has a label, else one for each rule.
+    """
+    together = LabelledPart(data, rules, units)
+    if len(rules) == 1 or not together.missing:
+        return [together]
+    return [LabelledPart(data, [rule], units) for rule in rules]
+
+
+def _cells(
+    data: DataRequest, rules: Sequence[BoundaryArtifact]
+) -> tuple[dict[int, list[ScoreCell]], list[int]]:
+    """Find the cells of all rows, with and without a label, by the number of their decisions.
+
+    Returns
+    -------
+    Cells, and the numbers of the decisions whose labelled share changes with the score.
+    """
+    request = replace(data, roles=replace(data.roles, label=None), positive_value=None)
+    every, labelled = (_scores(part, rules) for part in (request, data))
+    cells, uneven = {}, []
+    for number, counts in sorted(every.items()):
+        with_label = np.zeros(len(counts.value), dtype=np.int64)
+        if number in labelled:
+            places = np.searchsorted(counts.value, labelled[number].value)
+            with_label[places] = labelled[number].count
+        if len(counts.value):  # else all have weight 0
+            cells[number] = score_cells(counts.value, counts.count, with_label)
+            uneven += [number] if changes(counts.count, with_label) else []
+    return cells, uneven
+
+
+def _scores(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, ValueCounts]:
+    """Pool the scores of rows by the number of their decisions."""
+    scores: dict[int, PooledScores] = {}
+    for rows in open_engine(data.engine).batches(data):
+        code = code_of([rule.zones(rows) for rule in rules])
+        for number in np.unique(code).tolist():
+            inside = code == number
+            weight = None if rows.weight is None else rows.weight[inside]
+            scores.setdefault(number, PooledScores()).add(rows.score[inside], weight)
+    return {number: pooled.counts() for number, pooled in scores.items()}
+
+
+def _unit(cell: ScoreCell) -> int:
+    """Return the weight of a labelled row, in units; 0 if there is none."""
+    return (2 * UNITS * cell.rows + cell.labelled) // (2 * cell.labelled) if cell.labelled else 0

@@ -1,0 +1,78 @@
+"""Request of ``uqcli evaluate``."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from uqcli.base.options import ResamplingOptions, filled, names, option
+from uqcli.base.records import dataclass
+from uqcli.engines.request import DataRequest, dependence
+from uqcli.rules.columns import ColumnOverrides
+
+if TYPE_CHECKING:
+    from uqcli.boundary.search.constraint import Constraint
+    from uqcli.rules.saved import Saved
+    from uqcli.shift.target_weights import SavedShift
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateRequest:
+    """Rules to evaluate, and the rows.
+
+    Attributes
+    ----------
+    data
+        Labelled rows. Columns and positive label are those of the rules, unless given in ``columns`` or here.
+    artifacts
+        Paths of rules of one kind, or their names if given as objects.
+    rules
+        The rules; None to load them.
+    by, audit
+        For a single rule.
+    cluster
+        Column whose equal values mark dependent rows; None if rows are independent.
+    days
+        Whether that column is one of days.
+    utility
+        Gain and cost by which boundaries are measured; None for their own, if they have them.
+    """
+
+    panel: ClassVar = MappingProxyType({"shift": "Output", "sampling_weight": "Columns", "audit": "Output"})
+
+    shift: SavedShift | None = option(
+        "SHIFT.json", "Also measure precision or coverage under these class weights.", typed=str | None
+    )
+    by: str | None = option("COL", "Also measure each group of this column.")
+    sampling_weight: str | None = option("COL", "1 / the probability that a row is in the file.")
+    audit: tuple[str, ...] = option(
+        "COL,...", "Test each value of these columns, and each pair of values.", (), parse=names
+    )
+    data: DataRequest = filled()
+    artifacts: tuple[str, ...] = filled()
+    rules: tuple[Saved, ...] | None = None
+    columns: ColumnOverrides = ColumnOverrides()
+    resampling: ResamplingOptions = ResamplingOptions()
+    cluster: str | None = None
+    days: bool = False
+    utility: Constraint | None = None
+
+    @property
+    def option(self) -> str:
+        """Option that names the column of dependent rows."""
+        return f"--{dependence(days=self.days)}"
+
+    @property
+    def units(self) -> str:
+        """What dependent rows are within."""
+        return f"{dependence(days=self.days)}s"
+
+    @property
+    def takes_option(self) -> bool:
+        """Whether a column of dependent rows may be given: no other option needs independent rows."""
+        return self.shift is None
+
+    @property
+    def saved_dependence(self) -> dict[str, Any]:
+        """Parameter of the column of dependent rows; empty if they are independent."""
+        return {} if self.cluster is None else {dependence(days=self.days): self.cluster}

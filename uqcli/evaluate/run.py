@@ -1,0 +1,129 @@
+"""``uqcli evaluate``: evaluate rules on a test set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Final
+
+from uqcli.base.choices import ArtifactKind
+from uqcli.base.errors import ArtifactError, UsageError
+from uqcli.base.levels import check_confidence
+from uqcli.engines.open import reusable_streams
+from uqcli.estimates.allowed import (
+    AUDIT,
+    CALIBRATORS,
+    CLUSTERS,
+    NO_RESAMPLES,
+    REFUSED,
+    SETS,
+    SHIFT,
+    WEIGHTS,
+)
+from uqcli.evaluate.groups_report import ReportByGroup
+from uqcli.evaluate.options import EvaluateRequest
+from uqcli.rules.codec import load
+from uqcli.rules.labelled import refuse_keep
+from uqcli.rules.result import Result
+from uqcli.rules.saved import Saved
+from uqcli.shift.target_weights import load_shift
+from uqcli.stores.address import safe_address
+
+EVALUATION_MODULES: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
+    {
+        ArtifactKind.BOUNDARY: "boundaries",
+        ArtifactKind.CALIBRATOR: "calibrators",
+        ArtifactKind.CONFORMAL: "conformal_sets",
+    }
+)
+"""Kinds that can be evaluated, with the module of this package whose function ``evaluate`` does it."""
+
+
+def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
+    """Evaluate rules of one kind.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        An option does not apply, or the rules or rows cannot be read.
+    """
+    check_confidence(request.resampling.confidence)
+    refuse_keep(request.data.on_invalid)
+    if not request.artifacts:
+        inputs = request.data.inputs
+        raise UsageError(
+            f"no rule file among {', '.join(inputs)}" if inputs else "no rule file given",
+            expected="at least one argument that ends in .json",
+            remedy="rename the rule file, if it has another ending" if inputs else "",
+        )
+    rules = request.rules or tuple(map(load, request.artifacts))
+    request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
+    if request.by is not None and len(rules) > 1:
+        raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
+    kind = _common_kind(request.artifacts, rules)
+    _refuse_combinations(request, kind)
+    shift = None if request.shift is None else load_shift(request.shift)
+    if kind is not ArtifactKind.CALIBRATOR:
+        # bootstrap 0 is always accepted, and metrics in target data use the seed
+        useless = (
+            *(("bootstrap",) if request.resampling.bootstrap else ()),
+            *(() if shift is not None else ("seed",)),
+        )
+        request.columns.refuse(useless, f"with a rule file of kind {kind}")
+    if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
+        raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
+    measure: Any = import_module(f"uqcli.evaluate.{EVALUATION_MODULES[kind]}").evaluate
+    several_passes = len(rules) > 1 or bool(request.audit) or request.data.may_lack_labels
+    with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
+        audited = None
+        if request.audit:
+            from uqcli.evaluate.audit import audit
+
+            audited = audit(request, rules)
+        report = measure(request, rules, shift)
+        return Result(report=report if audited is None else replace(report, audit=audited), artifact=None)
+
+
+def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
+    """Refuse what cannot be measured of rows that depend on each other, or do not count alike.
+
+    Raises
+    ------
+    UsageError
+        Message names the two options, and why they do not go together.
+    """
+    designs = {
+        CLUSTERS: request.cluster is not None and request.option,
+        WEIGHTS: request.sampling_weight is not None and WEIGHTS,
+        SHIFT: request.shift is not None and SHIFT,
+    }
+    subjects = {
+        AUDIT: bool(request.audit) and "--audit",
+        CALIBRATORS: kind is ArtifactKind.CALIBRATOR and f"a rule file of kind {kind}",
+        SETS: kind is ArtifactKind.CONFORMAL and f"a rule file of kind {kind}",
+    }
+    both = f"{CLUSTERS} and {WEIGHTS}"
+    designs[both] = designs[CLUSTERS] and designs[WEIGHTS] and f"{request.option} and {WEIGHTS}"
+    for (design, subject), why in REFUSED.items():
+        option, other = designs[design], {**subjects, SHIFT: designs[SHIFT]}.get(subject)
+        if option and other:
+            raise UsageError(f"{option} with {other}", expected="one of them", remedy=why)
+    if request.sampling_weight is not None and request.resampling.bootstrap:
+        raise UsageError("--sampling-weight with --bootstrap", expected="one of them", remedy=NO_RESAMPLES)
+
+
+def _common_kind(names: Sequence[str], rules: Sequence[Saved]) -> ArtifactKind:
+    for name, rule in zip(names, rules, strict=True):
+        if rule.kind not in EVALUATION_MODULES:
+            raise ArtifactError(
+                f"'{name}' is a rule file of kind {rule.kind}",
+                expected="kind boundary, calibrator or conformal",
+            )
+    if len({rule.kind for rule in rules}) > 1:
+        raise UsageError(
+            "rule files of different kinds", expected="one kind", remedy="evaluate them one at a time"
+        )
+    return rules[0].kind

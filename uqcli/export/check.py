@@ -1,0 +1,330 @@
+"""Compare an exported program with its rule, on given rows and beside every number that the rule compares."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+
+from uqcli.base.choices import ExportTarget, FileFormat, OnInvalid, SqlDialect
+from uqcli.base.draws import Purpose, generator
+from uqcli.base.errors import GateError
+from uqcli.base.options import RowOutput
+from uqcli.engines.request import DataRequest
+from uqcli.export.report import Differences
+from uqcli.rules.columns import ColumnOverrides, NewColumns
+from uqcli.rules.expressions import Column, Formula, Output, compared_numbers, compared_texts
+from uqcli.rules.rows_output import stream
+from uqcli.rules.saved import Saved
+
+_ROWS_PER_BATCH: Final = 1 << 16
+_MADE_ROWS: Final = 20_000
+_SPECIAL: Final = (None, float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 0.5, 1.0)
+_TINY: Final = 1e-300
+"""Difference of probabilities that is none: beyond, log-odds are clipped."""
+
+Program = Callable[[pl.DataFrame], Mapping[str, pl.Series]]
+"""Function from rows to the outputs by name."""
+
+
+def compare(
+    rule: Saved,
+    formula: Formula,
+    program: bytes,
+    target: ExportTarget,
+    data: DataRequest,
+    *,
+    dialect: SqlDialect = SqlDialect.DUCKDB,
+) -> Differences:
+    """Run the program and the rule on rows, and on made rows, and count the rows in which they differ.
+
+    Parameters
+    ----------
+    program
+        Expressions in SQL, a Python module, or an ONNX model.
+    dialect
+        Dialect of the SQL: one of ``RUN_DIALECTS``.
+
+    Raises
+    ------
+    UsageError, DataError
+        The rows cannot be read.
+    GateError
+        A database refuses the program.
+    """
+    run = RUN_DIALECTS[dialect] if target is ExportTarget.SQL else _RUNNERS[target]
+    runner = run(formula, program)
+    differences = Differences(rows=0, compared=0, made=0, missing=_missing(rule, formula))
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "made.parquet"
+        made_rows(formula).write_parquet(made)
+        own = DataRequest(inputs=(str(made),))
+        for source, is_made in ((data, False), (own, True)):
+            path = Path(folder) / f"applied{is_made}.parquet"
+            _apply(rule, source, path)
+            for batch in _batches(path):
+                different = _different(formula, batch, runner)
+                first = differences.example
+                if first is None and different.any():
+                    first = _example(formula, batch, int(np.argmax(different)))
+                differences = replace(
+                    differences,
+                    rows=differences.rows + int(different.sum()),
+                    compared=differences.compared + len(batch),
+                    made=differences.made + (len(batch) if is_made else 0),
+                    example=first,
+                )
+    return differences
+
+
+_PREFIX: Final = "uqcli_applied_"
+"""Prefix of the rule's own columns among the rows."""
+
+
+def _missing(rule: Saved, formula: Formula) -> tuple[str, ...]:
+    """Return the columns that the rule adds and the program does not compute."""
+    added = rule.adds(rule.reads(ColumnOverrides()), NewColumns(prefix="", lists=False))
+    return tuple(sorted(set(added.types) - {output.name for output in formula.outputs}))
+
+
+def _apply(rule: Saved, data: DataRequest, path: Path) -> None:
+    """Apply the rule; unusable rows are kept, with nulls."""
+    roles = rule.reads(ColumnOverrides())
+    added = rule.adds(roles, NewColumns(prefix=_PREFIX, lists=False))
+    output = RowOutput(output=str(path), output_format=FileFormat.PARQUET, prefix=_PREFIX, overwrite=True)
+    stream(replace(data, roles=roles, on_invalid=OnInvalid.KEEP), added, output)
+
+
+def _batches(path: Path) -> Iterator[pl.DataFrame]:
+    for batch in pq.ParquetFile(path).iter_batches(_ROWS_PER_BATCH):
+        frame = pl.from_arrow(batch)
+        assert isinstance(frame, pl.DataFrame)  # a batch has columns
+        yield frame
+
+
+def _different(formula: Formula, batch: pl.DataFrame, run: Program) -> np.ndarray:
+    """Return the mask of rows in which an output differs."""
+    inputs = batch.select(_typed(batch, column) for column in formula.inputs)
+    outputs = run(inputs)
+    different = np.zeros(len(batch), dtype=np.bool_)
+    largest = _largest_log_odds(formula, inputs)
+    for output in formula.outputs:
+        expected, actual = batch[f"{_PREFIX}{output.name}"], outputs[output.name]
+        different |= _differ(output, expected, actual, error_bound(formula, largest))
+    return different
+
+
+def _typed(batch: pl.DataFrame, column: Column) -> pl.Series:
+    """Return a column as a database has it: numbers as numbers, though a CSV file holds texts."""
+    series = batch[column.name]
+    if column.kind == "number" and series.dtype == pl.String:
+        return series.str.strip_chars().cast(pl.Float64, strict=False)
+    return series
+
+
+def error_bound(formula: Formula, largest: float) -> float:
+    """Return the relative error up to which probabilities are equal: ``4 (1 + S) 2^-52``."""
+    constant, factor = formula.terms
+    return 4 * (1 + constant + factor * largest) * 2.0**-52
+
+
+_CLIPPED: Final = 27.64
+"""Log-odds of a probability clipped to 1e-12."""
+
+
+def _largest_log_odds(formula: Formula, inputs: pl.DataFrame) -> float:
+    """Return the largest absolute log-odds of rows; scores that are no probabilities are log-odds."""
+    score = formula.inputs[0]
+    if formula.outputs[0].kind != "double" or score.name in formula.ranges or formula.shares:
+        return _CLIPPED
+    values = inputs[score.name].cast(pl.Float64).fill_nan(None)
+    finite = values.filter(values.is_finite()).abs().max()
+    return max(_CLIPPED, float(finite or 0.0))  # type: ignore[arg-type]  # a number
+
+
+def _differ(output: Output, expected: pl.Series, actual: pl.Series, bound: float) -> np.ndarray:
+    if output.kind != "double":
+        same = expected.eq_missing(actual.cast(expected.dtype))
+        unequal: np.ndarray = ~same.to_numpy()
+        return unequal
+    missing = expected.is_null().to_numpy(), actual.is_null().to_numpy()
+    values = expected.fill_null(0.0).to_numpy(), actual.fill_null(0.0).to_numpy()
+    distance = np.abs(values[0] - values[1])
+    different: np.ndarray = ~(distance <= bound * np.abs(values[0]) + _TINY)
+    different |= missing[0] != missing[1]
+    return different
+
+
+def _example(formula: Formula, batch: pl.DataFrame, row: int) -> str:
+    return ", ".join(f"{column.name} = {batch[column.name][row]!r}" for column in formula.inputs)
+
+
+def made_rows(formula: Formula) -> pl.DataFrame:
+    """Make rows at every number that the formula compares, an ulp beside it, and unusable ones.
+
+    Probabilities of classes add up to 1.
+    """
+    values: dict[str, list[Any]] = {}
+    for column in formula.inputs:
+        if column.kind == "text":
+            texts = [*compared_texts(formula, column.name), "another text", "", None]
+            values[column.name] = [*texts, *(f"\u2003 {text}\t\r" for text in texts[:2] if text)]
+            continue
+        numbers = compared_numbers(formula, column.name)
+        with np.errstate(over="ignore"):  # beside the largest double is infinity
+            neighbours = [np.nextafter(numbers, end) for end in (-np.inf, np.inf)]
+        beside = np.array([numbers, *neighbours]).ravel()
+        low, high = formula.ranges.get(column.name, (-np.inf, np.inf))
+        listed = [value for value in beside.tolist() if low <= value <= high]
+        values[column.name] = [*listed, *_SPECIAL]
+    classes = [column.name for column in formula.inputs if column.name in formula.shares]
+    random = generator(0, Purpose.CHECK)
+    size = max([_MADE_ROWS, *(2 * len(listed) for listed in values.values())])
+    columns = {}
+    for column in formula.inputs:
+        listed = values[column.name]
+        index = np.concatenate([np.arange(len(listed)), random.integers(0, len(listed), size - len(listed))])
+        drawn = [listed[position] for position in random.permutation(index).tolist()]
+        dtype = pl.String if column.kind == "text" else pl.Float64
+        columns[column.name] = pl.Series(column.name, drawn, dtype=dtype)
+    frame = pl.DataFrame(columns)
+    return _adding_up(frame, classes) if classes else frame
+
+
+def _adding_up(frame: pl.DataFrame, classes: Sequence[str]) -> pl.DataFrame:
+    """Give one class of each row its number, and the others equal shares of the rest."""
+    chosen = np.arange(len(frame)) % len(classes)
+    columns = []
+    drawn = [frame[name].to_numpy() for name in classes]
+    own = np.choose(chosen, drawn) if len(classes) <= 32 else np.stack(drawn)[chosen, np.arange(len(frame))]
+    usable = np.isfinite(own)
+    own = np.where(usable, np.clip(own, 0, 1), own)
+    rest = (1 - own) / (len(classes) - 1)
+    for index, name in enumerate(classes):
+        columns.append(pl.Series(name, np.where(chosen == index, own, rest)))
+    return frame.with_columns(columns)
+
+
+def _in_duckdb(formula: Formula, program: bytes) -> Program:
+    import duckdb
+
+    query = f"SELECT {program.decode()} FROM batch"
+
+    def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
+        with duckdb.connect() as connection:
+            connection.register("batch", batch.to_arrow())
+            try:
+                result: Any = connection.sql(query).to_arrow_table()
+            except duckdb.Error as error:
+                raise _refused("DuckDB", error) from error
+        return {
+            output.name: pl.Series(result.column(index).to_pylist(), dtype=_DTYPES[output.kind])
+            for index, output in enumerate(formula.outputs)
+        }
+
+    return run
+
+
+def _in_sqlite(formula: Formula, program: bytes) -> Program:
+    query = f"SELECT {program.decode()} FROM batch"
+
+    def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
+        stored = batch.select(_as_stored(batch[column.name], column) for column in formula.inputs)
+        columns = ", ".join('"' + name.replace('"', '""') + '"' for name in stored.columns)
+        marks = ", ".join("?" * stored.width)
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute(f"CREATE TABLE batch ({columns})")
+            connection.executemany(f"INSERT INTO batch VALUES ({marks})", stored.iter_rows())
+            try:
+                rows = connection.execute(query).fetchall()
+            except sqlite3.Error as error:
+                raise _refused("SQLite", error) from error
+        return {
+            output.name: pl.Series([row[index] for row in rows]).cast(_DTYPES[output.kind])
+            for index, output in enumerate(formula.outputs)
+        }
+
+    return run
+
+
+def _as_stored(series: pl.Series, column: Column) -> pl.Series:
+    """Return a column as SQLite stores it, which has neither categories, times nor decimals."""
+    if column.kind == "number":
+        return series.cast(pl.Float64)
+    kind = series.dtype
+    return series if kind.is_integer() or kind.is_float() or kind == pl.Boolean else series.cast(pl.String)
+
+
+def _refused(database: str, error: Exception) -> GateError:
+    reason = str(error).strip().splitlines()[0]
+    return GateError([f"check failed: {database} refuses the program ({reason})"])
+
+
+def _in_python(formula: Formula, program: bytes) -> Program:
+    from uqcli.export.python import argument_names, function_name
+
+    module: dict[str, Any] = {}
+    names = list(argument_names(formula).values())
+    exec(compile(program, "exported.py", "exec"), module)  # our own program
+
+    def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
+        rows = [dict(zip(names, row, strict=True)) for row in batch.iter_rows()]
+        return {
+            output.name: pl.Series(
+                [module[function_name(output)](**row) for row in rows], dtype=_DTYPES[output.kind]
+            )
+            for output in formula.outputs
+        }
+
+    return run
+
+
+_DTYPES: Final = {"bool": pl.Boolean, "double": pl.Float64, "integer": pl.Int64, "text": pl.String}
+
+
+def _in_onnx(formula: Formula, program: bytes) -> Program:
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(program, providers=["CPUExecutionProvider"])
+
+    def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
+        names = [output.name for output in formula.outputs]
+        *values, valid = session.run(
+            [*names, "valid"], {c.name: tensor(batch[c.name], c) for c in formula.inputs}
+        )
+        return {
+            name: pl.Series(value.tolist()).set(pl.Series(~valid | (value == "")), None)
+            if value.dtype == object
+            else pl.Series(value).set(pl.Series(~valid), None)
+            for name, value in zip(names, values, strict=True)
+        }
+
+    return run
+
+
+def tensor(series: pl.Series, column: Column) -> np.ndarray:
+    """Convert a column to the tensor that an exported model reads."""
+    if column.kind == "number":
+        return series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    text = series.cast(pl.String).str.strip_chars().fill_null("")
+    return text.to_numpy().astype(object)
+
+
+RUN_DIALECTS: Final[Mapping[SqlDialect, Callable[[Formula, bytes], Program]]] = {
+    SqlDialect.DUCKDB: _in_duckdb,
+    SqlDialect.SQLITE: _in_sqlite,
+}
+"""Functions that run a program, by the dialects of the databases that are at hand."""
+
+_RUNNERS: Final[Mapping[ExportTarget, Callable[[Formula, bytes], Program]]] = {
+    ExportTarget.PYTHON: _in_python,
+    ExportTarget.ONNX: _in_onnx,
+}

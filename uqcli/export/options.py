@@ -1,0 +1,43 @@
+"""Request of ``uqcli export``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from uqcli.base.choices import ExportTarget, SqlDialect
+from uqcli.base.options import REQUIRED, choice, filled, option
+from uqcli.base.records import dataclass
+
+if TYPE_CHECKING:
+    from uqcli.engines.request import DataRequest
+    from uqcli.rules.saved import Saved
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportRequest:
+    """The program to write.
+
+    Attributes
+    ----------
+    artifact
+        Path, or ``-`` for standard input; or its name if the rule is given.
+    rule
+        The rule; None to load it.
+    rows
+        Rows on which the program is compared with the rule; None for none.
+    """
+
+    panel: ClassVar = "Program"
+
+    to: ExportTarget = choice("sql, python or onnx.", REQUIRED, metavar="TARGET")
+    dialect: SqlDialect = choice(
+        "duckdb, sqlite, postgres, bigquery, snowflake or spark.", SqlDialect.DUCKDB, metavar="NAME"
+    )
+    table: str | None = option("NAME", "Write a query of this table, not the expression alone.")
+    output: str | None = option("FILE", "File of the program. (default: standard output)", also="-o")
+    check: list[str] | None = option(
+        "INPUT", "Compare with the rule on these rows and at every threshold (repeatable)."
+    )
+    artifact: str = filled()
+    rule: Saved | None = None
+    rows: DataRequest | None = None

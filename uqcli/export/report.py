@@ -1,0 +1,143 @@
+"""Report of ``uqcli export``."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from uqcli.base.defaults import VERSION
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, rows_of
+from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, plain
+from uqcli.rules.saved import Saved
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """Comparison of a program with its rule.
+
+    Attributes
+    ----------
+    rows
+        Rows in which they differ.
+    compared, made
+        Rows compared, and those among them that were made: beside every number that the rule compares.
+    example
+        The first row in which they differ, in words; None without any.
+    missing
+        Columns that the rule adds and the program does not compute.
+    run_by
+        Dialect of SQL that was run; None for other programs.
+    not_run
+        Dialect of the program if that of ``run_by`` was run in its place; None if it was run itself.
+    """
+
+    rows: int
+    compared: int
+    made: int
+    example: str | None = None
+    missing: tuple[str, ...] = ()
+    run_by: str | None = None
+    not_run: str | None = None
+
+    @property
+    def none(self) -> bool:
+        """Whether the program computes all that the rule does, alike."""
+        return not self.rows and not self.missing
+
+    def sentence(self) -> str:
+        """State the outcome."""
+        of_rows = f"{rows_of(self.compared)} ({count(self.made)} at and beside every threshold)"
+        program = "program" if self.not_run is None else f"same rule as {_DATABASES[self.run_by or '']} SQL"
+        if self.missing:
+            return f"the {program} lacks the columns {', '.join(self.missing)}"
+        if self.rows:
+            return (
+                f"the {program} differs from the rule in {count(self.rows)} of {of_rows}, "
+                f"first at {self.example}"
+            )
+        if self.not_run is not None:
+            return (
+                f"The {program} agrees with the rule in {of_rows}. uqcli cannot run the SQL of "
+                f"{_DATABASES[self.not_run]}: compare it there."
+            )
+        place = "" if self.run_by is None else f" in {_DATABASES[self.run_by]}"
+        return f"The program agrees{place} with the rule in {of_rows}."
+
+
+_DATABASES: Final = {
+    "duckdb": "DuckDB",
+    "sqlite": "SQLite",
+    "postgres": "PostgreSQL",
+    "bigquery": "BigQuery",
+    "snowflake": "Snowflake",
+    "spark": "Spark",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportReport(OneResult):
+    """An exported rule.
+
+    Attributes
+    ----------
+    target, dialect
+        Language of the program; the dialect is None for other targets than SQL.
+    inputs, outputs
+        Columns that it reads and computes.
+    size
+        Bytes of the program.
+    differences
+        Comparison with the rule; None if it was not checked.
+    """
+
+    rule: Saved
+    target: str
+    dialect: str | None
+    inputs: list[str]
+    outputs: list[str]
+    size: int
+    differences: Differences | None
+
+    @property
+    def metrics(self) -> Metrics:
+        """Size of the program, and the comparison with the rule if there is one."""
+        if self.differences is None:
+            return {"bytes": self.size}
+        found = self.differences
+        return {"bytes": self.size, "compared": found.compared, "made": found.made, "differences": found.rows}
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "command": "export",
+            "uqcli_version": VERSION,
+            "parameters": {
+                "kind": str(self.rule.kind),
+                "target": str(self.target),
+                "dialect": None if self.dialect is None else str(self.dialect),
+                "inputs": self.inputs,
+                "outputs": self.outputs,
+            },
+            "metrics": plain(self.metrics),
+            "notes": [] if self.differences is None else [self.differences.sentence()],
+        }
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        language = f"SQL ({self.dialect})" if self.dialect else self.target
+        rows = [("reads", ", ".join(self.inputs)), ("computes", ", ".join(self.outputs))]
+        lead = [] if self.differences is None else [self.differences.sentence()]
+        return Document(
+            title=f"{self.rule.document().title}: written as {language}, {count(self.size)} bytes",
+            lead=lead,
+            tables=[Table(title="", header=("", "columns"), rows=rows, left=2)],
+            notes=[] if self.differences else ["Not compared with the rule: --check INPUT does it."],
+            card=HeadCard(
+                title=f"Rule written as {language}",
+                verdict=None
+                if self.differences is None
+                else Verdict(text="agrees with the rule", tone="good")
+                if self.differences.none
+                else Verdict(text="differs from the rule", tone="bad"),
+            ),
+        )

@@ -1,1 +1,0 @@
-"""Watch what a rule promises while labels arrive."""

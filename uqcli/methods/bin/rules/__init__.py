@@ -1,1 +1,0 @@
-"""One module per binning, named after its member."""

@@ -1,1 +1,0 @@
-"""Which rows to label."""

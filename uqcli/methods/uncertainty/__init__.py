@@ -1,1 +1,0 @@
-"""Uncertainties of scores, from counts or from the members of an ensemble."""

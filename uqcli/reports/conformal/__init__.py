@@ -1,1 +1,0 @@
-"""Report of ``uqcli conformal``."""

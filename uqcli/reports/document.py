@@ -1,0 +1,433 @@
+"""Content of a report, independent of the output format (terminal, page or JSON).
+
+A job fills the report of its command. The report provides a JSON form (``payload``) and a readable form
+(``document``), the only ones that renderers use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from uqcli.base.defaults import VERSION
+from uqcli.base.records import dataclass
+from uqcli.base.wording import decimals_of_percent, percent
+from uqcli.estimates.estimate import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+
+MetricValue = int | float | None | Estimate | Mapping[str, Any]
+Metrics = Mapping[str, MetricValue]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of a report, stated once for JSON, checks, machine-readable files, tables and pages.
+
+    Attributes
+    ----------
+    key
+        Name in JSON, for ``--fail-if``, and in ``.csv`` and ``.prom`` files.
+    label
+        Name in tables and at the head of a page; empty if neither shows it.
+    form
+        Function that formats it.
+    """
+
+    key: str
+    label: str
+    estimate: MetricValue
+    form: Callable[[Any], str] = str
+
+    def cell(self) -> str:
+        """Format it for a table."""
+        return self.form(self.estimate)
+
+    def number(self, interval: str = "", form: Callable[[Any], str] | None = None) -> KeyNumber:
+        """Return it as a number at the head of a page, in another form than in tables if one is given."""
+        return KeyNumber(label=self.label, value=(form or self.form)(self.estimate), interval=interval)
+
+
+def metric_rows(columns: Iterable[Sequence[Metric]]) -> list[tuple[str, ...]]:
+    """Return the rows of a table of the same metrics of several rules, with a column for each rule.
+
+    Examples
+    --------
+    >>> metric_rows([[Metric("rows", "rows", 1400, count)], [Metric("rows", "rows", 9, count)]])
+    [('rows', '1,400', '9')]
+    """
+    return [
+        (metrics[0].label, *(metric.cell() for metric in metrics)) for metrics in zip(*columns, strict=True)
+    ]
+
+
+def by_key(listed: Iterable[Metric]) -> Metrics:
+    """Return the values of metrics by key."""
+    return {metric.key: metric.estimate for metric in listed}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A titled table of text.
+
+    Attributes
+    ----------
+    left
+        Number of text columns, on the left; the others are numbers, right-aligned.
+    text_last
+        Whether the last column is also text.
+    detail
+        Whether a terminal shows it with ``--verbose`` only.
+    brief
+        What a terminal shows in its place without ``--verbose``; None for the table itself.
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+    text_last: bool = False
+    detail: bool = False
+    brief: Table | None = None
+
+    def is_text(self, column: int) -> bool:
+        """Whether a column is text, hence left-aligned."""
+        return column < self.left or (self.text_last and column == len(self.header) - 1)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Sort names as numbers if all are numbers, else as texts; dates are in order as texts.
+
+    Examples
+    --------
+    >>> in_order(["10", "9"]), in_order(["10", "9", "x"])
+    (['9', '10'], ['10', '9', 'x'])
+    """
+    listed = sorted(names)
+    try:
+        return sorted(listed, key=float)
+    except ValueError:
+        return listed
+
+
+def meaning_rows(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Return the metrics by kind as table rows: kind (on its first metric only), metric, meaning.
+
+    Examples
+    --------
+    >>> list(meaning_rows({"proper": {"brier": "mean squared error", "log_loss": "nats"}}))
+    [('proper', 'brier', 'mean squared error'), ('', 'log_loss', 'nats')]
+    """
+    for kind, metrics in meanings.items():
+        for number, (name, meaning) in enumerate(metrics.items()):
+            yield "" if number else kind, name, meaning
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoverText:
+    """Text that a page shows while the pointer is on a rectangle of a figure.
+
+    Attributes
+    ----------
+    x, y
+        Ends of the rectangle, in coordinates of the axes.
+    """
+
+    axes: Axes
+    x: tuple[float, float]
+    y: tuple[float, float]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure to draw.
+
+    Attributes
+    ----------
+    title
+        What it shows; also the alternative text.
+    caption
+        What to look for in it.
+    width, height
+        In inches.
+    narrow_height
+        Height on a narrow screen, where the panels are stacked.
+    draw
+        Draws into an empty matplotlib figure, wide or narrow, and returns its texts on hover.
+    required
+        Whether a page is useless without it; other figures are skipped if nothing can be drawn.
+    """
+
+    title: str
+    caption: str
+    width: float
+    height: float
+    narrow_height: float
+    draw: Callable[[Canvas], Sequence[HoverText]]
+    required: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A target or guarantee, and whether the rows contradict it.
+
+    Attributes
+    ----------
+    met
+        None if it is undecided.
+    sentence
+        Sentence that states it.
+    about_new_data
+        Whether it is about new data; a number of alerts is a target on the calibration set only.
+    """
+
+    name: str
+    met: bool | None
+    sentence: str
+    about_new_data: bool = True
+
+    @property
+    def broken(self) -> int | None:
+        """1 if the rows contradict it, 0 if not, None if it is undecided."""
+        return None if self.met is None else int(not self.met)
+
+
+Tone = Literal["good", "bad", "neutral"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """Verdict on a result in a few words.
+
+    Attributes
+    ----------
+    tone
+        Whether it is good news, bad news, or neither.
+    """
+
+    text: str
+    tone: Tone = "neutral"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyNumber:
+    """A number at the head of a page.
+
+    Attributes
+    ----------
+    interval
+        Its interval or its unit, in small print below it; empty if there is none.
+    """
+
+    label: str
+    value: str
+    interval: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadCard:
+    """Head of a page: what was done, whether it is good, and the numbers that matter most.
+
+    Attributes
+    ----------
+    title
+        The result in the reader's words.
+    subject
+        What was done with which files; {inputs}, {rules} and {output} stand for their names.
+    action
+        What to do, if it is not the report's next command: in words, or as a command line.
+    states_lead
+        Whether the title says what the lead of the report does.
+    """
+
+    title: str
+    verdict: Verdict | None = None
+    numbers: Sequence[KeyNumber] = ()
+    subject: str = ""
+    action: str = ""
+    states_lead: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatingPoint:
+    """A rule that a reader of a page can choose.
+
+    Attributes
+    ----------
+    option
+        Option of the command line that makes it, with its value.
+    alerts
+        Flagged rows, before thresholds are raised.
+    precision, recall
+        Expected on new rows.
+    utility
+        Expected on as many new rows; None without a gain and a cost.
+    thresholds
+        Of each uncertainty bin; None if it is never flagged.
+    """
+
+    option: tuple[str, str]
+    alerts: int
+    precision: Estimate
+    recall: Estimate
+    utility: float | None
+    thresholds: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointPair:
+    """Operating point of a rule and that of a single threshold at the same option; None if infeasible."""
+
+    rule: OperatingPoint
+    single: OperatingPoint | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatingPoints:
+    """Operating points from which a reader of a page can choose.
+
+    Attributes
+    ----------
+    families
+        Points by the name of what is chosen, such as precision.
+    chosen
+        Family and position of the run's rule, or of the one with the nearest number of alerts.
+    rows
+        Rows of the calibration set, by weight.
+    settings
+        Options that the command line of another point needs, with their values.
+    dropped_options, dropped_flags
+        Options with and without a value that it must not have.
+    caption
+        What the numbers are.
+    """
+
+    families: Mapping[str, Sequence[PointPair]]
+    chosen: tuple[str, int]
+    rows: int
+    settings: Mapping[str, str]
+    dropped_options: frozenset[str]
+    dropped_flags: frozenset[str]
+    caption: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """Title, tables and sentences of a readable report.
+
+    A terminal shows the title, the lead, the tables, one caution and the next command, and with ``--verbose``
+    everything. Pages always show everything.
+
+    Attributes
+    ----------
+    lead
+        The answer, if the title does not give it.
+    cautions
+        Cautions of this result, the most important first.
+    notes
+        Details.
+    next
+        The next command to run; {rule} stands for the rule file.
+    figures
+        Figures, for HTML, Markdown and ``--plot``.
+    claims
+        Targets and guarantees that are tested here, for readers of test results.
+    card
+        Head of a page; None for the title alone.
+    operating_points
+        Function that computes the operating points for a page; None if there is no choice.
+    live
+        Facts that vary from run to run, such as times: shown on the terminal, never written to a file.
+    """
+
+    title: str
+    tables: Sequence[Table]
+    lead: Sequence[str] = ()
+    cautions: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    next: str = ""
+    figures: Sequence[Figure] = ()
+    claims: Sequence[Claim] = ()
+    card: HeadCard | None = None
+    operating_points: Callable[[], OperatingPoints | None] | None = None
+    live: Sequence[str] = ()
+
+    def sentences(self) -> list[str]:
+        """Return all sentences of the document."""
+        return [*self.lead, *self.cautions, *self.notes]
+
+
+class Report(Protocol):
+    """The outcome of a command."""
+
+    @property
+    def checked_metrics(self) -> Mapping[str, Metrics]:
+        """Metrics that ``--fail-if`` checks, by rule file name if there are several, else under ''."""
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+
+    def document(self) -> Document:
+        """Return the readable form."""
+
+
+class OneResult:
+    """A report with one set of metrics."""
+
+    @property
+    def listed(self) -> Sequence[Metric]:
+        """All metrics, in the order of JSON."""
+        raise NotImplementedError
+
+    @property
+    def metrics(self) -> Metrics:
+        """Values of the metrics by key."""
+        return by_key(self.listed)
+
+    @property
+    def checked_metrics(self) -> Mapping[str, Metrics]:
+        """See Report."""
+        return {"": self.metrics}
+
+
+def head_of(command: str, source: Any, parameters: Any) -> dict[str, Any]:
+    """Build the first keys of the JSON form of a report; takes structs or dicts."""
+    import msgspec
+
+    head = {"command": command, "uqcli_version": VERSION}
+    return {**head, "source": msgspec.to_builtins(source), "parameters": msgspec.to_builtins(parameters)}
+
+
+def plain(metrics: Metrics) -> dict[str, Any]:
+    """Return the metrics as JSON values: an estimate becomes ``{value, low, high}``."""
+    result: dict[str, Any] = {}
+    for name, metric in metrics.items():
+        if isinstance(metric, Estimate):
+            result[name] = {"value": metric.value, "low": metric.low, "high": metric.high}
+        elif isinstance(metric, Mapping):
+            result[name] = plain(metric)
+        else:
+            result[name] = metric
+    return result
+
+
+def key_rate(label: str, rate: Estimate, confidence: float) -> KeyNumber:
+    """Build a key number of a proportion and its interval, if it has one."""
+    if rate.low is None or rate.high is None or rate.value is None:
+        return KeyNumber(label=label, value=percent(rate.value))
+    digits = max(1, *map(decimals_of_percent, (rate.low, rate.value, rate.high)))
+    digits = min(digits, 1) if rate.high - rate.low > 0.005 else digits
+    low, value, high = (percent(end, digits) for end in (rate.low, rate.value, rate.high))
+    return KeyNumber(
+        label=label, value=value, interval=f"{100 * confidence:g} %: {low.removesuffix(' %')} to {high}"
+    )
+
+
+def key_cell(label: str, cell: str) -> KeyNumber:
+    """Build a key number from a table cell such as ``+0.1 [-0.2, +0.3] (sig.)``."""
+    value, _, rest = cell.partition(" [")
+    return KeyNumber(label=label, value=value, interval=rest.partition("]")[0].replace(", ", " to "))

@@ -1,1 +1,0 @@
-"""``uqcli sample``."""

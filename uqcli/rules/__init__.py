@@ -1,0 +1,1 @@
+"""What all rule files share: format, digest, registry, expressions and the columns that they read."""

@@ -1,0 +1,273 @@
+"""Encode rules as JSON and decode them strictly; equal rules give equal bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from uqcli.base.choices import ArtifactKind
+from uqcli.base.errors import ArtifactError, DataError
+from uqcli.base.files import is_stdin, stdin_bytes
+from uqcli.base.running.cautions import repeat_doubts
+from uqcli.engines.inputs import inferred_format
+from uqcli.rules.registry import model_of
+from uqcli.rules.saved import Saved, Seal
+from uqcli.stores.output import read_bytes
+
+
+def encode(artifact: Saved) -> bytes:
+    """Encode a rule as strict JSON, one line per top-level key; refuse what could not be decoded.
+
+    Raises
+    ------
+    DataError
+        A number is not finite, or the parts contradict each other.
+    """
+    try:
+        content = encode_object(content_of(artifact))
+        _checked(content, artifact.kind)
+    except ValueError as error:  # from json, msgspec, or a contradiction
+        raise DataError(
+            f"these rows do not give a {artifact.kind} that could be used: {error}",
+            expected="finite numbers of a usual size",
+            remedy="check the columns and their scale; nothing was written",
+        ) from error
+    return content
+
+
+def encode_object(content: dict[str, Any]) -> bytes:
+    """Encode a JSON object, one line per top-level key; NaN and infinity are refused."""
+    entries = (
+        f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False, ensure_ascii=False)}"
+        for key, value in content.items()
+    )
+    return ("{\n" + ",\n".join(entries) + "\n}\n").encode("utf-8", "backslashreplace")
+
+
+def digest_of(content: dict[str, Any]) -> str:
+    """Compute the SHA-256 of a rule without its digest, as hexadecimal digits.
+
+    It does not depend on key order, white space and number format, which other programs may change.
+    """
+    text = json.dumps(
+        _plain(_without_digest(content)), sort_keys=True, separators=(",", ":"), allow_nan=False
+    )
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _without_digest(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in ("digest", "seal")}
+
+
+def _plain(value: Any) -> Any:
+    """Convert whole floats to integers, recursively."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def content_of(artifact: Saved) -> dict[str, Any]:
+    """Return the content of a rule file: all fields and their digest."""
+    content = _without_digest(msgspec.to_builtins(artifact))
+    return {**content, "digest": digest_of(content)}
+
+
+def load_unedited(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
+    """Load a rule, unless it was edited (see load).
+
+    Parameters
+    ----------
+    kind
+        Kind that is expected, by which errors advise; any kind is loaded.
+
+    Raises
+    ------
+    ArtifactError
+        As for ``load``; or it was edited after it was written.
+    """
+    artifact = load(name, kind)
+    if artifact.seal is Seal.EDITED:
+        raise ArtifactError(
+            f"'{name}' was edited after it was written",
+            expected="contents that match its digest",
+            remedy="fit the rule again",
+        )
+    return artifact
+
+
+def load(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
+    """Load a rule from a file, an address, or standard input if the name is ``-``.
+
+    Parameters
+    ----------
+    kind
+        Kind that is expected, by which errors advise; any kind is loaded.
+
+    Raises
+    ------
+    DataError
+        The file or object is missing or cannot be read.
+    ArtifactError
+        It is not a rule file, or has a newer format.
+    """
+    try:
+        content = stdin_bytes().read() if is_stdin(name) else read_bytes(name)
+    except OSError as error:
+        raise DataError(
+            f"cannot read rule file '{name}': {error.strerror}",
+            expected="an existing file",
+            remedy="check the path",
+        ) from error
+    artifact = decode(content, name, kind)
+    repeat_doubts(name, artifact.known_doubts)
+    return artifact
+
+
+Kind = TypeVar("Kind", bound=Saved)
+
+
+def load_kind(name: str, model: type[Kind]) -> Kind:
+    """Load an unedited rule of one kind (see load_unedited).
+
+    Raises
+    ------
+    ArtifactError
+        As for ``load_unedited``; or it is of another kind.
+    """
+    kind_of_model = next(kind for kind in ArtifactKind if model_of(kind) is model)
+    artifact = load_unedited(name, kind_of_model)
+    if not isinstance(artifact, model):
+        raise ArtifactError(
+            f"'{name}' is a rule file of kind {artifact.kind}",
+            expected=f"kind {kind_of_model}",
+            remedy=f"make one with uqcli {_COMMANDS[kind_of_model]}",
+        )
+    return artifact
+
+
+_COMMANDS: Final = {
+    ArtifactKind.GRID: "bin",
+    ArtifactKind.BOUNDARY: "boundary",
+    ArtifactKind.CALIBRATOR: "calibrate",
+    ArtifactKind.CONFORMAL: "conformal",
+    ArtifactKind.SHIFT: "shift",
+    ArtifactKind.WATCH: "watch",
+}
+"""Command that makes each kind."""
+
+
+def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
+    """Decode a rule from JSON.
+
+    Parameters
+    ----------
+    content
+        Content of the file.
+    name
+        Name for messages.
+    expected
+        Kind by which errors advise; any kind is decoded.
+
+    Raises
+    ------
+    ArtifactError
+        It is not JSON or not a rule file, has a newer format, or is inconsistent.
+    """
+    header = _header(content, name, expected)
+    kind = _kind_of(header, name)
+    try:
+        return msgspec.structs.replace(_checked(content, kind), digest=msgspec.UNSET, seal=_seal(header))
+    except msgspec.ValidationError as error:
+        raise ArtifactError(
+            f"'{name}' is not a valid rule file of kind {kind}: {error}", remedy="make it again"
+        ) from error
+    except _ContradictionError as error:
+        raise ArtifactError(f"'{name}' is inconsistent: {error}", remedy="make it again") from error
+
+
+class _ContradictionError(ValueError):
+    """Parts of a rule contradict each other."""
+
+
+def _checked(content: bytes, kind: ArtifactKind) -> Saved:
+    """Decode and validate: by the schema, then for contradictions that a schema cannot express."""
+    artifact = msgspec.json.decode(content, type=model_of(kind))
+    contradiction = artifact.contradiction()
+    if contradiction is not None:
+        raise _ContradictionError(contradiction)
+    return artifact
+
+
+def _seal(header: dict[str, Any]) -> Seal | msgspec.UnsetType:
+    """Verify the digest; versions up to 0.2 wrote none."""
+    digest = header.get("digest")
+    if digest is not None:
+        return msgspec.UNSET if digest == digest_of(header) else Seal.EDITED
+    version = re.match(r"(\d+)\.(\d+)", str(header.get("uqcli_version")))
+    may_lack_digest = version is not None and (int(version[1]), int(version[2])) <= _LAST_WITHOUT_DIGEST
+    return msgspec.UNSET if may_lack_digest else Seal.MISSING
+
+
+_LAST_WITHOUT_DIGEST: Final = (0, 2)
+
+
+def _header(content: bytes, name: str, expected: ArtifactKind) -> Any:
+    """Parse strict JSON; duplicate keys are refused, since programs differ in which one they use."""
+
+    def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields = dict(items)
+        if len(fields) < len(items):
+            names = [key for key, _ in items]
+            duplicate = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"the key '{duplicate}' stands in it twice")
+        return fields
+
+    try:
+        msgspec.json.decode(content)
+        return json.loads(content, object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:  # from msgspec, from text that is not UTF-8, or ours
+        if inferred_format(name).format is not None:
+            file = "rule" if expected is ArtifactKind.BOUNDARY else expected
+            command = f"uqcli {_COMMANDS[expected]} {shlex.quote(name)} -o {file}.json"
+            raise ArtifactError(
+                f"'{name}' holds rows, not a rule",
+                expected="a rule file written by uqcli",
+                remedy=f"make one of them, for example with {command}",
+            ) from error
+        raise ArtifactError(
+            f"'{name}' is not JSON ({error})",
+            expected="a rule file written by uqcli",
+            remedy="check its name, and that it was written to its end",
+        ) from error
+
+
+def _kind_of(header: Any, name: str) -> ArtifactKind:
+    if not isinstance(header, dict) or "kind" not in header or "format_version" not in header:
+        if isinstance(header, dict) and {"command", "uqcli_version"} <= set(header):
+            raise ArtifactError(
+                f"'{name}' is a report of uqcli {header['command']}, not a rule",
+                expected="a rule file, as -o writes it",
+                remedy="run the command again with -o FILE",
+            )
+        raise ArtifactError(
+            f"'{name}' is JSON but not a uqcli rule file",
+            expected="keys kind and format_version",
+            remedy="check its name",
+        )
+    if header["kind"] not in list(ArtifactKind):
+        kinds = ", ".join(ArtifactKind)
+        raise ArtifactError(f"'{name}' is of unknown kind {header['kind']!r}", expected=f"one of: {kinds}")
+    kind, version = ArtifactKind(header["kind"]), header["format_version"]
+    newest = model_of(kind).newest_format
+    if isinstance(version, int) and version > newest:
+        raise ArtifactError(
+            f"'{name}' has format version {version}", expected=f"at most {newest}", remedy="upgrade uqcli"
+        )
+    return kind

@@ -1,0 +1,132 @@
+"""Read labelled rows for fitting or evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from uqcli.base.choices import OnInvalid
+from uqcli.base.counts import Ints
+from uqcli.base.defaults import LABEL
+from uqcli.base.errors import UsageError
+from uqcli.engines import refusals
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import ReadRows, SourceSummary, Table
+from uqcli.engines.request import DataRequest
+from uqcli.rules.columns import ColumnOverrides
+from uqcli.rules.saved import Saved, Source, roles_of
+
+_SUM_TOLERANCE = 1e-5
+"""Deviation from sum 1 below which class probabilities need no note."""
+
+
+def open_table(data: DataRequest, *, uses_uncertainty: bool) -> Table:
+    """Open the table of a request; the uncertainty column is read only if used.
+
+    Raises
+    ------
+    UsageError
+        ``--on-invalid keep`` was given.
+    """
+    refuse_keep(data.on_invalid)
+    return open_engine(data.engine).table(data if uses_uncertainty else data.without("uncertainty"))
+
+
+def source_of(summary: SourceSummary) -> Source:
+    """Convert the summary of the rows to the form that rule files save."""
+    return Source(
+        rows=summary.rows, positives=summary.positives, dropped=summary.dropped, columns=summary.columns
+    )
+
+
+def read_labelled(data: DataRequest) -> tuple[ReadRows, Source]:
+    """Read every row.
+
+    Raises
+    ------
+    UsageError, DataError
+        ``--on-invalid keep`` was given, the engine fails, or every weight is 0.
+    """
+    refuse_keep(data.on_invalid)
+    read = open_engine(data.engine).rows(data)
+    refuse_weightless(read.rows.weight)
+    return read, source_of(read.summary)
+
+
+def group_indices(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
+    """Return the groups with positive weight, and the indices of their rows."""
+    if by is None:
+        return
+    group_index, names, weight = read.rows.groups[by], read.group_names[by], read.rows.weight
+    order = np.argsort(group_index, kind="stable")
+    cuts = np.searchsorted(group_index[order], np.arange(len(names) + 1))
+    for group, name in enumerate(names):
+        indices = order[cuts[group] : cuts[group + 1]]
+        if weight is None or weight[indices].any():
+            yield name, indices
+
+
+def refuse_keep(on_invalid: OnInvalid) -> None:
+    """Refuse ``--on-invalid keep``, since fits and evaluations need usable rows.
+
+    Raises
+    ------
+    UsageError
+        It was given.
+    """
+    if on_invalid is OnInvalid.KEEP:
+        raise UsageError("--on-invalid keep is for apply", expected="error or drop")
+
+
+def sum_notes(unnormalised: float) -> list[str]:
+    """Note on class probabilities that do not sum to 1.
+
+    Parameters
+    ----------
+    unnormalised
+        max |sum p - 1| over rows.
+    """
+    if unnormalised <= _SUM_TOLERANCE:
+        return []
+    return [f"class probabilities of a row sum to 1 only within {unnormalised:.1g}; they are used as given."]
+
+
+def refuse_weightless(weight: Ints | None) -> None:
+    """Refuse rows whose weights are all 0.
+
+    Raises
+    ------
+    DataError
+        Every weight is 0.
+    """
+    if weight is not None and not weight.any():
+        raise refusals.no_weight()
+
+
+def labelled_request(data: DataRequest, columns: ColumnOverrides, rules: Sequence[Saved]) -> DataRequest:
+    """Return the data request with the columns of all given rules.
+
+    Raises
+    ------
+    UsageError
+        The rules name different columns, or different positive labels.
+    """
+    roles = roles_of(rules, columns, labelled=True)
+    return replace(
+        data,
+        roles=replace(roles, label=roles.label or LABEL),
+        positive_value=_positive_value(data, rules),
+    )
+
+
+def _positive_value(data: DataRequest, rules: Sequence[Saved]) -> str | None:
+    if rules[0].class_names and data.positive_value is not None:
+        raise UsageError("--positive with labels that name classes", expected="none")
+    if data.positive_value is not None:
+        return data.positive_value
+    values = {rule.positive_label for rule in rules}
+    if len(values) > 1:
+        raise UsageError("the rules name different positive labels", remedy="give --positive VALUE")
+    return next(iter(values))

@@ -1,0 +1,67 @@
+"""Result of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from functools import wraps
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import msgspec
+
+from uqcli.base.errors import UqcliError
+from uqcli.base.records import dataclass
+from uqcli.base.running.cautions import collected_doubts, doubt
+from uqcli.reports.document import Report
+from uqcli.rules.saved import Saved
+
+ReportT_co = TypeVar("ReportT_co", bound=Report, covariant=True)
+ArtifactT_co = TypeVar("ArtifactT_co", bound=Saved | None, covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Generic[ReportT_co, ArtifactT_co]):
+    """Report and rule of a job.
+
+    Attributes
+    ----------
+    artifact
+        None if there is no rule to save, or none was found.
+    failure
+        Error with which the command ends after writing its report.
+    saved_though_failed
+        Whether the rule is saved despite ``failure``, as for an alarm; a failed check still prevents it.
+    several
+        Rules to save if several results were requested, by the text that replaces ``{}`` in the output's
+        name.
+    """
+
+    report: ReportT_co
+    artifact: ArtifactT_co
+    failure: UqcliError | None = None
+    saved_though_failed: bool = False
+    several: Mapping[str, Saved] = field(default_factory=dict)
+
+
+Parameters = ParamSpec("Parameters")
+ResultT = TypeVar("ResultT", bound=Result[Any, Any])
+
+
+def keeps_doubts(fit: Callable[Parameters, ResultT]) -> Callable[Parameters, ResultT]:
+    """Let the rule of a job keep the doubts that arise while it is fitted."""
+
+    @wraps(fit)
+    def fit_with_doubts(*args: Parameters.args, **options: Parameters.kwargs) -> ResultT:
+        with collected_doubts() as doubts:
+            result = fit(*args, **options)
+        if not doubts or result.artifact is None:
+            return result
+        return replace(result, artifact=msgspec.structs.replace(result.artifact, doubts=list(doubts)))
+
+    return fit_with_doubts
+
+
+def inherit_doubts(rule: Saved) -> None:
+    """Let the rule that is being fitted have the doubts about a rule that it is made of."""
+    for sentence in rule.known_doubts:
+        doubt(sentence)

@@ -1,0 +1,45 @@
+"""Output of the commands that add columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from uqcli.base.options import RowOutput
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest, StreamSummary
+from uqcli.engines.request import DataRequest
+
+
+def stream(
+    data: DataRequest,
+    added: AddedColumns,
+    output: RowOutput,
+    only: str | None = None,
+    ranges: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+) -> StreamSummary:
+    """Add columns to the rows of the inputs.
+
+    Parameters
+    ----------
+    only
+        Added column that selects the rows to write; None for all rows.
+    ranges
+        Ranges of numbers by role, outside which rows are counted.
+
+    Raises
+    ------
+    UsageError, DataError
+        The rows cannot be read, or the output cannot be written.
+    """
+    return open_engine(data.engine).stream(
+        StreamRequest(
+            data=data,
+            added=added,
+            output=Destination(target=output.target, file_format=output.output_format, queue=output.queue),
+            overwrite=output.overwrite,
+            union=output.union,
+            only=only,
+            ranges=ranges,
+        )
+    )

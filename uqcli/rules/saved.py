@@ -1,0 +1,288 @@
+"""Base struct of all rule files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from uqcli.base.choices import ArtifactKind
+from uqcli.base.defaults import FORMAT_VERSION, VERSION
+from uqcli.base.errors import UsageError
+from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.request import PROBA, TURNED, FeatureRequest, Roles
+from uqcli.reports.document import Document, Metrics
+from uqcli.rules.classes import columns_of_classes
+from uqcli.rules.columns import ColumnOverrides, NewColumns
+from uqcli.rules.expressions import Arithmetic, Column, Constant, Expression, Formula
+
+Count = Annotated[int, Meta(ge=0)]
+Bins = Annotated[int, Meta(ge=1)]
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows of the calibration set, unweighted.
+
+    The number of positives is unset if labels are class names.
+    """
+
+    rows: Count
+    positives: Count | None
+    dropped: Count
+    columns: dict[str, str]
+
+    @property
+    def uncertainty(self) -> str | None:
+        """Column of the uncertainty, or None; the uncertainty may be its negative."""
+        return self.columns.get(TURNED, self.columns.get("uncertainty"))
+
+    @property
+    def dependence(self) -> str | None:
+        """Role of the column of dependent rows, which are of clusters or days; None without one."""
+        return next((role for role in ("cluster", "day") if role in self.columns), None)
+
+    @property
+    def signed_uncertainty(self) -> str | None:
+        """Column of the uncertainty as for ``--uncertainty``, with a minus if it is turned; or None."""
+        return f"-{self.columns[TURNED]}" if TURNED in self.columns else self.columns.get("uncertainty")
+
+    def columns_in_words(self) -> str:
+        """List the columns by role."""
+        signed = {**self.columns, **({TURNED: self.signed_uncertainty} if TURNED in self.columns else {})}
+        return ", ".join(f"{role.removeprefix('-')} '{name}'" for role, name in signed.items())
+
+
+class Seal(StrEnum):
+    """Result of verifying the digest."""
+
+    EDITED = "edited"
+    MISSING = "missing"
+
+
+class Saved(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields and methods of every rule file.
+
+    ``doubts`` are the cautions on how it was made. ``digest``, the SHA-256 of the rest, exists in files only.
+    ``seal`` is set on reading if the digest is missing or does not match.
+    """
+
+    kind: ArtifactKind
+    format_version: Annotated[int, Meta(ge=1)] = FORMAT_VERSION
+    uqcli_version: str = VERSION
+    source: Source
+    doubts: Annotated[list[str], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    digest: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | msgspec.UnsetType = msgspec.UNSET
+    seal: Seal | msgspec.UnsetType = msgspec.UNSET
+
+    newest_format: ClassVar[int] = FORMAT_VERSION
+    """Newest format version of its kind."""
+
+    decides: ClassVar[bool] = False
+    """Whether it flags rows."""
+
+    has_sets: ClassVar[bool] = False
+    """Whether it gives prediction sets, which may be empty."""
+
+    @property
+    def unsealed(self) -> str:
+        """Why its guarantee is not repeated; empty if the digest matches."""
+        match self.seal:
+            case Seal.EDITED:
+                return "the rule file was edited after it was written"
+            case Seal.MISSING:
+                return "the rule file has no digest"
+            case _:
+                return ""
+
+    @property
+    def known_doubts(self) -> Sequence[str]:
+        """Cautions on how it was made."""
+        return () if isinstance(self.doubts, msgspec.UnsetType) else self.doubts
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Column name by role."""
+        return self.source.columns
+
+    @property
+    def alert_rate(self) -> float | None:
+        """Share of the calibration set that it flags; None if it flags nothing by design."""
+        return None
+
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether it uses the uncertainty."""
+        return False
+
+    @property
+    def positive_label(self) -> str | None:
+        """Text of the positive label; None for 0/1, and for labels that name classes."""
+        return None
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        """Classes whose probabilities it reads, in order; empty if it reads a score."""
+        return ()
+
+    def contradiction(self) -> str | None:
+        """Find the first contradiction between its fields that a schema cannot express, or None."""
+        raise NotImplementedError
+
+    def features(self) -> tuple[FeatureRequest, ...]:
+        """Return the columns that it uses besides score and uncertainty."""
+        return ()
+
+    def reads(self, overrides: ColumnOverrides) -> Roles:
+        """Return the columns that it reads, without labels and weights.
+
+        Raises
+        ------
+        UsageError
+            A named column is not one that it reads.
+        """
+        return roles_of([self], overrides, labelled=False)
+
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
+        """Return the columns that it adds to every row.
+
+        Raises
+        ------
+        ArtifactError, DataError
+            It adds no columns, or two of them would have the same name.
+        """
+        raise NotImplementedError
+
+    def arguments(self) -> dict[str, str]:
+        """Return the role of the columns of score and uncertainty, by column."""
+        columns = {"uncertainty": self.source.uncertainty, "score": self.columns.get("score")}
+        return {name: role for role, name in columns.items() if name is not None}  # one may be both
+
+    def exported_uncertainty(self) -> Expression | None:
+        """Return the uncertainty as an expression of its column; None if the rule does not use it."""
+        if not self.needs_uncertainty:
+            return None
+        column = Column(name=self.source.uncertainty or "")
+        return Arithmetic("-", Constant(0.0), column) if TURNED in self.columns else column
+
+    def formula(self) -> Formula:
+        """Return what it adds to a row as expressions, for rules that need nothing but the row.
+
+        Raises
+        ------
+        UsageError
+            It is no such rule, or too long to be written down.
+        """
+        raise UsageError(
+            f"a rule file of kind {self.kind} computes nothing from a row",
+            expected="kind boundary, calibrator, conformal or grid",
+        )
+
+    def document(self) -> Document:
+        """Describe the rule in words and tables."""
+        raise NotImplementedError
+
+    def in_a_sentence(self) -> str:
+        """Describe the rule and its calibration set in one sentence."""
+        return f"{self.document().title}, from {self.source.rows:,} rows"
+
+    def metrics(self) -> Metrics:
+        """Return the metrics that ``--fail-if`` can check."""
+        raise NotImplementedError
+
+    def missing_columns(self) -> str | None:
+        """Return the role of a column that it reads but does not name, in words; None if there is none."""
+        if self.class_names and (missing := columns_of_classes(self.columns, self.class_names)):
+            return missing
+        if not self.class_names and "score" not in self.source.columns:
+            return "it does not name its score column"
+        if self.needs_uncertainty and self.source.uncertainty is None:
+            return "it does not name its uncertainty column"
+        return None
+
+    def made_from(self) -> str:
+        """State the version and the size of the calibration set."""
+        rows = f"{self.source.rows:,} rows"
+        return f"Calibration set: {rows} (uqcli {self.uqcli_version})"
+
+
+def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled: bool) -> Roles:
+    """Return the columns to read for several rules together.
+
+    Raises
+    ------
+    UsageError
+        The rules name different columns for one role, or cannot use one.
+    """
+    if artifacts[0].class_names:
+        return _roles_of_classes(artifacts[0], overrides, labelled=labelled)
+    overrides.refuse(("proba", "classes"), f"with a rule file of kind {artifacts[0].kind}")
+    numbers = {"score": _column(artifacts, "score", overrides.score) or ""}
+    using_uncertainty = [artifact for artifact in artifacts if artifact.needs_uncertainty]
+    if not using_uncertainty:
+        overrides.refuse(("uncertainty",), "with rules that do not read it")
+    turned = None
+    if using_uncertainty:
+        numbers["uncertainty"], turned = _uncertainty_column(using_uncertainty, overrides.uncertainty)
+    return Roles(
+        numbers=numbers,
+        turned=turned,
+        label=_column(artifacts, "label", overrides.label) if labelled else None,
+        weight=_column(artifacts, "weight", overrides.weight) if labelled and overrides.weighted else None,
+        **(_fitted_clusters(artifacts) if labelled else {}),
+        features=tuple(feature for artifact in artifacts for feature in artifact.features()),
+    )
+
+
+def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: bool) -> Roles:
+    """Return the columns to read for a rule of classes; two rules may order their classes differently."""
+    unused = ("score",) if artifact.needs_uncertainty else ("score", "uncertainty")
+    overrides.refuse(unused, f"with a rule file of kind {artifact.kind} for class probabilities")
+    numbers, turned = {}, None
+    if artifact.needs_uncertainty:
+        numbers["uncertainty"], turned = _uncertainty_column([artifact], overrides.uncertainty)
+    classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.class_names}
+    return Roles(
+        numbers=numbers,
+        turned=turned,
+        classes=classes if overrides.proba is None else overrides.proba.renaming(classes),
+        label=_column([artifact], "label", overrides.label) if labelled else None,
+        weight=_column([artifact], "weight", overrides.weight) if labelled and overrides.weighted else None,
+        **(_fitted_clusters([artifact]) if labelled else {}),
+        features=artifact.features(),
+    )
+
+
+def _fitted_clusters(artifacts: Sequence[Saved]) -> dict[str, Any]:
+    """Return the attributes of ``Roles`` on the clusters, or days, of the first rule fitted with some."""
+    for rule in artifacts:
+        if (role := rule.source.dependence) is not None:
+            return {"fitted_clusters": rule.columns[role], "fitted_days": role == "day"}
+    return {}
+
+
+def _column(artifacts: Sequence[Saved], role: str, override: str | None) -> str | None:
+    if override is not None:
+        return override
+    return _only(role, {artifact.columns[role] for artifact in artifacts if role in artifact.columns})
+
+
+def _uncertainty_column(artifacts: Sequence[Saved], override: str | None) -> tuple[str, bool | None]:
+    """Return the column of the uncertainty, and ``Roles.turned``."""
+    if override is not None:
+        return override, None
+    sources = [artifact.source for artifact in artifacts if artifact.source.uncertainty is not None]
+    _only("uncertainty", {source.signed_uncertainty or "" for source in sources})
+    return (sources[0].uncertainty or "", TURNED in sources[0].columns) if sources else ("", None)
+
+
+def _only(role: str, names: set[str]) -> str | None:
+    if len(names) > 1:
+        raise UsageError(
+            f"the rules read different {role} columns: {', '.join(sorted(names))}",
+            expected="one",
+            remedy="use one rule at a time",
+        )
+    return next(iter(names), None)

@@ -1,0 +1,50 @@
+"""Request of ``uqcli sample``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from uqcli.base import defaults
+from uqcli.base.choices import SampleGoal
+from uqcli.base.options import REQUIRED, Intervals, RowOutput, choice, filled, flag, option
+from uqcli.base.records import dataclass
+from uqcli.rules.columns import ColumnOverrides
+
+if TYPE_CHECKING:
+    from uqcli.boundary.rule import BoundaryArtifact
+    from uqcli.calibrate.rule import CalibratorArtifact
+    from uqcli.engines.request import DataRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleRequest:
+    """What to draw, and how much.
+
+    Attributes
+    ----------
+    data
+        Rows; their columns are those of the rule, unless given in ``columns``.
+    rule
+        Path of a boundary, or the boundary itself.
+    label_may_be_missing
+        Whether inputs need not have the label column.
+    output
+        Where the rows are written.
+    """
+
+    panel: ClassVar = "Sample"
+
+    for_: SampleGoal = choice("What the labels are for: precision or recall.", REQUIRED, metavar="GOAL")
+    budget: int | None = option("N", "Rows to label; for recall, on average.", min=1, max=defaults.MAX_ROWS)
+    plan: float | None = option("WIDTH", "State how many labels give an interval of this width.")
+    calibrator: str | CalibratorArtifact | None = option(
+        "FILE", "Calibrator that gives the rates for recall. (default: the scores)", typed=str | None
+    )
+    label: str | None = option("COL", "Label column; only rows without a label are drawn.")
+    keep_labelled: bool = flag("Write rows that have a label as well, with weight 1, to evaluate both.")
+    data: DataRequest = filled()
+    rule: str | BoundaryArtifact = filled()
+    label_may_be_missing: bool = False
+    output: RowOutput = RowOutput()
+    columns: ColumnOverrides = ColumnOverrides()
+    intervals: Intervals = Intervals()

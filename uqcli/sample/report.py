@@ -1,0 +1,158 @@
+"""Report of ``uqcli sample``."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, percent, rows_of, share
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, head_of
+from uqcli.rules.saved import Source
+
+KEYS: Final = ("rows", "selected", "labels", "expected", "width", "labels_uniform", "labelled")
+"""Names of the metrics."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleReport(OneResult):
+    """Rows to label, written or planned.
+
+    Attributes
+    ----------
+    rows, selected
+        Rows of the inputs, and those that the rule flags.
+    labels
+        Rows written; of a plan, the labels needed, or None if even labels of all rows are too few.
+    expected
+        Precision or recall to expect.
+    width
+        Width of its interval to expect.
+    uniform
+        Labels that a simple random sample of all rows needs for this width; None if all are too few.
+    is_calibrated
+        Whether a calibrator gives the rates.
+    labelled
+        Rows that have a label and are not drawn, for precision the flagged ones; None without such a column.
+    """
+
+    source: Source
+    goal: str
+    budget: int | None
+    plan: float | None
+    seed: int
+    confidence: float
+    on_invalid: str
+    keep_labelled: bool
+    rule: BoundaryArtifact
+    rows: int
+    selected: int
+    labels: int | None
+    expected: float
+    width: float | None
+    uniform: int | None
+    is_calibrated: bool = False
+    labelled: int | None = None
+
+    @property
+    def kept(self) -> int:
+        """Rows written that have a label."""
+        return (self.labelled or 0) if self.keep_labelled else 0
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts of rows, and what their labels will show."""
+        values = (
+            self.rows,
+            self.selected,
+            self.labels,
+            self.expected,
+            self.width,
+            self.uniform,
+            self.labelled,
+        )
+        return dict(zip(KEYS, values, strict=True))
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        names = ("budget", "plan", "seed", "confidence", "on_invalid", "keep_labelled")
+        parameters = {"for": self.goal, **{name: getattr(self, name) for name in names}}
+        head = head_of("sample", self.source, parameters)
+        return {**head, "metrics": dict(self.metrics), "notes": self._cautions()}
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        title, goal = self._title(), self.goal
+        level = f"{100 * self.confidence:g} % CI"
+        table = Table(
+            title="",
+            header=("", "of these rows"),
+            rows=[
+                ("rows, flagged", f"{count(self.rows)}, {count(self.selected)}"),
+                *self._with_labels(),
+                (f"expected {goal}", share(self.expected)),
+                (f"expected width of its {level}", share(self.width)),
+                ("labels of all rows alike for this width", self._uniform()),
+            ],
+        )
+        return Document(
+            title=title,
+            tables=[table],
+            lead=[] if self.labels is None else [self._how()],
+            cautions=self._cautions(),
+            notes=[self.rule.in_a_sentence().rstrip(".") + "."],
+            card=HeadCard(
+                title=title,
+                subject="{rules} on {inputs}.",
+                numbers=[
+                    KeyNumber(label="labels", value=count(self.labels)),
+                    KeyNumber(label=f"expected {goal}", value=percent(self.expected)),
+                    KeyNumber(label=f"expected width, {level}", value=share(self.width)),
+                ],
+            ),
+        )
+
+    def _title(self) -> str:
+        """State how many rows to label."""
+        goal, plan = self.goal, self.plan
+        if plan is None:
+            return f"{rows_of(self.labels or 0)} to label for {goal}"
+        if self.labels is None:
+            return f"Labels of all rows leave an interval of {goal} wider than {plan:g}"
+        return f"{count(self.labels)} labels needed for an interval of {goal} of width {plan:g}"
+
+    def _how(self) -> str:
+        """State how rows are drawn, and how to use the labels."""
+        if self.goal == "precision":
+            subject = "Flagged rows without a label" if self.labelled else "Flagged rows"
+            drawn = f"{subject} are drawn at random, all with the same probability. They show no recall."
+            return f"{drawn} Once they are labelled, evaluate with --sampling-weight." if self.kept else drawn
+        return (
+            "Rows are drawn with probabilities by rate and decision. Once they are labelled, evaluate with "
+            "--sampling-weight."
+        )
+
+    def _cautions(self) -> list[str]:
+        """Caution that drawn rows stand for unlabelled ones only, and that a plan takes scores for rates."""
+        cautions = []
+        if self.labelled and not self.kept and self.plan is None:
+            cautions.append(
+                "The rows drawn stand for rows without a label only. Add --keep-labelled, so that the file "
+                f"also has the {rows_of(self.labelled)} with one, and evaluate with --sampling-weight."
+            )
+        if not self.is_calibrated and self.goal == "recall":
+            cautions.append(
+                "Scores count as rates of positives; if they are not calibrated, give --calibrator FILE."
+            )
+        return cautions
+
+    def _with_labels(self) -> list[tuple[str, str]]:
+        """Return the row of the table that counts rows with a label."""
+        if self.labelled is None:
+            return []
+        which = "flagged, with a label" if self.goal == "precision" else "with a label"
+        written = ", written with weight 1" if self.kept else ", not drawn"
+        return [(f"{which}{written}", count(self.labelled))]
+
+    def _uniform(self) -> str:
+        return "more than all" if self.uniform is None else count(self.uniform)

@@ -1,0 +1,86 @@
+"""Figure of class priors in source and target data with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, percent
+from uqcli.estimates.estimate import Estimate
+from uqcli.reports.document import Figure, HoverText
+from uqcli.reports.figures import BLUE, INK, label_lines
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+_MAX_CLASSES: Final = 40
+"""Most classes in the figure; those whose priors differ most are shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassShare:
+    """Prior of a class in the source data, and its estimate in the target data."""
+
+    name: str
+    source: Estimate
+    target: Estimate
+
+
+def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
+    """Build a figure with one line per class, in the order of the classes."""
+    chosen = _most_different(shares)
+    lines = len(chosen)
+
+    def draw(canvas: Canvas) -> list[HoverText]:
+        axes = canvas.subplots()
+        texts = []
+        for offset, colour, marker, name in ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target")):
+            for index, class_result in enumerate(chosen):
+                estimate: Estimate = getattr(class_result, name)
+                position = index + offset
+                if estimate.low is not None and estimate.high is not None:
+                    axes.plot(
+                        [estimate.low, estimate.high], [position, position], color=colour, linewidth=1.6
+                    )
+                style: dict[str, Any] = {
+                    "color": colour,
+                    "marker": marker,
+                    "markersize": 5.5,
+                    "linestyle": "",
+                }
+                value = math.nan if estimate.value is None else estimate.value
+                axes.plot([value], [position], label=name if index == 0 else None, **style)
+                ends = (estimate.low or value, estimate.high or value)
+                text = f"class {class_result.name}, {name} data: {_in_words(estimate)}"
+                texts.append(HoverText(axes=axes, x=ends, y=(position, position), text=text))
+        label_lines(axes, [share.name for share in chosen])
+        axes.set(xlabel="prior", ylabel="class")
+        axes.set_xlim(left=0)
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
+        return texts
+
+    which = f" of the {lines} of {count(len(shares))} that differ most" if lines < len(shares) else ""
+    title = f"Class priors{which} in source and target with {100 * confidence:g} % intervals"
+    height = 1.4 + 0.42 * lines
+    return Figure(
+        title=title,
+        caption="Where two lines do not overlap, the class prior has changed significantly. Where they "
+        "overlap, see the interval of its weight in the table.",
+        width=7.0,
+        height=height,
+        narrow_height=height,
+        draw=draw,
+    )
+
+
+def _in_words(estimate: Estimate) -> str:
+    ends = "" if estimate.low is None else f" ({percent(estimate.low)} to {percent(estimate.high)})"
+    return f"{percent(estimate.value)} of rows{ends}"
+
+
+def _most_different(shares: Sequence[ClassShare]) -> list[ClassShare]:
+    distances = [abs((share.target.value or 0.0) - (share.source.value or 0.0)) for share in shares]
+    chosen = sorted(range(len(shares)), key=lambda number: -distances[number])[:_MAX_CLASSES]
+    return [shares[number] for number in sorted(chosen)]

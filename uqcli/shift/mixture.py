@@ -1,0 +1,466 @@
+"""Test whether new rows are a mixture of the classes of labelled rows, which label shift says.
+
+Cells of the score hold the labelled rows by class, and the new rows. Under label shift the cell shares of
+the new rows are a mixture of those of the classes. The distance from the nearest mixture has Hotelling's
+distribution (1931), since its covariance is estimated. If rows are independent, its degrees of freedom are
+those of the smallest class or file: a chi-squared distribution rejects 3 % at a level of 1 % with a few
+hundred rows. If the rows of a day or a customer depend on each other, the covariance is that between these
+units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.base.counts import Floats, Ints
+from uqcli.base.records import dataclass
+from uqcli.kernels.linear import inverse, solved
+
+Matrix = NDArray[np.float64]
+Tensor = NDArray[np.float64]
+
+MIXTURE_LEVEL: Final = 0.01
+"""P-value below which the new rows contradict label shift."""
+
+MIN_CELL: Final = 5
+"""Rows in each cell, of the new rows and of each class; of all labelled rows for three or more classes."""
+
+MIN_CLASS: Final = 20
+"""Labelled rows of each class, for three or more classes."""
+
+MAX_CLASSES: Final = 30
+"""Classes up to which mixtures are tested."""
+
+MIN_FREEDOM: Final = 4
+"""Degrees of freedom of the covariance between units, beyond those of the distance."""
+
+_EXACT: Final = 2**53
+"""Products of counts are exact in float64 below this."""
+
+_UNITS_PER_BLOCK: Final = 1 << 12
+_FEW_CLASSES: Final = 6
+_MAX_STEPS: Final = 200
+_STEP_SIZES: Final[Floats] = 0.5 ** np.arange(12, dtype=np.float64)
+_RIDGE: Final = 1e-12
+_NEGLIGIBLE: Final = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixtureTest:
+    """Test of label shift.
+
+    Attributes
+    ----------
+    p_value
+        Of the hypothesis that the new rows are a mixture of the classes; None if the test has no answer.
+    reason
+        Why it has none; empty if it has one.
+    statistic, degrees
+        Distance from the nearest mixture, and its degrees of freedom; 0 without an answer.
+    units
+        Smaller number of days or clusters of both files; None if rows are taken as independent.
+    """
+
+    p_value: float | None
+    reason: str = ""
+    statistic: float = 0.0
+    degrees: int = 0
+    units: int | None = None
+
+    @property
+    def rejects(self) -> bool:
+        """Whether the new rows contradict label shift."""
+        return self.p_value is not None and self.p_value < MIXTURE_LEVEL
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UnitCounts:
+    """Rows by unit (a day or a cluster), class and cell; entries may repeat.
+
+    Attributes
+    ----------
+    unit, class_index, cell, count : int64, shape (k,)
+        A single unit 0 if rows are independent.
+    shape
+        Number of units, classes and cells.
+    """
+
+    unit: Ints
+    class_index: Ints
+    cell: Ints
+    count: Ints
+    shape: tuple[int, int, int]
+
+    def by_class(self) -> Ints:
+        """Return the rows by class and cell; int64, shape (classes, cells)."""
+        _, classes, cells = self.shape
+        total = np.zeros((classes, cells), dtype=np.int64)
+        np.add.at(total, (self.class_index, self.cell), self.count)
+        return total
+
+    def merged(self, cell_of: Ints) -> UnitCounts:
+        """Merge cells; ``cell_of`` has the new cell of each."""
+        units, classes, _ = self.shape
+        return UnitCounts(
+            unit=self.unit,
+            class_index=self.class_index,
+            cell=cell_of[self.cell],
+            count=self.count,
+            shape=(units, classes, int(cell_of.max()) + 1),
+        )
+
+    @property
+    def present(self) -> int:
+        """Number of units that have rows."""
+        return len(np.unique(self.unit[self.count > 0]))
+
+    def covariance(self) -> Tensor:
+        """Compute the covariance between units of the cell shares of the classes.
+
+        Sums over units are of integers, so that their order has no effect.
+
+        Returns
+        -------
+        float64, shape (C, C, M, M)
+            Element (c, k) is the covariance of the shares of class c with those of class k.
+        """
+        (_, classes, cells), by_class = self.shape, self.by_class()
+        rows = by_class.sum(axis=1)
+        shares = by_class / rows[:, None]
+        products = self._products().reshape(classes, cells, classes, cells).transpose(0, 2, 1, 3)
+        with_rows = products.sum(axis=3)  # class c in cell j with all of class k
+        of_rows = with_rows.sum(axis=2)
+        residuals = products - with_rows[..., None] * shares[None, :, None, :]
+        residuals -= shares[:, None, :, None] * with_rows.transpose(1, 0, 2)[:, :, None, :]
+        residuals += of_rows[..., None, None] * shares[:, None, :, None] * shares[None, :, None, :]
+        scale = self.present / (self.present - 1)
+        covariance: Tensor = scale * residuals / (rows[:, None] * rows)[..., None, None]
+        return covariance
+
+    def _products(self) -> Matrix:
+        """Sum over units the products of the counts of two classes and cells; shape (C M, C M)."""
+        _, classes, cells = self.shape
+        _, unit = np.unique(self.unit, return_inverse=True)
+        place = self.class_index * cells + self.cell
+        total = np.zeros((classes * cells, classes * cells), dtype=np.int64)
+        order = np.argsort(unit, kind="stable")
+        unit, place, count = unit[order], place[order], self.count[order]
+        for first in range(0, int(unit[-1]) + 1, _UNITS_PER_BLOCK):
+            start, stop = np.searchsorted(unit, [first, first + _UNITS_PER_BLOCK])
+            block = np.zeros((_UNITS_PER_BLOCK, classes * cells), dtype=np.int64)
+            np.add.at(block, (unit[start:stop] - first, place[start:stop]), count[start:stop])
+            if int(block.max()) * int(block.sum()) < _EXACT:
+                wide = block.astype(np.float64)
+                total += np.rint(wide.T @ wide).astype(np.int64)
+            else:
+                total += np.einsum("di,dj->ij", block, block)
+        return total.astype(np.float64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Distance:
+    """Distance of the target's cell shares from a mixture of the classes, and its covariance.
+
+    The covariance of a mixture q is ``constant + sum_c q_c linear_c + sum_ck q_c q_k square_ck``.
+
+    Attributes
+    ----------
+    classes : float64, shape (C, m)
+        Cell shares of the classes, without the last cell.
+    target : float64, shape (m,)
+    constant : float64, shape (m, m)
+    linear : float64, shape (C, m, m)
+    square : float64, shape (C, C, m, m)
+        Symmetric under the exchange of both pairs of axes.
+    """
+
+    classes: Matrix
+    target: Floats
+    constant: Matrix
+    linear: Tensor
+    square: Tensor
+
+    def line(self, start: Floats, direction: Floats, steps: Floats) -> Floats:
+        """Return the distances at points on a line; shape (steps,)."""
+        covariance = self.constant + np.einsum("c,cij->ij", start, self.linear)
+        slope = np.einsum("c,cij->ij", direction, self.linear)
+        from_start, along = (np.einsum("c,ckij->kij", q, self.square) for q in (start, direction))
+        covariance += np.einsum("k,kij->ij", start, from_start)
+        slope += np.einsum("k,kij->ij", start, along) + np.einsum("k,kij->ij", direction, from_start)
+        curve = np.einsum("k,kij->ij", direction, along)
+        steps_of = steps[:, None, None]
+        residual = self.target - np.einsum("c,ci->i", start, self.classes)
+        change = np.einsum("c,ci->i", direction, self.classes)
+        return quadratic_forms(
+            covariance + steps_of * slope + steps_of**2 * curve, residual - steps[:, None] * change
+        )
+
+    def model(self, mixture: Floats) -> tuple[Floats, Matrix]:
+        """Return the gradient at a mixture and the Gauss-Newton Hessian; shapes (C,) and (C, C)."""
+        by_class = np.einsum("k,ckij->cij", mixture, self.square)
+        covariance = self.constant + np.einsum("c,cij->ij", mixture, self.linear + by_class)
+        residual = self.target - np.einsum("c,ci->i", mixture, self.classes)
+        precision = inverse(covariance)
+        scaled = np.einsum("ij,j->i", precision, residual)
+        slopes = self.linear + by_class + by_class.transpose(0, 2, 1)
+        gradient = -2 * np.einsum("ci,i->c", self.classes, scaled)
+        gradient -= np.einsum("ci,i->c", np.einsum("cij,j->ci", slopes, scaled), scaled)
+        return gradient, 2 * np.einsum(
+            "ci,ki->ck", self.classes, np.einsum("ij,cj->ci", precision, self.classes)
+        )
+
+    def least(self) -> float:
+        """Return the least distance over all mixtures.
+
+        Gauss-Newton steps on the simplex, from equal shares and, for few classes, from near each class: the
+        covariance depends on the mixture, so that there may be several minima. Infinite if the covariance is
+        singular.
+        """
+        size = len(self.classes)
+        starts = [np.full(size, 1 / size)]
+        if size <= _FEW_CLASSES:
+            starts += [*(0.9 * np.eye(size) + 0.1 / size)]
+        return min(self._least_from(start) for start in starts)
+
+    def _least_from(self, mixture: Floats) -> float:
+        value = float(self.line(mixture, np.zeros(len(mixture)), np.zeros(1))[0])
+        if value == np.inf:
+            return value
+        for _ in range(_MAX_STEPS):
+            gradient, hessian = self.model(mixture)
+            hessian = hessian + np.eye(len(mixture)) * (_RIDGE * max(float(np.trace(hessian)), _RIDGE))
+            step = simplex_minimum(hessian, gradient - (hessian * mixture).sum(axis=1), mixture) - mixture
+            values = self.line(mixture, step, _STEP_SIZES)
+            best = int(values.argmin())
+            if not values[best] < value - _NEGLIGIBLE * (1 + value):
+                break
+            value, mixture = float(values[best]), mixture + _STEP_SIZES[best] * step
+        return value
+
+
+def mixture_test(source: UnitCounts, target: UnitCounts, *, by_unit: bool) -> MixtureTest:
+    """Test whether the target is a mixture of the classes of the source.
+
+    Parameters
+    ----------
+    source
+        Labelled rows by class.
+    target
+        New rows, of a single class.
+    by_unit
+        Whether the rows of a unit depend on each other; otherwise all rows are taken as independent.
+    """
+    classes, rows = source.by_class(), target.by_class()[0]
+    size, fewest = len(classes), int(classes.sum(axis=1).min())
+    if size > MAX_CLASSES:
+        return MixtureTest(p_value=None, reason=f"there are more than {MAX_CLASSES} classes")
+    if fewest < (MIN_CLASS if size > 2 else 1):
+        return MixtureTest(p_value=None, reason=f"a class has {fewest} labelled rows")
+    cell_of = merged_cells([*classes, rows] if size == 2 else [classes.sum(axis=0), rows])
+    cells = int(cell_of.max()) + 1
+    if cells <= size:
+        return MixtureTest(p_value=None, reason=_few_rows(cells, size))
+    source, target = source.merged(cell_of), target.merged(cell_of)
+    if by_unit:
+        return _by_unit(source, target)
+    degrees, freedom = cells - size, min(fewest, int(rows.sum())) - 1
+    if freedom < degrees + MIN_FREEDOM:
+        few = f"{freedom + 1} rows of a class or of the target, {degrees + MIN_FREEDOM + 1} are needed"
+        return MixtureTest(p_value=None, reason=few)
+    statistic = _independent(source.by_class(), target.by_class()[0]).least()
+    p_value = hotelling_p_value(statistic, degrees, freedom)
+    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees)
+
+
+def _by_unit(source: UnitCounts, target: UnitCounts) -> MixtureTest:
+    """Test the target by the covariance between days or clusters."""
+    degrees = source.shape[2] - source.shape[1]
+    units = min(source.present, target.present)
+    if units - 1 < degrees + MIN_FREEDOM:
+        reason = f"{units} days or clusters of {degrees + MIN_FREEDOM + 1} needed"
+        return MixtureTest(p_value=None, reason=reason, units=units)
+    statistic = _between_units(source, target).least()
+    if statistic == np.inf:
+        return MixtureTest(p_value=None, reason="the days or clusters are too much alike", units=units)
+    p_value = hotelling_p_value(statistic, degrees, units - 1)
+    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees, units=units)
+
+
+def same_shares(old: Ints, covariance: Matrix, units: int, new: UnitCounts) -> MixtureTest:
+    """Test whether new rows have the cell shares of old rows, by the covariance between units.
+
+    Parameters
+    ----------
+    old : int64, shape (M,)
+        Old rows by cell.
+    covariance : float64, shape (M, M)
+        Of the shares of the old rows, between their ``units`` units.
+    new
+        New rows, of a single class.
+    """
+    cell_of = merged_cells([old, new.by_class()[0]])
+    degrees, units = int(cell_of.max()), min(units, new.present)
+    if not degrees:
+        return MixtureTest(p_value=None, reason=f"no two cells of the score hold {MIN_CELL} rows each")
+    if units - 1 < degrees + MIN_FREEDOM:
+        reason = f"{units} days or clusters of {degrees + MIN_FREEDOM + 1} needed"
+        return MixtureTest(p_value=None, reason=reason, units=units)
+    new = new.merged(cell_of)
+    old_counts, joined = np.zeros(degrees + 1, dtype=np.int64), np.zeros((degrees + 1, degrees + 1))
+    np.add.at(old_counts, cell_of, old)
+    np.add.at(joined, (cell_of[:, None], cell_of), covariance)
+    rows = new.by_class()[0]
+    change = rows / rows.sum() - old_counts / old_counts.sum()
+    total = (joined + new.covariance()[0, 0])[:-1, :-1]
+    statistic = float(quadratic_forms(total[None], change[None, :-1])[0])
+    if statistic == np.inf:
+        return MixtureTest(p_value=None, reason="the days or clusters are too much alike", units=units)
+    p_value = hotelling_p_value(statistic, degrees, units - 1)
+    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees, units=units)
+
+
+def _few_rows(cells: int, size: int) -> str:
+    kind = "each class" if size == 2 else "the labelled ones"
+    return (
+        f"{cells} cells of the score hold {MIN_CELL} new rows and {MIN_CELL} of {kind}, {size + 1} are needed"
+    )
+
+
+def hotelling_p_value(statistic: float, degrees: int, freedom: int) -> float:
+    """Return the upper tail of Hotelling's distribution of a distance whose covariance is estimated.
+
+    Parameters
+    ----------
+    degrees
+        Dimension of the distance.
+    freedom
+        Degrees of freedom of the covariance, at least ``degrees``.
+    """
+    from scipy.special import fdtrc
+
+    rest = freedom - degrees + 1
+    return float(fdtrc(degrees, rest, statistic * rest / (freedom * degrees)))
+
+
+def merged_cells(needed: Sequence[Ints]) -> Ints:
+    """Merge neighbouring cells, from the lowest up, until each holds enough rows of each kind.
+
+    The rest joins the last.
+
+    Parameters
+    ----------
+    needed : int64, shape (cells,) each
+
+    Returns
+    -------
+    int64, shape (cells,)
+        The merged cell of each cell.
+
+    Examples
+    --------
+    >>> merged_cells([np.array([9, 2, 3, 7, 1])]).tolist()
+    [0, 1, 1, 2, 2]
+    """
+    columns = np.stack(needed)
+    cell_of, current, held = np.zeros(columns.shape[1], dtype=np.int64), 0, np.zeros(len(columns))
+    for cell in range(columns.shape[1]):
+        cell_of[cell] = current
+        held = held + columns[:, cell]
+        if held.min() >= MIN_CELL:
+            current, held = current + 1, np.zeros(len(columns))
+    return np.minimum(cell_of, max(current - 1, 0))
+
+
+def _independent(classes: Ints, rows: Ints) -> _Distance:
+    """Return the distance of independent rows; covariances have half a row added to each cell."""
+    cells = classes.shape[1]
+    totals, total = classes.sum(axis=1), int(rows.sum())
+    smoothed = ((classes + 0.5) / (totals + 0.5 * cells)[:, None])[:, :-1]
+    square = -smoothed[:, None, :, None] * smoothed[None, :, None, :] / total
+    for index, (shares, number) in enumerate(zip(smoothed, totals, strict=True)):
+        square[index, index] += (np.diag(shares) - np.outer(shares, shares)) / number
+    return _Distance(
+        classes=(classes / totals[:, None])[:, :-1],
+        target=(rows / total)[:-1],
+        constant=np.zeros((cells - 1, cells - 1)),
+        linear=np.stack([np.diag(shares) for shares in smoothed]) / total,
+        square=square,
+    )
+
+
+def _between_units(source: UnitCounts, target: UnitCounts) -> _Distance:
+    """Return the distance whose covariance is that between units."""
+    classes, rows = source.by_class(), target.by_class()[0]
+    constant = target.covariance()[0, 0, :-1, :-1]
+    return _Distance(
+        classes=(classes / classes.sum(axis=1, keepdims=True))[:, :-1],
+        target=(rows / rows.sum())[:-1],
+        constant=constant,
+        linear=np.zeros((len(classes), *constant.shape)),
+        square=source.covariance()[..., :-1, :-1],
+    )
+
+
+def quadratic_forms(matrices: Tensor, vectors: Matrix) -> Floats:
+    """Compute ``v' A^-1 v`` for symmetric positive definite matrices; infinite for others.
+
+    Parameters
+    ----------
+    matrices : float64, shape (n, m, m)
+    vectors : float64, shape (n, m)
+
+    Examples
+    --------
+    >>> quadratic_forms(np.array([[[2.0, 0.0], [0.0, 4.0]]]), np.array([[2.0, 2.0]])).tolist()
+    [3.0]
+    """
+    rows = np.concatenate([matrices, vectors[..., None]], axis=2)
+    total, scale = np.zeros(len(rows)), np.einsum("nii->ni", matrices).copy()
+    for step in range(matrices.shape[1]):
+        pivot = rows[:, step, step]
+        is_positive = pivot > _NEGLIGIBLE * scale[:, step]
+        pivot = np.where(is_positive, pivot, 1.0)
+        total += np.where(is_positive, rows[:, step, -1] ** 2 / pivot, np.inf)
+        factor = rows[:, step + 1 :, step] / pivot[:, None]
+        rows[:, step + 1 :] -= factor[..., None] * rows[:, step, None, :]
+    return total
+
+
+def simplex_minimum(hessian: Matrix, linear: Floats, start: Floats) -> Floats:
+    """Minimise ``p' H p / 2 + linear' p`` over shares p that add up to 1, by an active set.
+
+    Parameters
+    ----------
+    hessian : float64, shape (C, C)
+        Positive definite.
+    linear : float64, shape (C,)
+    start : float64, shape (C,)
+        Shares that add up to 1.
+    """
+    shares, size = start.copy(), len(start)
+    free = shares > 0
+    for _ in range(10 * size):
+        index = np.flatnonzero(free)
+        border = np.ones((len(index) + 1, len(index) + 1))
+        border[:-1, :-1], border[-1, -1] = hessian[np.ix_(index, index)], 0.0
+        wanted, level = np.zeros(size), solved(border, np.append(-linear[index], 1.0))
+        wanted[index] = level[:-1]
+        if (wanted >= 0).all():
+            shares = wanted
+            slopes = (hessian * shares).sum(axis=1) + linear + level[-1]
+            worst = int(np.where(free, 0.0, slopes).argmin())
+            if free[worst] or slopes[worst] >= -_NEGLIGIBLE * float(np.abs(linear).max()):
+                break
+            free[worst] = True
+            continue
+        falling = np.flatnonzero(wanted < 0)
+        reach = shares[falling] / (shares[falling] - wanted[falling])
+        blocked = int(falling[reach.argmin()])
+        shares = np.maximum(shares + float(reach.min()) * (wanted - shares), 0.0)
+        shares[blocked], free[blocked] = 0.0, False
+    shares /= shares.sum()
+    return shares

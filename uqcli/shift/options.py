@@ -1,0 +1,50 @@
+"""Request of ``uqcli shift``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from uqcli.base import defaults
+from uqcli.base.choices import ConfusionForm, ShiftEstimator
+from uqcli.base.options import OptionalResampling, choice, files, filled, numbers, option
+from uqcli.base.records import dataclass
+
+if TYPE_CHECKING:
+    from uqcli.engines.request import DataRequest, Inputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftRequest:
+    """Labelled source rows, unlabelled target rows, and the estimator of the class weights.
+
+    Attributes
+    ----------
+    target
+        Optional only for estimator known.
+    day, cluster
+        Of source and target; at most one.
+    """
+
+    panel: ClassVar = "Class weights"
+
+    target: Inputs | None = option(
+        "FILE",
+        "Unlabelled new data (repeatable); --weight is for the labelled rows.",
+        typed=list[str] | None,
+        parse=files,
+    )
+    estimator: ShiftEstimator = choice(
+        "bbse: from predicted classes; em: maximum likelihood, after calibration on the labelled rows; "
+        "known: from --prior.",
+        defaults.SHIFT_ESTIMATOR,
+    )
+    confusion: ConfusionForm = choice(
+        "bbse: count predicted classes (hard) or add up probabilities (soft).", defaults.CONFUSION
+    )
+    prior: tuple[float, ...] | None = option(
+        "Q,...", "known: class priors of the new data, in class order.", parse=numbers
+    )
+    day: str | None = option("COL", "Days, in both: rows of a day depend on each other.")
+    data: DataRequest = filled()
+    cluster: str | None = None
+    resampling: OptionalResampling = OptionalResampling()

@@ -1,0 +1,316 @@
+"""Report of ``uqcli shift``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from uqcli.base.choices import ShiftEstimator
+from uqcli.base.escaping import printable
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, p_text
+from uqcli.estimates.estimate import Estimate, ends_of
+from uqcli.estimates.resampling import MIN_CLASS_ROWS
+from uqcli.reports.document import (
+    Document,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    MetricValue,
+    OneResult,
+    Verdict,
+    head_of,
+    plain,
+)
+from uqcli.reports.in_words import ESTIMATORS, describe
+from uqcli.rules.saved import Source
+from uqcli.shift.figure import ClassShare, shares_figure
+from uqcli.shift.mixture import MixtureTest
+from uqcli.shift.rule import ShiftArtifact, ShiftParameters
+from uqcli.shift.weights import ClassWeights
+
+_LEVEL = 0.05
+_MAX_CALIBRATION_ERROR = 0.05
+_MAX_NAMED = 20
+_MAX_CONDITION = 100
+_UNKNOWN = Estimate(value=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftReport(OneResult):
+    """Class weights, or why there are none.
+
+    Attributes
+    ----------
+    shift_p
+        P-value of a test that source and target data have the same predicted classes; None without target.
+    mixture
+        Test whether the target data are a mixture of the classes of the source data.
+    confidence
+        Confidence of all intervals.
+    calibration
+        Mean over the classes of the ECE on the source data; for EM of its calibrated probabilities, each
+        from labelled rows without that row.
+    source_shares
+        Prior of each class in the source data, with its exact interval.
+    failed_draws
+        Bootstrap draws without an estimate, which the intervals leave out.
+    """
+
+    source: Source
+    classes: tuple[str, ...]
+    source_shares: Sequence[Estimate]
+    target_rows: int
+    parameters: ShiftParameters
+    artifact: ShiftArtifact | None
+    found: ClassWeights | None
+    shift_p: float | None
+    mixture: MixtureTest
+    confidence: float
+    calibration: float
+    failed_draws: int
+    failure: str | None
+
+    @property
+    def metrics(self) -> Metrics:
+        """P-values, condition, calibration error, and the weight and priors of each class."""
+        metrics: dict[str, MetricValue] = {
+            "shift_p": self.shift_p,
+            "mixture_p": self.mixture.p_value,
+            "smallest_singular": None if self.found is None else self.found.smallest_singular,
+            "condition": None if self.found is None else self.found.condition,
+            "calibration_error": self.calibration,
+        }
+        undefined: dict[str, MetricValue] = dict.fromkeys(self.classes)
+        metrics["weights"] = undefined if self.artifact is None else self.artifact.estimates()
+        metrics["target_prior"] = (
+            undefined
+            if self.artifact is None
+            else dict(zip(self.artifact.classes, self.artifact.target_prior, strict=True))
+        )
+        metrics["class_shares"] = {
+            share.name: {"source": share.source, "target": share.target} for share in self.class_shares
+        }
+        return metrics
+
+    @property
+    def class_shares(self) -> list[ClassShare]:
+        """Priors of each class in source and target data."""
+        targets = [_UNKNOWN] * len(self.classes)
+        if self.artifact is not None:
+            targets = self.artifact.target_shares()
+        columns = zip(self.classes, self.source_shares, targets, strict=True)
+        return [ClassShare(name=name, source=source, target=target) for name, source, target in columns]
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            **head_of("shift", self.source, self.parameters),
+            "target": {"rows": self.target_rows},
+            "metrics": plain(self.metrics),
+            "notes": [*self._lead(), *self.cautions(), *self._notes()],
+        }
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        rows = f"{count(self.source.rows)} labelled rows"
+        title = (
+            f"Class weights ({self.parameters.estimator}) from {rows}, {count(self.target_rows)} unlabelled"
+        )
+        tables = [] if self.artifact is None else [self.artifact.table(self.source_shares)]
+        figures = [] if self.artifact is None else [shares_figure(self.class_shares, self.confidence)]
+        return Document(
+            title=title,
+            lead=self._lead(),
+            tables=tables,
+            cautions=self.cautions(),
+            notes=self._notes(),
+            next="evaluate RULE.json TEST.csv --shift {rule}"
+            if self.artifact and not self.mixture.rejects
+            else "",
+            figures=figures,
+            card=self._card(),
+        )
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page, with the classes whose weights are farthest from 1."""
+        if self.mixture.rejects:
+            return HeadCard(
+                title="The new rows are no mixture of the labelled classes",
+                subject=f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
+                f"{count(self.target_rows)} unlabelled target rows.",
+                verdict=Verdict(text="not a label shift", tone="bad"),
+                action="Label some of the new rows: more than class priors changed.",
+            )
+        verdict = None
+        if self.shift_p is not None:
+            verdict = Verdict(
+                text="significant difference" if self.shift_p < _LEVEL else "no significant difference"
+            )
+        if self.artifact is None:
+            return HeadCard(
+                title=f"No class weights: {self.failure}", verdict=Verdict(text="failed", tone="bad")
+            )
+        weights = [
+            (name, weight)
+            for name, weight in self.artifact.estimates().items()
+            if isinstance(weight, Estimate) and weight.value is not None
+        ]
+        changed = sorted(weights, key=lambda pair: -abs(math.log(max(pair[1].value or 0, 1e-9))))
+        if not changed:
+            return HeadCard(title="Class weights for the target data", verdict=verdict)
+        name, weight = next((pair for pair in changed if _excludes_one(pair[1])), changed[0])
+        title = f"Class {printable(name, 30)} is {_times(weight.value or 0.0)} in the target data"
+        if not _excludes_one(weight) and self.shift_p is not None:
+            title = (
+                "The classes differ in frequency"
+                if self.shift_p < _LEVEL
+                else "No significant change in how frequent the classes are"
+            )
+        return HeadCard(
+            title=title,
+            subject=f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
+            f"{count(self.target_rows)} unlabelled target rows.",
+            action=""
+            if self.shift_p is None or self.shift_p < _LEVEL
+            else "Keep the rule; labels of some target rows would show more.",
+            verdict=verdict,
+            numbers=[
+                KeyNumber(
+                    label=f"frequency of class {printable(name, 20)}",
+                    value=f"x {weight.value:.2f}",
+                    interval=ends_of(weight, ".2f").strip(" []").replace(", ", " to "),
+                )
+                for name, weight in changed[:3]
+            ],
+        )
+
+    @property
+    def _has_intervals(self) -> bool:
+        return self.artifact is not None and self.artifact.interval is not None
+
+    def _lead(self) -> list[str]:
+        """State whether more than class priors changed, else whether predicted classes differ."""
+        if self.mixture.rejects:
+            return [
+                f"More than class priors changed ({p_text(self.mixture.p_value)}, goodness of fit): do not "
+                "rely on the weights."
+            ]
+        if self.shift_p is None:
+            return []
+        differ = "differ" if self.shift_p < _LEVEL else "do not differ significantly"
+        return [f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test).", *self._untested()]
+
+    def _untested(self) -> list[str]:
+        """State why it was not tested whether this is a label shift; empty if it was."""
+        if self.mixture.p_value is not None:
+            return []
+        return [f"Whether only class priors changed was not tested: {self.mixture.reason}."]
+
+    def cautions(self) -> list[str]:
+        """Collect the cautions of this result."""
+        sentences = []
+        if self.mixture.rejects:
+            sentences.append(
+                f"the new rows are no mixture of the labelled classes ({p_text(self.mixture.p_value)}), so "
+                "that the weights promise nothing; label some of the new rows."
+            )
+        if 0 < self.target_rows < MIN_CLASS_ROWS * len(self.classes):
+            sentences.append(f"fewer than {MIN_CLASS_ROWS} unlabelled rows for each class: no intervals.")
+        weights = self.found
+        if weights is not None and weights.condition is not None and weights.condition > _MAX_CONDITION:
+            sentences.append(
+                f"weights are unreliable: the confusion matrix has condition {weights.condition:.3g}."
+            )
+        if self.parameters.estimator == "em" and self.calibration > _MAX_CALIBRATION_ERROR:
+            sentences.append(
+                f"EM's calibration leaves an ECE of {self.calibration:.3g} on the labelled rows: try bbse."
+            )
+        if weights is not None and weights.clipped and self.artifact is not None:
+            names = ", ".join(self.artifact.classes[number] for number in weights.clipped[:20])
+            sentences.append(f"negative class weights were set to 0 (class {names}).")
+        if self.failed_draws:
+            ends = "intervals leave them out." if self._has_intervals else "no intervals."
+            sentences.append(
+                f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate: {ends}"
+            )
+        return sentences
+
+    def _notes(self) -> list[str]:
+        notes = [] if self.failure is None else [f"No class weights: {self.failure}."]
+        notes.append(f"{describe(self.parameters.estimator, ESTIMATORS)}.")
+        if self.parameters.estimator is ShiftEstimator.EM:
+            scaling = "Platt" if len(self.classes) == 2 else "vector"
+            notes.append(f"EM calibrated the probabilities on the labelled rows first ({scaling} scaling).")
+        if self.artifact is not None:
+            notes += [
+                "Above 1: the class is more frequent in the target data.",
+                "The weights assume that only class priors changed; label some target rows to check.",
+            ]
+        notes += self._about_mixture()
+        if self.artifact is not None:
+            notes += self._significant(self.artifact)
+        weights = self.found
+        if weights is not None and weights.condition is not None:
+            notes.append(f"The confusion matrix has condition number {weights.condition:.3g} (1 is best).")
+        return notes
+
+    def _about_mixture(self) -> list[str]:
+        """State the test of label shift, what it takes for granted, and what it cannot see."""
+        test = self.mixture
+        if test.p_value is None:
+            return [] if self.shift_p is not None else self._untested()
+        taken = "It takes rows as independent; name their days or customers with --day or --cluster."
+        if test.units is not None:
+            unit = "clusters" if isinstance(self.parameters.day, msgspec.UnsetType) else "days"
+            taken = (
+                f"It takes the rows of {unit} as dependent ({count(test.units)} {unit} or more in each "
+                "file). Intervals and the test of predicted classes take rows as independent."
+            )
+        return [
+            f"Test whether the new rows are a mixture of the labelled classes, as in a label shift: "
+            f"{p_text(test.p_value)}. {taken}",
+            "It cannot see a change of P(score | class) that is itself a mixture of the old ones, such as "
+            "positives that score lower.",
+        ]
+
+    def _significant(self, artifact: ShiftArtifact) -> list[str]:
+        """List the classes whose interval of the weight excludes 1."""
+        if not self._has_intervals:
+            return []
+        names = [
+            printable(name)
+            for name, estimate in artifact.estimates().items()
+            if isinstance(estimate, Estimate) and _excludes_one(estimate)
+        ]
+        listed = ", ".join(names[:_MAX_NAMED]) + (" and more" if len(names) > _MAX_NAMED else "")
+        sentences = [f"Weights whose {100 * self.confidence:g} % interval excludes 1: {listed or 'none'}."]
+        if self.parameters.seed is not None:
+            sentences.append(f"Seed {self.parameters.seed} affects: the intervals.")
+        return sentences
+
+
+_FRACTIONS: Final = {1: "", 2: "half", 3: "a third", 4: "a quarter", 5: "a fifth"}
+
+
+def _times(weight: float) -> str:
+    """Describe a class weight in words.
+
+    Examples
+    --------
+    >>> _times(0.34), _times(2.04), _times(1.004)
+    ('a third as frequent', '2 times as frequent', 'as frequent')
+    """
+    if round(weight, 2) == 1:
+        return "as frequent"
+    part = _FRACTIONS.get(round(1 / weight)) if weight else None
+    if part and abs(weight * round(1 / weight) - 1) < 0.05:
+        return f"{part} as frequent"
+    return f"{weight:.2g} times as frequent"
+
+
+def _excludes_one(weight: Estimate) -> bool:
+    return weight.low is not None and weight.high is not None and not weight.low <= 1 <= weight.high

@@ -1,0 +1,176 @@
+"""Kind ``shift``: class weights, the ratio of target to source priors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from uqcli.base.choices import ConfusionForm, OnInvalid, ShiftEstimator
+from uqcli.base.errors import ArtifactError, UsageError
+from uqcli.base.escaping import printable
+from uqcli.base.wording import p_text
+from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.request import Roles
+from uqcli.estimates.estimate import Estimate, interval
+from uqcli.kernels.nonconformity import Matrix
+from uqcli.reports.document import Document, Metrics, MetricValue, Table
+from uqcli.rules.classes import are_weights, columns_of_classes
+from uqcli.rules.columns import NewColumns
+from uqcli.rules.saved import Count, Saved
+from uqcli.shift.mixture import MIXTURE_LEVEL
+
+_MAX_ROWS = 60
+
+
+class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of class weights."""
+
+    estimator: ShiftEstimator
+    confusion: ConfusionForm | None
+    prior: list[float] | None
+    bootstrap: Count
+    confidence: float | None
+    seed: Count | None
+    on_invalid: OnInvalid
+    positive: str | None
+    day: str | msgspec.UnsetType = msgspec.UNSET
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ShiftArtifact(Saved, frozen=True, kw_only=True):
+    """Class weights under label shift: w = q/p, target prior over source prior.
+
+    Each row of ``draws`` has the weights of one draw of source and target, neither clipped nor normalised.
+    Intervals on the target data use these draws. ``mixture_p`` is of the test whether the target is a mixture
+    of the classes at all; null if it has no answer, and absent from older files.
+    """
+
+    parameters: ShiftParameters
+    estimator: ShiftEstimator
+    classes: Annotated[list[str], Meta(min_length=2)]
+    weights: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=2)]
+    source_prior: list[float]
+    target_prior: list[float]
+    interval: list[list[float]] | None
+    shift_p: Annotated[float, Meta(ge=0, le=1)] | None
+    mixture_p: Annotated[float, Meta(ge=0, le=1)] | msgspec.UnsetType | None = msgspec.UNSET
+    draws: list[list[float]] | None = None
+    target_interval: list[list[float]] | None = None
+
+    @property
+    def refuted(self) -> str:
+        """Why nothing about the target data is promised with these weights; empty if it is."""
+        p_value = None if isinstance(self.mixture_p, msgspec.UnsetType) else self.mixture_p
+        if p_value is None or p_value >= MIXTURE_LEVEL:
+            return ""
+        tested = f"the new rows are no mixture of the labelled classes ({p_text(p_value)})"
+        return f"{tested}, so more than class priors changed"
+
+    def contradiction(self) -> str | None:
+        """See Saved."""
+        priors, classes = (self.source_prior, self.target_prior), self.classes
+        sizes = {len(classes), len(self.weights), *map(len, priors)}
+        if len(sizes) > 1 or len(set(classes)) < len(classes):
+            return "it does not have a weight and priors for each class"
+        numbers = [*self.weights, *self.source_prior, *self.target_prior]
+        if not all(map(math.isfinite, numbers)) or min(numbers) < 0 or not are_weights(self.weights):
+            return "its weights and priors are not finite, or all 0"
+        if any(abs(sum(prior) - 1) > 1e-6 for prior in priors):
+            return "its priors do not add up to 1"
+        products = zip(self.weights, self.source_prior, self.target_prior, strict=True)
+        if any(abs(weight * source - target) > 1e-9 for weight, source, target in products):
+            return "its weights are not the ratios of its priors"
+        for intervals in (self.interval, self.target_interval):
+            if intervals is not None and (
+                len(intervals) != len(classes) or any(len(bounds) != 2 for bounds in intervals)
+            ):
+                return "it does not have an interval for each class"
+        return self._in_draws() or columns_of_classes(self.columns, classes)
+
+    def _in_draws(self) -> str | None:
+        classes = len(self.classes)
+        fine = all(len(draw) == classes and all(map(math.isfinite, draw)) for draw in self.draws or ())
+        return None if fine else "a draw is not a finite weight for each class"
+
+    def weights_for(self, classes: Sequence[str]) -> list[float]:
+        """Return the class weights in a given class order.
+
+        Raises
+        ------
+        UsageError
+            The weights are for other classes.
+        """
+        by_class = dict(zip(self.classes, self.weights, strict=True))
+        if set(by_class) != set(classes):
+            raise UsageError(
+                f"class weights are of classes {', '.join(self.classes[:12])}",
+                expected=f"weights of {', '.join(list(classes)[:12])}",
+            )
+        return [by_class[name] for name in classes]
+
+    def draws_for(self, classes: Sequence[str]) -> Matrix | None:
+        """Return the drawn class weights in a given class order, shape (B, C); None without draws."""
+        if not self.draws:
+            return None
+        columns = [self.classes.index(name) for name in classes]
+        return np.array(self.draws)[:, columns]
+
+    def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
+        """See Saved: nothing."""
+        del roles, new_columns
+        raise ArtifactError(
+            "class weights are not applied to rows",
+            expected="a rule file of kind boundary, calibrator, conformal or grid",
+            remedy="give them to conformal with --shift",
+        )
+
+    def target_shares(self) -> list[Estimate]:
+        """Return the prior of each class in the target data, with its interval if known."""
+        intervals: Sequence[Sequence[float | None]] = self.target_interval or [(None, None)] * len(
+            self.classes
+        )
+        priors_with_intervals = zip(self.target_prior, intervals, strict=True)
+        return [Estimate(value=share, low=low, high=high) for share, (low, high) in priors_with_intervals]
+
+    def estimates(self) -> dict[str, MetricValue]:
+        """Return the weight of each class, with its interval if known."""
+        classes_with_weights = zip(self.classes, self.weights, strict=True)
+        if self.interval is None:
+            return dict(classes_with_weights)
+        return {
+            name: Estimate(value=weight, low=low, high=high)
+            for (name, weight), (low, high) in zip(classes_with_weights, self.interval, strict=True)
+        }
+
+    def metrics(self) -> Metrics:
+        """See Saved: the weights."""
+        tested = {} if isinstance(self.mixture_p, msgspec.UnsetType) else {"mixture_p": self.mixture_p}
+        return {"shift_p": self.shift_p, **tested, "weights": self.estimates()}
+
+    def document(self) -> Document:
+        """See Saved."""
+        title = f"Class weights ({self.estimator})"
+        return Document(title=title, tables=[self.table()], notes=[f"{self.made_from()}."])
+
+    def table(self, source_shares: Sequence[Estimate] | None = None) -> Table:
+        """Tabulate the weights, one line per class.
+
+        Parameters
+        ----------
+        source_shares
+            Source priors with their intervals, if known.
+        """
+        rows = []
+        priors = [f"{share:.4f}" for share in self.source_prior]
+        shares = priors if source_shares is None else [interval(share) for share in source_shares]
+        columns = zip(shares, self.target_shares(), self.estimates().items(), strict=True)
+        for source, target, (name, weight) in columns:
+            text = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
+            rows.append((printable(name), source, interval(target), text))
+        header = ("class", "source prior", "target prior", "weight")
+        return Table(title="", header=header, rows=rows[:_MAX_ROWS])

@@ -1,0 +1,378 @@
+"""``uqcli shift``: estimate class weights of unlabelled target data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+
+from uqcli.base import defaults
+from uqcli.base.choices import ArtifactKind, ConfusionForm, ShiftEstimator
+from uqcli.base.class_counts import ClassCounts, Matrix
+from uqcli.base.counts import Floats, Ints, pool
+from uqcli.base.draws import Purpose, generator
+from uqcli.base.errors import InfeasibleError, UsageError
+from uqcli.base.levels import check_bootstrap, check_confidence
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.base.running.cautions import doubt
+from uqcli.base.running.progress import with_progress
+from uqcli.engines.memory import CLASS_ROWS, LIKELIHOOD, require_memory
+from uqcli.engines.probabilities import label_indices
+from uqcli.engines.request import PROBA, DataRequest, Inputs
+from uqcli.estimates.binning.edges import even_edges
+from uqcli.estimates.calibration_error import expected_error, in_bins
+from uqcli.estimates.linear_scaling import LinearScaling
+from uqcli.estimates.proportion import proportion_estimate
+from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, percentile_interval, tail_of
+from uqcli.rules.class_rows import ClassReader
+from uqcli.rules.result import Result, keeps_doubts
+from uqcli.rules.saved import Source
+from uqcli.shift.evidence import (
+    BootstrapDraw,
+    Evidence,
+    KnownPrior,
+    Likelihood,
+    MeanProbabilities,
+    PredictedClasses,
+)
+from uqcli.shift.mixture import MixtureTest
+from uqcli.shift.mixture_cells import UnitRows, mixture_of
+from uqcli.shift.options import ShiftRequest
+from uqcli.shift.report import ShiftReport
+from uqcli.shift.rule import ShiftArtifact, ShiftParameters
+from uqcli.shift.weights import ClassWeights, no_shift_p_value
+
+_MIN_REPORTED = 1e-6
+"""Interval ends below it are reported as 0, which EM only approaches."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Side:
+    """Rows of source or target.
+
+    Attributes
+    ----------
+    rows
+        With class probabilities, and class indices as labels; all 0 for the target, which has none.
+    predicted : int64, shape (n,)
+        Most probable class, the first of ties.
+    unit : int64, shape (n,)
+        Day or cluster; 0 if rows are independent.
+    """
+
+    rows: Rows
+    predicted: Ints
+    unit: Ints
+    classes: tuple[str, ...]
+    input_summary: Source
+
+    @property
+    def class_counts(self) -> Ints:
+        """Weight of the rows by class."""
+        return self.weight_by_index(label_indices(self.rows), len(self.classes))
+
+    @property
+    def predicted_counts(self) -> Ints:
+        """Weight of the rows by predicted class."""
+        return self.weight_by_index(self.predicted, len(self.classes))
+
+    def weight_by_index(self, index: Ints, size: int) -> Ints:
+        """Sum the weight of rows by an index below ``size``; exact, since weights sum to less than 2**53."""
+        return np.bincount(index, weights=self.rows.weight, minlength=size).astype(np.int64)
+
+    @property
+    def probability(self) -> Matrix:
+        """Class probabilities, shape (n, C)."""
+        return np.stack([self.rows.numbers[PROBA + name] for name in self.classes], axis=1)
+
+    def distinct(self) -> ClassCounts:
+        """Pool equal rows, in sorted order."""
+        return ClassCounts.from_rows(self.probability, label_indices(self.rows), self.rows.weight)
+
+    def by_unit(self) -> UnitRows:
+        """Return the rows with the day or cluster of each."""
+        return UnitRows(
+            probability=self.probability,
+            label=label_indices(self.rows),
+            unit=self.unit,
+            weight=self.rows.weights(),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sides:
+    """Source and target; no target if the prior is known."""
+
+    source: _Side
+    target: _Side | None
+
+    @property
+    def size(self) -> int:
+        """Total weight of both."""
+        return self.source.rows.size + (0 if self.target is None else self.target.rows.size)
+
+
+@keeps_doubts
+def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
+    """Estimate class weights q/p.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option is missing or out of range, or rows cannot be read.
+    """
+    _check(request)
+    _require_memory(request)
+    data = request.data.clustered_by(request.day or request.cluster, days=request.day is not None)
+    target = None if request.target is None else _read(_unlabelled(data, request.target))
+    sides = _Sides(source=_read(data), target=target)
+    _require_same_classes(sides, request)
+    evidence = _evidence(sides, request)
+    try:
+        weights = evidence.estimate()
+    except InfeasibleError as failure:
+        report = replace(_report(sides, request, None, []), failure=str(failure))
+        return Result(report=report, artifact=None, failure=failure)
+    draws = _draws(evidence, weights, _replicates(sides, request), request)
+    report = _report(sides, request, weights, draws)
+    for sentence in report.cautions():
+        doubt(sentence)
+    return Result(report=report, artifact=report.artifact)
+
+
+def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
+    """Return the request for the target rows: the same columns without label and weight."""
+    roles = replace(data.roles, label=None, weight=None)
+    return replace(data.on(target), roles=roles, positive_value=None)
+
+
+def _check(request: ShiftRequest) -> None:
+    check_confidence(request.resampling.confidence)
+    if request.day is not None and request.cluster is not None:
+        raise UsageError("--day with --cluster", expected="one of them")
+    has_prior = request.prior is not None
+    if has_prior != (request.estimator is ShiftEstimator.KNOWN):
+        raise UsageError(
+            f"estimator {request.estimator} {'with' if has_prior else 'without'} --prior",
+            expected="--prior with --estimator known, and only with it",
+        )
+    if request.target is None and not has_prior:
+        raise UsageError("no target", expected="--target FILE with unlabelled rows")
+    if request.prior is not None:
+        total = sum(request.prior)
+        if not (min(request.prior) >= 0 and abs(total - 1) <= 1e-6):
+            raise UsageError(f"--prior adds up to {total:g}", expected="shares from 0 to 1 that add up to 1")
+    check_bootstrap(request.resampling.bootstrap)
+
+
+def _require_memory(request: ShiftRequest) -> None:
+    keeps_probabilities = request.estimator is ShiftEstimator.EM or request.confusion is ConfusionForm.SOFT
+    need = LIKELIHOOD if keeps_probabilities else CLASS_ROWS
+    require_memory(request.data, need)
+    if request.target is not None:
+        require_memory(_unlabelled(request.data, request.target), need)
+
+
+def _read(data: DataRequest) -> _Side:
+    reader, key = ClassReader(data.without("uncertainty")), data.roles.cluster
+    batches, predicted, codes = [], [], []
+    for rows in reader:
+        probability = reader.probabilities(rows)
+        columns = dict(zip((PROBA + name for name in reader.classes), probability.T, strict=True))
+        unlabelled = data.roles.label is None
+        label = np.zeros(len(rows), dtype=np.int64) if unlabelled else label_indices(rows)
+        batches.append(Rows(numbers=columns, label_class=label, weight=rows.weight))
+        predicted.append(probability.argmax(axis=1))
+        codes.append(np.zeros(len(rows), dtype=np.int64) if key is None else rows.groups[key])
+    return _Side(
+        rows=Rows.joined(batches),
+        predicted=np.concatenate(predicted),
+        unit=np.concatenate(codes),
+        classes=reader.classes,
+        input_summary=reader.source,
+    )
+
+
+def _require_same_classes(sides: _Sides, request: ShiftRequest) -> None:
+    source, target = sides.source, sides.target
+    if target is not None and target.classes != source.classes:
+        raise UsageError(
+            f"source has classes {', '.join(source.classes[:12])}, target {', '.join(target.classes[:12])}",
+            expected="the same classes",
+        )
+    if request.prior is not None and len(request.prior) != len(source.classes):
+        raise UsageError(
+            f"--prior names {len(request.prior)} shares",
+            expected=f"one for each of {len(source.classes)} classes",
+        )
+
+
+def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
+    """Return the data of the requested estimator."""
+    source, target = sides.source, sides.target
+    classes, class_counts = source.classes, source.class_counts
+    if target is None or request.prior is not None:
+        return KnownPrior(target_prior=np.array(request.prior), class_counts=class_counts, classes=classes)
+    if request.estimator is ShiftEstimator.EM:
+        return Likelihood(source=source.distinct(), target=target.distinct(), classes=classes)
+    if request.confusion is ConfusionForm.SOFT:
+        return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
+    cell = source.predicted * len(classes) + label_indices(source.rows)
+    joint = source.weight_by_index(cell, len(classes) ** 2).reshape(len(classes), len(classes))
+    return PredictedClasses(joint=joint, target=target.predicted_counts, classes=classes)
+
+
+def _replicates(sides: _Sides, request: ShiftRequest) -> int:
+    """Return the number of draws; by default 0 with many rows and no counts, where draws are slow."""
+    target = sides.target
+    if target is not None and target.input_summary.rows < MIN_CLASS_ROWS * len(target.classes):
+        return 0  # no valid interval exists
+    if request.resampling.bootstrap is not None:
+        return request.resampling.bootstrap
+    uses_counts = request.estimator is not ShiftEstimator.EM and request.confusion is ConfusionForm.HARD
+    return defaults.BOOTSTRAP if uses_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
+
+
+def _draws(
+    evidence: Evidence, weights: ClassWeights, replicates: int, request: ShiftRequest
+) -> list[BootstrapDraw | None]:
+    """Return the estimates from bootstrap draws; None for a draw without an estimate."""
+    results: list[BootstrapDraw | None] = []
+    draws = max(replicates, min_replicates(request.resampling.confidence)) if replicates else 0
+    for draw_index in with_progress(range(draws), "drawing class weights", draws):
+        try:
+            results.append(
+                evidence.redrawn(generator(request.resampling.seed, Purpose.BOOTSTRAP, draw_index), weights)
+            )
+        except InfeasibleError:
+            results.append(None)
+    return results
+
+
+def intervals_of_weights(draws: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
+    """Compute percentile intervals of class weights, clipped at 0; None if too many draws have none."""
+    defined = [draw for draw in draws if draw is not None]
+    tail = tail_of(len(draws), confidence)
+    if tail is None or len(draws) - len(defined) > tail:
+        return None
+    intervals = []
+    for values in np.stack(defined, axis=1).tolist():
+        interval = percentile_interval(values, confidence)
+        if interval is None:
+            return None
+        intervals.append([0.0 if limit < _MIN_REPORTED else limit for limit in interval])
+    return intervals
+
+
+def intervals_of_priors(draws: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
+    """Compute the percentile intervals of the target priors, clipped to [0, 1]."""
+    intervals = intervals_of_weights(draws, confidence)
+    return intervals and [
+        [1.0 if limit > 1 - _MIN_REPORTED else limit for limit in interval] for interval in intervals
+    ]
+
+
+def _report(
+    sides: _Sides,
+    request: ShiftRequest,
+    weights: ClassWeights | None,
+    draws: Sequence[BootstrapDraw | None],
+) -> ShiftReport:
+    source, target = sides.source, sides.target
+    rows = source.rows.size
+    report = ShiftReport(
+        source=source.input_summary,
+        classes=source.classes,
+        source_shares=[
+            proportion_estimate(label, rows, request.resampling.confidence)
+            for label in source.class_counts.tolist()
+        ],
+        failed_draws=sum(draw is None for draw in draws),
+        target_rows=0 if target is None else target.input_summary.rows,
+        parameters=_parameters(request, len(draws)),
+        artifact=None,
+        found=weights,
+        shift_p=_p_value(sides),
+        mixture=_mixture(sides, by_unit=(request.day or request.cluster) is not None),
+        confidence=request.resampling.confidence,
+        calibration=_calibration_error(source, request.estimator),
+        failure=None,
+    )
+    return report if weights is None else replace(report, artifact=_artifact(report, weights, draws, request))
+
+
+def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
+    return ShiftParameters(
+        estimator=request.estimator,
+        confusion=request.confusion if request.estimator is ShiftEstimator.BBSE else None,
+        prior=None if request.prior is None else list(request.prior),
+        bootstrap=replicates,
+        confidence=request.resampling.confidence if replicates else None,
+        seed=request.resampling.seed if replicates else None,
+        on_invalid=request.data.on_invalid,
+        positive=request.data.positive_value,
+        day=msgspec.UNSET if request.day is None else request.day,
+        cluster=msgspec.UNSET if request.cluster is None else request.cluster,
+    )
+
+
+def _p_value(sides: _Sides) -> float | None:
+    if sides.target is None:
+        return None
+    source, target = sides.source.predicted_counts, sides.target.predicted_counts
+    return no_shift_p_value(source.astype(np.float64), target.astype(np.float64))
+
+
+def _mixture(sides: _Sides, *, by_unit: bool) -> MixtureTest:
+    """Test whether the target is a mixture of the classes at all."""
+    if sides.target is None:
+        return MixtureTest(p_value=None, reason="there are no new rows")
+    return mixture_of(sides.source.by_unit(), sides.target.by_unit(), by_unit=by_unit)
+
+
+def _artifact(
+    report: ShiftReport,
+    class_weights: ClassWeights,
+    draws: Sequence[BootstrapDraw | None],
+    request: ShiftRequest,
+) -> ShiftArtifact:
+    prior = np.array([share.value for share in report.source_shares])
+    weight_draws = [None if draw is None else draw.weights for draw in draws]
+    interval = intervals_of_weights(weight_draws, request.resampling.confidence)
+    prior_intervals = intervals_of_priors(
+        [None if draw is None else draw.target_prior for draw in draws], request.resampling.confidence
+    )
+    return ShiftArtifact(
+        kind=ArtifactKind.SHIFT,
+        source=report.source,
+        parameters=report.parameters,
+        estimator=request.estimator,
+        classes=list(report.classes),
+        weights=class_weights.weights.tolist(),
+        source_prior=prior.tolist(),
+        target_prior=(class_weights.weights * prior).tolist(),
+        interval=interval,
+        shift_p=report.shift_p,
+        mixture_p=report.mixture.p_value,
+        draws=None
+        if interval is None
+        else [weight.tolist() for weight in weight_draws if weight is not None],
+        target_interval=None if request.estimator is ShiftEstimator.KNOWN else prior_intervals,
+    )
+
+
+def _calibration_error(source: _Side, estimator: ShiftEstimator) -> float:
+    """Return the class mean of the ECE on the source data; for EM of the calibrated probabilities."""
+    edges = even_edges(defaults.SINGLE_SCORE_BINS)
+    counts, classes = source.distinct(), len(source.classes)
+    probability = counts.probability
+    if estimator is ShiftEstimator.EM:
+        probability = LinearScaling(counts=counts, classes=classes).cross_fitted()
+    errors = [
+        expected_error(in_bins(pool(probability[:, index], counts.label == index, counts.count), edges))
+        for index in range(classes)
+    ]
+    return sum(errors) / classes

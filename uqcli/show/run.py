@@ -1,0 +1,84 @@
+"""``uqcli show``: describe a rule, or the differences between two."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from uqcli.base.errors import UsageError
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import DataRequest
+from uqcli.rules.codec import load
+from uqcli.rules.columns import ColumnOverrides
+from uqcli.rules.labelled import refuse_keep
+from uqcli.rules.result import Result
+from uqcli.rules.saved import Saved, roles_of
+from uqcli.show.report import ShowReport
+from uqcli.show.two_rules import ChangedRows, ShowTwoReport
+
+
+def show_one(artifact: str) -> Result[ShowReport, None]:
+    """Load a rule file.
+
+    Raises
+    ------
+    DataError, ArtifactError
+        The file is missing or is not a rule file.
+    """
+    return Result(report=ShowReport(rule=load(artifact)), artifact=None)
+
+
+def show_two(
+    artifact: str, second_artifact: str | None, data: DataRequest | None
+) -> Result[ShowTwoReport, None]:
+    """Load two rule files, and count the rows on which they decide differently.
+
+    Parameters
+    ----------
+    data
+        Rows to decide; None to compare only the rules.
+
+    Raises
+    ------
+    UsageError
+        There is one rule file only, or the kinds differ, or ``data`` is given for rules that flag no rows.
+    DataError, ArtifactError
+        Files cannot be read.
+    """
+    if second_artifact is None:
+        raise UsageError("--on with one rule file", expected="two rule files, or apply for one")
+    rules = load(artifact), load(second_artifact)
+    first, second = rules
+    if first.kind != second.kind:
+        raise UsageError(
+            f"'{artifact}' is of kind {first.kind}, '{second_artifact}' of kind {second.kind}",
+            expected="two rule files of one kind",
+        )
+    changed = None if data is None else _count(rules, data)
+    return Result(
+        report=ShowTwoReport(names=(artifact, second_artifact), rules=rules, changed=changed), artifact=None
+    )
+
+
+def _count(rules: tuple[Saved, Saved], data: DataRequest) -> ChangedRows:
+    """Count the rows that both, one or none of two boundaries flag."""
+    first, second = rules
+    if not isinstance(first, BoundaryArtifact) or not isinstance(second, BoundaryArtifact):
+        raise UsageError(f"--on with rule files of kind {first.kind}", expected="two boundaries")
+    refuse_keep(data.on_invalid)
+    roles = roles_of(rules, ColumnOverrides(), labelled=False)
+    batches = open_engine(data.engine).batches(replace(data, roles=roles))
+    counts = np.zeros(4, dtype=np.int64)
+    for rows in batches:
+        decided = first.decide(rows) + 2 * second.decide(rows)
+        counts += np.bincount(decided, weights=rows.weight, minlength=4).astype(np.int64)
+    neither, only_first, only_second, both = counts.tolist()
+    return ChangedRows(
+        only_first=only_first,
+        only_second=only_second,
+        both=both,
+        neither=neither,
+        dropped=batches.dropped,
+    )

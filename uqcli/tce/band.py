@@ -1,0 +1,243 @@
+"""Simultaneous band of the calibration curve: within what the probabilities are calibrated.
+
+The rate of every block of neighbouring score cells has an exact interval, and all intervals hold together. A
+lower limit above all scores of its block proves a deviation there. If the curve does not fall, a block bounds
+it at all scores beyond the block too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from scipy.special import betainc, betaincinv, ndtri
+
+from uqcli.base.blockwise import indices_of_ranks, sums_from
+from uqcli.base.counts import Bools, Floats, Ints, ValueCounts
+from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import parallel_map
+from uqcli.estimates.proportion import POWER
+
+_MAX_CELLS: Final = 200
+"""Cells of the scores: their 20,100 blocks take a tenth of a second."""
+
+_DISTANCE_BINS: Final = 1 << 16
+"""Bins of deviations, of which one is looked at in full."""
+
+_CANDIDATES: Final = 64
+"""Blocks for which the detectable deviation is computed exactly."""
+
+
+BAND_METRICS: Final = ("within", "within_low", "within_runs", "within_detectable")
+"""Deviations that a band shows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """Band that contains the calibration curve at all scores with the given confidence.
+
+    Attributes
+    ----------
+    first, last : float64, shape (C,)
+        Lowest and highest score of each cell.
+    low, high : float64, shape (C,)
+        Lower limit of the curve from ``last`` on, and upper limit up to ``first``.
+    within
+        Deviation of score and rate that 95 % of rows do not exceed, if the curve does not fall; None if it is
+        proved to fall.
+    within_low
+        Largest deviation that is proved; 0 if none is.
+    within_runs
+        Deviation of mean score and rate that no range of scores with a twentieth of the rows exceeds.
+    detectable
+        Smallest deviation, the same at all scores, that is proved with probability ``POWER``; None if
+        none is.
+    """
+
+    first: Floats
+    last: Floats
+    low: Floats
+    high: Floats
+    within: float | None
+    within_low: float
+    within_runs: float
+    detectable: float | None
+
+    def metrics(self) -> dict[str, float | None]:
+        """Return the deviations as metrics."""
+        values = (self.within, self.within_low, self.within_runs, self.detectable)
+        return dict(zip(BAND_METRICS, values, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Blocks:
+    """All runs of cells i to j, and the level of one side of each interval."""
+
+    first_cell: Ints
+    last_cell: Ints
+    first: Floats
+    last: Floats
+    mean: Floats
+    count: Ints
+    positives: Ints
+    tail: float
+
+
+def calibration_band(counts: ValueCounts, confidence: float) -> Band:
+    """Compute the band from tie-pooled probabilities.
+
+    The intervals are those of Clopper and Pearson. They hold for unequal probabilities too (Hoeffding 1956).
+
+    Parameters
+    ----------
+    counts
+        Scores in [0, 1], at least one.
+    confidence
+        Of the whole band, in (0, 1).
+    """
+    cells = _cells(counts)
+    blocks = _blocks(counts, cells, confidence)
+    low, high = _limits(blocks.positives, blocks.count, blocks.tail)
+    lower, upper = np.zeros(len(cells)), np.ones(len(cells))
+    np.maximum.at(lower, blocks.last_cell, low)
+    np.minimum.at(upper, blocks.first_cell, high)
+    lower = np.maximum.accumulate(lower)
+    upper = np.minimum.accumulate(upper[::-1])[::-1]
+    first, last = counts.value[cells], counts.value[np.append(cells[1:], len(counts.value)) - 1]
+    long_enough = blocks.count * 20 >= counts.rows
+    distance = np.maximum(high - blocks.mean, blocks.mean - low)[long_enough]
+    falls = bool((lower[:-1] > upper[1:]).any())
+    return Band(
+        first=first,
+        last=last,
+        low=lower,
+        high=upper,
+        within=None if falls else _farthest(counts, cells, lower, upper),
+        within_low=max(0.0, float((lower - last).max()), float((first - upper).max())),
+        within_runs=float(distance.max()),
+        detectable=_detectable(blocks),
+    )
+
+
+def _cells(counts: ValueCounts) -> Ints:
+    """Return the first atom of each cell: at most ``_MAX_CELLS`` of whole atoms, equal in rows."""
+    rows = counts.rows
+    # a cell begins with the first atom that has so many rows before it
+    least_before = np.unique([-(-cell * rows // _MAX_CELLS) for cell in range(1, _MAX_CELLS)])
+    begins = indices_of_ranks(counts.count, least_before - 1) + 1
+    return np.unique(np.concatenate([[0], begins[begins < len(counts.value)]]))
+
+
+def _blocks(counts: ValueCounts, cells: Ints, confidence: float) -> _Blocks:
+    """Sum the rows, positives and scores of every run of cells."""
+    sums = [float(np.add.reduceat(value * count, [0])[0]) for value, count in _by_cell(counts, cells)]
+    totals = [
+        np.concatenate([[0], np.cumsum(amount)])
+        for amount in (sums_from(counts.count, cells), sums_from(counts.positives, cells), sums)
+    ]
+    first_cell, last_cell = np.triu_indices(len(cells))
+    rows, positives, score = (total[last_cell + 1] - total[first_cell] for total in totals)
+    ends = np.append(cells[1:], len(counts.value)) - 1
+    return _Blocks(
+        first_cell=first_cell,
+        last_cell=last_cell,
+        first=counts.value[cells[first_cell]],
+        last=counts.value[ends[last_cell]],
+        mean=score / rows,
+        count=rows,
+        positives=positives,
+        tail=(1 - confidence) / (2 * len(rows)),
+    )
+
+
+def _limits(positives: Ints, count: Ints, tail: float) -> tuple[Floats, Floats]:
+    """Compute the Clopper-Pearson limits with the given probability on each side."""
+    failures = count - positives
+
+    def low() -> Floats:
+        return np.where(positives > 0, betaincinv(np.maximum(positives, 1), failures + 1, tail), 0.0)
+
+    def high() -> Floats:
+        return np.where(failures > 0, betaincinv(positives + 1, np.maximum(failures, 1), 1 - tail), 1.0)
+
+    lows, highs = parallel_map(lambda side: side(), (low, high))
+    return lows, highs
+
+
+def _by_cell(counts: ValueCounts, cells: Ints) -> Iterator[tuple[Floats, Ints]]:
+    """Yield the values and counts of each cell."""
+    for start, stop in pairwise([*cells.tolist(), len(counts.value)]):
+        yield counts.value[start:stop], counts.count[start:stop]
+
+
+def _distances(
+    counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats
+) -> Iterator[tuple[Floats, Ints]]:
+    """Yield how far the curve may be from each atom of a cell, and the atoms' counts."""
+    below, above = np.concatenate([[0.0], lower]), np.concatenate([upper, [1.0]])
+    for cell, (value, count) in enumerate(_by_cell(counts, cells)):
+        # inside a cell the cells around it count, at its ends the cell itself
+        distance = np.maximum(above[cell + 1] - value, value - below[cell])
+        last = len(value) - 1
+        for atom in {0, last}:
+            high = above[cell if atom == 0 else cell + 1]
+            low = below[cell + 1 if atom == last else cell]
+            distance[atom] = max(high - value[atom], value[atom] - low)
+        yield distance, count
+
+
+def _farthest(counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats) -> float:
+    """Return the smallest distance that 95 % of rows do not exceed: its bin first, then the exact value."""
+    rows = np.zeros(_DISTANCE_BINS + 1)
+    for distance, count in _distances(counts, cells, lower, upper):
+        rows += np.bincount(_distance_bins(distance), weights=count, minlength=len(rows))
+    covered = np.cumsum(rows.astype(np.int64))
+    bin_index = int(np.searchsorted(20 * covered, 19 * covered[-1]))
+    inside = []
+    for distance, count in _distances(counts, cells, lower, upper):
+        in_bin = _distance_bins(distance) == bin_index
+        inside.append((distance[in_bin], count[in_bin]))
+    distance, count = (np.concatenate(parts) for parts in zip(*inside, strict=True))
+    order = np.argsort(distance)
+    reached = np.cumsum(count[order], dtype=np.int64) + (covered[bin_index] - int(rows[bin_index]))
+    return float(distance[order[np.searchsorted(20 * reached, 19 * covered[-1])]])
+
+
+def _distance_bins(distance: Floats) -> Ints:
+    return (distance * _DISTANCE_BINS).astype(np.int64)
+
+
+def _detectable(blocks: _Blocks) -> float | None:
+    """Return the deviation to either side that some block proves with probability ``POWER``."""
+    too_low = _least_shift(blocks.last, blocks.mean, blocks.count, blocks.tail)
+    too_high = _least_shift(1 - blocks.first, 1 - blocks.mean, blocks.count, blocks.tail)
+    detected = [shift for shift in (too_low, too_high) if shift is not None]
+    return max(detected, default=None)
+
+
+def _least_shift(score: Floats, mean: Floats, count: Ints, tail: float) -> float | None:
+    """Return the least excess over the mean score that lifts a block's lower limit above its scores.
+
+    A block counts only if all of its rates can be that much higher.
+    """
+    margin = (-ndtri(tail) + ndtri(POWER)) * np.sqrt(score * (1 - score) / count) + 1 / count
+    estimate = score - mean + margin
+    nearest = np.lexsort([estimate, score + estimate > 1])[:_CANDIDATES]
+    score, mean, count = score[nearest], mean[nearest], count[nearest]
+    fewest = _fewest_positives(score, count, tail)
+    shift = betaincinv(fewest, np.maximum(count - fewest + 1, 1), POWER) - mean
+    possible = (fewest <= count) & (score + shift <= 1)
+    return float(shift[possible].min()) if possible.any() else None
+
+
+def _fewest_positives(score: Floats, count: Ints, tail: float) -> Ints:
+    """Find the fewest positives whose lower limit is above the score; ``count + 1`` if none is."""
+    reject, accept = count + 1, np.zeros_like(count)
+    while (reject - accept > 1).any():
+        middle = (reject + accept) // 2
+        above: Bools = betainc(np.maximum(middle, 1), count - middle + 1, score) < tail
+        above &= middle > accept  # not where the search has ended
+        reject, accept = np.where(above, middle, reject), np.where(above, accept, middle)
+    return reject

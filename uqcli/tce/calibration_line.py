@@ -1,0 +1,243 @@
+"""Calibration intercept and slope: logistic regression of labels on the log-odds of scores (Cox 1958)."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import islice
+
+import numpy as np
+
+from uqcli.base.blockwise import VALUES_PER_PART, sums_by_part
+from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.records import dataclass
+from uqcli.kernels.linear import is_positive_definite, solved
+from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
+
+_CLIP = 1e-12
+_COARSE_VALUES, _VALUES_PER_POOL = 4096, 128
+"""The first fit pools the values to max(4096, n / 128); one Newton step on all then usually suffices."""
+
+_MAX_ITERATIONS = 30
+_MAX_STEP, _SMALL_STEP = 20.0, 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationLine:
+    """``logit P(y) = intercept + slope logit(s)``, and the intercept at slope 1.
+
+    Attributes
+    ----------
+    intercept, slope
+        None if the likelihood has no maximum: a single class, equal scores, or separable classes.
+    in_the_large
+        None with a single class.
+    intercept_error, slope_error
+        Standard errors robust to misspecification (sandwich), if requested.
+    """
+
+    intercept: float | None
+    slope: float | None
+    in_the_large: float | None
+    intercept_error: float | None = None
+    slope_error: float | None = None
+
+
+def calibration_line(
+    counts: ValueCounts, warm_start: CalibrationLine | None = None, *, errors: bool = False
+) -> CalibrationLine:
+    """Fit both models by maximum likelihood; scores are clipped to [1e-12, 1 - 1e-12] for their log-odds.
+
+    Parameters
+    ----------
+    warm_start
+        Fit to similar rows, as a starting point; the intercept at slope 1 is then not computed.
+    errors
+        Whether to compute standard errors.
+    """
+    values = _Values(counts)
+    fits_intercept = warm_start is None and int(counts.positives.sum()) not in (0, counts.rows)
+    fits_line = values.has_line
+    start = None
+    if warm_start is not None and warm_start.intercept is not None and warm_start.slope is not None:
+        start = np.array([warm_start.intercept, warm_start.slope])
+    fitted = _fit(
+        values,
+        [n_coefficients for n_coefficients, fits in ((1, fits_intercept), (2, fits_line)) if fits],
+        start,
+    )
+    in_the_large = float(fitted[0][0]) if fits_intercept else None
+    if not fits_line:
+        return CalibrationLine(intercept=None, slope=None, in_the_large=in_the_large)
+    beta = fitted[-1]
+    standard_errors = _errors(values, beta) if errors else (None, None)
+    return CalibrationLine(
+        intercept=float(beta[0]),
+        slope=float(beta[1]),
+        in_the_large=in_the_large,
+        intercept_error=standard_errors[0],
+        slope_error=standard_errors[1],
+    )
+
+
+class _Values:
+    """Counts with the log-odds of their values, computed part by part if there are many."""
+
+    def __init__(self, counts: ValueCounts) -> None:
+        self.counts = counts
+        self.size = len(counts.value)
+        self._cached_log_odds = _log_odds(counts.value) if self.size <= VALUES_PER_PART else None
+
+    def log_odds(self, part: slice) -> Floats:
+        """Compute the log-odds of the values of a part."""
+        return (
+            _log_odds(self.counts.value[part])
+            if self._cached_log_odds is None
+            else self._cached_log_odds[part]
+        )
+
+    @property
+    def has_line(self) -> bool:
+        """Whether the likelihood of intercept and slope has a maximum."""
+        first, last = _log_odds(self.counts.value[[0, -1]])
+        if not first < last:
+            return False
+        ends = class_ends(self.counts.count, self.counts.positives)
+        return ends is not None and not separates(_log_odds(self.counts.value[ends]), falling=True)
+
+    def with_log_odds(self) -> ValueCounts:
+        """Return the counts with log-odds as values."""
+        value = self.log_odds(slice(0, self.size))
+        return ValueCounts(value=value, count=self.counts.count, positives=self.counts.positives)
+
+    def pooled(self, max_values: int) -> ValueCounts:
+        """Pool adjacent values to at most ``max_values``, each at the mean of its log-odds."""
+        if self.size <= max_values:
+            return self.with_log_odds()
+        starts = np.arange(max_values + 1) * self.size // max_values
+
+        def part_moments(part: slice) -> tuple[Floats, Ints, Ints]:
+            inside, from_ = slice(starts[part.start], starts[part.stop]), starts[part] - starts[part.start]
+            count = np.add.reduceat(self.counts.count[inside], from_, dtype=np.int64)
+            mean = np.add.reduceat(self.log_odds(inside) * self.counts.count[inside], from_) / count
+            return mean, count, np.add.reduceat(self.counts.positives[inside], from_, dtype=np.int64)
+
+        step = max(1, VALUES_PER_PART * max_values // self.size)
+        pieces = [slice(first, min(max_values, first + step)) for first in range(0, max_values, step)]
+        columns = zip(*map(part_moments, pieces), strict=True)
+        mean, count, positives = (np.concatenate(pieces) for pieces in columns)
+        return ValueCounts(value=mean, count=count, positives=positives)
+
+
+def _log_odds(score: Floats) -> Floats:
+    """Compute the log-odds of clipped scores."""
+    clipped = np.clip(score, _CLIP, 1 - _CLIP)
+    log_odds: Floats = np.log(clipped)
+    np.negative(clipped, out=clipped)
+    log_odds -= np.log1p(clipped, out=clipped)
+    return log_odds
+
+
+def _fit(values: _Values, coefficient_counts: list[int], start: Floats | None) -> list[Floats]:
+    """Fit models with the requested numbers of coefficients: intercept at slope 1, or both.
+
+    Without starting values they are first fitted to pooled values.
+    """
+    starts = [] if start is None else [start]
+    if start is None:
+        coarse = values.pooled(max(_COARSE_VALUES, values.size // _VALUES_PER_POOL))
+        starts = [_newton(coarse, n_coefficients) for n_coefficients in coefficient_counts]
+        if values.size <= _COARSE_VALUES:
+            return starts
+    fits = _steps_from(starts[: len(coefficient_counts)], values)
+    return [
+        _newton(values.with_log_odds(), n_coefficients) if beta is None else beta
+        for n_coefficients, beta in zip(coefficient_counts, fits, strict=True)
+    ]
+
+
+def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
+    """Take Newton steps from nearby starting values, one pass per step for all fits.
+
+    None for a fit that does not converge.
+    """
+    converged: list[Floats | None] = [None] * len(starts)
+    active = {fit_index: start.copy() for fit_index, start in enumerate(starts)}
+    for _ in range(_MAX_ITERATIONS):
+        if not active:
+            break
+        derivatives = _derivatives(values, list(active.values()))
+        for fit_index, (gradient, hessian) in zip(list(active), derivatives, strict=True):
+            beta = active[fit_index]
+            step = solved(hessian, gradient)
+            if not np.isfinite(step).all():
+                del active[fit_index]
+                continue
+            beta += step
+            size = float(np.abs(step).max())
+            if size <= _SMALL_STEP * max(1.0, float(np.abs(beta).max())):
+                converged[fit_index] = beta  # the remaining error is of the order of the squared step
+            if converged[fit_index] is not None or not size < _MAX_STEP:
+                del active[fit_index]
+    return converged
+
+
+def _newton(counts: ValueCounts, n_coefficients: int) -> Floats:
+    """Fit a model of the given number of coefficients to counts by log-odds, from scratch."""
+    if n_coefficients == 2:
+        return logistic_fit(counts.value[None, :], counts.count, counts.positives)
+    return logistic_fit(np.empty((0, len(counts.value))), counts.count, counts.positives, offset=counts.value)
+
+
+def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
+    def terms(part: slice) -> tuple[Floats, ...]:
+        x, count, positives = values.log_odds(part), values.counts.count[part], values.counts.positives[part]
+        probability = sigmoid(beta[0] + beta[1] * x)
+        squares = positives * (1 - probability) ** 2 + (count - positives) * probability**2
+        curvature = count * (probability * (1 - probability))
+        return (*_moments_of(squares, x), *_moments_of(curvature, x))
+
+    sums = [math.fsum(sums) for sums in sums_by_part(terms, values.size)]
+    scatter, hessian = _symmetric(*sums[:3]), _symmetric(*sums[3:])
+    if not is_positive_definite(hessian):
+        return None, None
+    variance = [
+        (inverse_row * (scatter * inverse_row).sum(axis=1)).sum()
+        for inverse_row in map(partial(solved, hessian), np.eye(2))
+    ]
+    return float(np.sqrt(variance[0])), float(np.sqrt(variance[1]))
+
+
+def _derivatives(values: _Values, betas: list[Floats]) -> list[tuple[Floats, Floats]]:
+    """Compute the gradient and negative Hessian of each fit's log likelihood, in one pass."""
+
+    def terms(part: slice) -> list[Floats]:
+        x, count = values.log_odds(part), values.counts.count[part].astype(np.float64)
+        positives = values.counts.positives[part]
+        return [array for beta in betas for array in _line_terms(beta, x, count, positives)]
+
+    sums = map(math.fsum, sums_by_part(terms, values.size))
+    derivatives = []
+    for beta in betas:
+        gradient = np.array(list(islice(sums, len(beta))))
+        hessian = np.array([[next(sums)]]) if len(beta) == 1 else _symmetric(*islice(sums, 3))
+        derivatives.append((gradient, hessian))
+    return derivatives
+
+
+def _line_terms(beta: Floats, x: Floats, count: Floats, positives: Ints) -> tuple[Floats, ...]:
+    """Return the terms of the gradient, then of the negative Hessian's different elements."""
+    probability = sigmoid(beta[0] + (beta[1] * x if len(beta) == 2 else x))
+    residual = positives - count * probability
+    curvature = count * (probability * (1 - probability))
+    if len(beta) == 1:
+        return residual, curvature
+    return residual, residual * x, *_moments_of(curvature, x)
+
+
+def _moments_of(weight: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+    return weight, weight * x, weight * x**2
+
+
+def _symmetric(first: float, mixed: float, second: float) -> Floats:
+    return np.array([[first, mixed], [mixed, second]])

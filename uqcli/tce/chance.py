@@ -1,0 +1,204 @@
+"""Intervals of calibration errors, and their null distributions from labels drawn from the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+from uqcli.base.class_counts import ClassCounts
+from uqcli.base.counts import Floats, ValueCounts
+from uqcli.base.draws import Purpose, generator
+from uqcli.base.options import ResamplingOptions
+from uqcli.base.records import dataclass
+from uqcli.base.running.progress import with_progress
+from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.losses import LOSSES, Loss, is_bounded, mean_loss
+from uqcli.estimates.resampling import (
+    MIN_CLASS_ROWS,
+    mean_with_error,
+    min_replicates,
+    resample,
+    resample_counts,
+    studentised_interval,
+)
+from uqcli.reports.document import MetricValue
+from uqcli.tce.calibrated_labels import NullDistribution, compare_with_draws, draw_positives
+from uqcli.tce.calibration_line import CalibrationLine, calibration_line
+from uqcli.tce.measure import errors_of_draws
+from uqcli.tce.options import MeasureOptions
+
+METRICS_WITH_INTERVALS = ("brier", "log_loss", "intercept", "slope")
+_METRICS_WITH_EXCESS = ("ece", "ace", "mcb")
+
+Values = Mapping[str, float | None]
+Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingDistribution:
+    """Sampling distribution of metrics.
+
+    Attributes
+    ----------
+    intervals
+        Intervals by metric; None if no valid interval exists.
+    if_calibrated
+        Distribution of the errors if the probabilities are calibrated.
+    """
+
+    intervals: Mapping[str, Interval]
+    if_calibrated: Mapping[str, NullDistribution]
+
+    def completed(self, values: Values) -> dict[str, MetricValue]:
+        """Add intervals, p-values and excesses to the metrics."""
+        metrics: dict[str, MetricValue] = dict(values)
+        for name, interval in self.intervals.items():
+            low, high = interval or (None, None)
+            metrics[name] = Estimate(value=values[name], low=low, high=high)
+        for name, null in self.if_calibrated.items():
+            metrics[f"{name}_p"] = None if values[name] is None else null.p_value
+        for name in _METRICS_WITH_EXCESS:
+            value = values[name]
+            mean = self.if_calibrated[name].mean
+            metrics[f"{name}_excess"] = None if value is None else value - mean
+        return metrics
+
+
+def key_of(group: str | None) -> tuple[int, ...]:
+    """Return the key for the draws of all rows or of a group, so that groups do not affect each other."""
+    if group is None:
+        return (0,)
+    return (1, int.from_bytes(blake2b(group.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"))
+
+
+def chance_of_scores(
+    counts: ValueCounts,
+    values: Values,
+    options: MeasureOptions,
+    plan: ResamplingOptions,
+    key: tuple[int, ...],
+) -> SamplingDistribution:
+    """Estimate the sampling distribution for one score."""
+    draws = [
+        errors_of_draws(
+            draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, replicate)), options
+        )
+        for replicate in with_progress(range(plan.bootstrap), "drawing labels", plan.bootstrap)
+    ]
+    return SamplingDistribution(
+        intervals=intervals_of_scores(counts, plan, key), if_calibrated=_null_distributions(values, draws)
+    )
+
+
+def chance_of_classes(
+    rows: ClassCounts,
+    values: Sequence[Values],
+    means: Values,
+    options: Sequence[MeasureOptions],
+    *,
+    plan: ResamplingOptions,
+    key: tuple[int, ...],
+) -> tuple[list[SamplingDistribution], SamplingDistribution]:
+    """Estimate the sampling distribution for each class one-vs-rest, and for the class means.
+
+    Labels are drawn jointly for whole rows, since the errors of two classes are dependent.
+    """
+    classes = range(len(values))
+    draws: list[list[dict[str, float]]] = [[] for _ in classes]
+    for replicate in with_progress(range(plan.bootstrap), "drawing labels", plan.bootstrap):
+        labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, replicate))
+        for class_index in classes:
+            draws[class_index].append(
+                errors_of_draws(rows.one_vs_rest(class_index, labels), options[class_index])
+            )
+    observed = rows.observed_labels()
+    chances = [
+        SamplingDistribution(
+            intervals=intervals_of_scores(rows.one_vs_rest(class_index, observed), plan, (*key, class_index)),
+            if_calibrated=_null_distributions(values[class_index], draws[class_index]),
+        )
+        for class_index in classes
+    ]
+    intervals = _intervals_of_means(rows, plan, key)
+    draws_of_means = [_mean(class_errors) for class_errors in zip(*draws, strict=True)]
+    return chances, SamplingDistribution(
+        intervals=intervals, if_calibrated=_null_distributions(means, draws_of_means)
+    )
+
+
+def _mean(class_errors: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {
+        name: sum(errors[name] for errors in class_errors) / len(class_errors) for name in class_errors[0]
+    }
+
+
+def _null_distributions(values: Values, draws: Sequence[Mapping[str, float]]) -> dict[str, NullDistribution]:
+    return {name: compare_with_draws(values[name], [draw[name] for draw in draws]) for name in draws[0]}
+
+
+def intervals_of_scores(
+    counts: ValueCounts, plan: ResamplingOptions, key: tuple[int, ...]
+) -> dict[str, Interval]:
+    """Compute bootstrap intervals; None with fewer than ten rows of a class."""
+    positives = int(counts.positives.sum())
+    if min(positives, counts.rows - positives) < MIN_CLASS_ROWS:
+        return dict.fromkeys(METRICS_WITH_INTERVALS)
+    line = calibration_line(counts, errors=True)
+    estimates = _with_errors(counts, line)
+    resampled = (
+        resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, resample_index))
+        for resample_index in range(_resamples(plan))
+    )
+    draws = [
+        _with_errors(sample, calibration_line(sample, warm_start=line, errors=True)) for sample in resampled
+    ]
+    return {
+        name: studentised_interval(estimates[name], [draw[name] for draw in draws], plan.confidence)
+        for name in METRICS_WITH_INTERVALS
+    }
+
+
+def _resamples(plan: ResamplingOptions) -> int:
+    """Return the number of resamples: as requested, and at least what the confidence requires."""
+    return max(plan.bootstrap, min_replicates(plan.confidence))
+
+
+def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, Estimate]:
+    return {
+        **{name: mean_loss(counts, name) for name in LOSSES},
+        "intercept": Estimate(value=line.intercept, error=line.intercept_error),
+        "slope": Estimate(value=line.slope, error=line.slope_error),
+    }
+
+
+def _intervals_of_means(
+    rows: ClassCounts, plan: ResamplingOptions, key: tuple[int, ...]
+) -> dict[str, Interval]:
+    """Compute the intervals of the mean losses; a mean of slopes has none."""
+    losses = {
+        name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)
+    }
+    intervals: dict[str, Interval] = dict.fromkeys(METRICS_WITH_INTERVALS)
+    if int(rows.count.sum()) < 2 * MIN_CLASS_ROWS:
+        return intervals
+    draws = [
+        resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, resample_index))
+        for resample_index in range(_resamples(plan))
+    ]
+    for name, loss in losses.items():
+        mean = mean_with_error(loss, rows.count)
+        resampled = [mean_with_error(loss, multiplicity) for multiplicity in draws]
+        intervals[name] = studentised_interval(mean, resampled, plan.confidence)
+    return intervals
+
+
+def _row_losses(rows: ClassCounts, loss: Loss) -> Floats:
+    """Compute the class-averaged loss of each distinct row."""
+    total = np.zeros(len(rows.label))
+    for class_index, column in enumerate(rows.probability.T):
+        if_positive, if_negative = loss(column)
+        total += np.where(rows.label == class_index, if_positive, if_negative)
+    total /= rows.probability.shape[1]
+    return total

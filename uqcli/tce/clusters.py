@@ -1,0 +1,223 @@
+"""Calibration errors of a score whose rows depend on each other within clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.choices import Binning
+from uqcli.base.counts import Bools, Floats, Ints, ValueCounts, pool
+from uqcli.base.draws import Purpose, generator, hashes
+from uqcli.base.errors import UsageError
+from uqcli.base.options import ResamplingOptions
+from uqcli.base.records import dataclass
+from uqcli.base.running.progress import with_progress
+from uqcli.engines.memory import ISOTONIC_PAIRS, require_memory
+from uqcli.engines.probabilities import require_probabilities
+from uqcli.engines.request import DataRequest
+from uqcli.estimates.binning.registry import rule_of
+from uqcli.estimates.cluster_pairs import keyed_by_cluster
+from uqcli.estimates.clustered import ClusteredPairs
+from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
+from uqcli.rules.labelled import read_labelled
+from uqcli.rules.saved import Source
+from uqcli.tce.calibrated_labels import NullDistribution, compare_with_draws, draw_positives
+from uqcli.tce.chance import METRICS_WITH_INTERVALS, Interval, SamplingDistribution
+from uqcli.tce.measure import Measured, errors_of_draws, measure
+from uqcli.tce.options import MeasureOptions
+from uqcli.tce.sign_flips import SignedErrors
+
+_MIN_CLUSTERS: Final = 100
+_MIN_CLASS_CLUSTERS: Final = 50
+"""Clusters, and those with a positive and with a negative row, below which signs have no valid level."""
+
+_OF_DRAWN_ROWS: Final = (
+    "tce",
+    "tce_q",
+    "tce_v",
+    "mce",
+    "mce_q",
+    "mcb",
+    "dsc",
+    "unc",
+    "estimation_error",
+    "within_bin_error",
+)
+"""Metrics of one row of each cluster."""
+
+_SIGNED: Final = ("ece", "ace", "ecce")
+"""Metrics of all rows whose null distribution is that of signs of clusters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusteredScores:
+    """Single rows by cluster, in an order that does not depend on the files.
+
+    Attributes
+    ----------
+    cluster : int64, shape (n,)
+        Key of each row's cluster, ascending.
+    """
+
+    cluster: Ints
+    score: Floats
+    positive: Bools
+    source: Source
+
+    @classmethod
+    def read(cls, data: DataRequest) -> ClusteredScores:
+        """Read the rows; a row of weight w is w rows.
+
+        Raises
+        ------
+        UsageError, DataError
+            Options of independent rows are given, a score is not a probability, or rows cannot be read.
+        """
+        if data.roles.class_columns is not None:
+            raise UsageError("--cluster with --proba", expected="one score")
+        require_memory(data, ISOTONIC_PAIRS)
+        read, source = read_labelled(data)
+        require_probabilities(read.rows.score, source.columns["score"])
+        rows, column = keyed_by_cluster(read, data.roles.cluster), data.roles.cluster or ""
+        order = np.lexsort((rows.labels, rows.score, rows.groups[column]))
+        order = np.repeat(order, rows.weights()[order])
+        return cls(
+            cluster=rows.groups[column][order],
+            score=rows.score[order],
+            positive=rows.labels[order],
+            source=source,
+        )
+
+    @property
+    def counts(self) -> ValueCounts:
+        """Counts of all rows."""
+        return pool(self.score, self.positive, None)
+
+    def clusters_with(self, *, positive: bool) -> int:
+        """Count the clusters with a positive or with a negative row."""
+        return len(np.unique(self.cluster[self.positive == positive]))
+
+    def drawn(self, seed: int) -> ValueCounts:
+        """Draw one row of each cluster, keyed by the text of the cluster."""
+        key, start, size = np.unique(self.cluster, return_index=True, return_counts=True)
+        share = hashes([key], seed, Purpose.LABELS) >> np.uint64(11)
+        place = (share.astype(np.float64) * 2.0**-53 * size).astype(np.int64)
+        row = start + np.minimum(place, size - 1)
+        return pool(self.score[row], self.positive[row], None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusteredErrors:
+    """Errors of clusters, with what their tests are of.
+
+    Attributes
+    ----------
+    of_drawn
+        Errors and bins of one row of each cluster.
+    values
+        Metrics to report.
+    chance
+        Sampling distribution; None without draws.
+    """
+
+    rows: int
+    positives: int
+    clusters: int
+    of_drawn: Measured
+    drawn: ValueCounts
+    values: Mapping[str, float | None]
+    chance: SamplingDistribution | None
+    notes: tuple[str, ...]
+
+
+def errors_of_clusters(
+    scores: ClusteredScores, options: MeasureOptions, plan: ResamplingOptions
+) -> ClusteredErrors:
+    """Measure calibration errors, and test them on clusters."""
+    counts, drawn = scores.counts, scores.drawn(plan.seed)
+    of_all, of_drawn = measure(counts, replace(options, n_min=None, n_max=None)), measure(drawn, options)
+    values = {**of_all.metrics, **{name: of_drawn.metrics[name] for name in _OF_DRAWN_ROWS}}
+    clusters = drawn.rows
+    classes = [scores.clusters_with(positive=label) for label in (True, False)]
+    signed = clusters >= _MIN_CLUSTERS and min(classes) >= _MIN_CLASS_CLUSTERS
+    notes = [f"tce, mce, mcb, dsc, unc, the bins and within are of one row of each of {clusters:,} clusters."]
+    chance = None
+    if plan.bootstrap:
+        nulls = _of_drawn_rows(drawn, of_drawn, options, plan)
+        if signed:
+            nulls |= _of_signs(scores, counts, options, plan)
+        else:
+            notes.append(
+                f"The p-values of ece, ace and ecce are of one row of each cluster. Those of all rows need "
+                f"{_MIN_CLUSTERS} clusters, {_MIN_CLASS_CLUSTERS} of them with a positive and as many with a "
+                "negative row."
+            )
+        chance = SamplingDistribution(intervals=_intervals(scores, plan), if_calibrated=nulls)
+    return ClusteredErrors(
+        rows=counts.rows,
+        positives=int(counts.positives.sum()),
+        clusters=clusters,
+        of_drawn=of_drawn,
+        drawn=drawn,
+        values=values if signed or not plan.bootstrap else {**values, **_same(of_drawn)},
+        chance=chance,
+        notes=tuple(notes),
+    )
+
+
+def _same(of_drawn: Measured) -> dict[str, float | None]:
+    """Return the errors of drawn rows whose p-values are of these rows."""
+    return {name: of_drawn.metrics[name] for name in _SIGNED}
+
+
+def _of_drawn_rows(
+    drawn: ValueCounts, of_drawn: Measured, options: MeasureOptions, plan: ResamplingOptions
+) -> dict[str, NullDistribution]:
+    """Draw labels of one row of each cluster from their scores: these rows are independent."""
+    draws = [
+        errors_of_draws(draw_positives(drawn, generator(plan.seed, Purpose.LABELS, 0, replicate)), options)
+        for replicate in with_progress(range(plan.bootstrap), "drawing labels", plan.bootstrap)
+    ]
+    return {
+        name: compare_with_draws(of_drawn.metrics[name], [draw[name] for draw in draws]) for name in draws[0]
+    }
+
+
+def _of_signs(
+    scores: ClusteredScores, counts: ValueCounts, options: MeasureOptions, plan: ResamplingOptions
+) -> dict[str, NullDistribution]:
+    """Draw a sign of each cluster, in the bins of all rows."""
+    sizes = replace(options, n_min=None, n_max=None).sizes
+    edges = {
+        "ece": rule_of(Binning.EQUISPACED).edges(counts, sizes),
+        "ace": rule_of(Binning.QUANTILE).edges(counts, sizes),
+    }
+    signed = SignedErrors.from_rows(scores.score, scores.positive, scores.cluster, edges)
+    observed = signed.errors()
+    draws = [
+        signed.errors(generator(plan.seed, Purpose.LABELS, 1, replicate))
+        for replicate in with_progress(range(plan.bootstrap), "drawing signs", plan.bootstrap)
+    ]
+    return {name: compare_with_draws(observed[name], [draw[name] for draw in draws]) for name in _SIGNED}
+
+
+def _intervals(scores: ClusteredScores, plan: ResamplingOptions) -> dict[str, Interval]:
+    """Compute intervals of the losses from resampled clusters; the line has none."""
+    intervals: dict[str, Interval] = dict.fromkeys(METRICS_WITH_INTERVALS)
+    weight = np.ones(len(scores.score), dtype=np.int64)
+    pairs = ClusteredPairs.from_scores(scores.score, scores.score, scores.positive, weight, scores.cluster)
+    pairs = replace(pairs, before=None, after=None)  # without the AUC
+    if pairs.min_class_rows < MIN_CLASS_ROWS:
+        return intervals
+    estimates = pairs.with_errors()
+    draws = [
+        pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, 0, index)).with_errors()
+        for index in range(max(plan.bootstrap, min_replicates(plan.confidence)))
+    ]
+    for name in ("brier", "log_loss"):
+        resampled = [draw[name]["after"] for draw in draws]
+        intervals[name] = studentised_interval(estimates[name]["after"], resampled, plan.confidence)
+    return intervals

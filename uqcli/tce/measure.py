@@ -1,0 +1,139 @@
+"""Compute all calibration errors of one score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from uqcli.base.choices import Binning
+from uqcli.base.counts import ValueCounts
+from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import threads
+from uqcli.estimates.binning.registry import rule_of
+from uqcli.estimates.calibration_error import (
+    Rejected,
+    ScoreBins,
+    brier,
+    expected_error,
+    in_bins,
+    label_variance,
+    log_loss,
+    maximum_error,
+    reject,
+)
+from uqcli.kernels.pava import isotonic_sums
+from uqcli.tce.calibration_line import CalibrationLine, calibration_line
+from uqcli.tce.cumulative import cumulative_error
+from uqcli.tce.decomposition import brier_parts
+from uqcli.tce.options import MeasureOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Metrics, the bins of ``binning`` with their rejected rows, and the equispaced bins.
+
+    Attributes
+    ----------
+    metrics
+        None if undefined, for example a slope with a single class.
+    rejected
+        None if no score was tested.
+    line
+        Calibration intercept and slope with their standard errors.
+    """
+
+    metrics: Mapping[str, float | None]
+    bins: ScoreBins
+    rejected: Rejected | None
+    equispaced: ScoreBins
+    line: CalibrationLine
+
+
+class _Binned:
+    """Counts by binning, each computed once."""
+
+    def __init__(self, counts: ValueCounts, options: MeasureOptions) -> None:
+        self._counts = counts
+        self._options = options
+        self._bins: dict[Binning, ScoreBins] = {}
+
+    def __getitem__(self, binning: Binning) -> ScoreBins:
+        if binning not in self._bins:
+            edges = rule_of(binning).edges(self._counts, self._options.sizes)
+            self._bins[binning] = in_bins(self._counts, edges)
+        return self._bins[binning]
+
+    def rejected(self, binning: Binning) -> Rejected:
+        """Test every score given the labels of its bin."""
+        return reject(self._counts, self[binning], self._options.test, self._options.alpha)
+
+
+def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True) -> Measured:
+    """Compute the calibration errors of tie-pooled probabilities [TCE sec. 3].
+
+    Parameters
+    ----------
+    counts
+        Scores in [0, 1].
+    tests
+        Whether to test the scores; without, the metrics that count rejected ones are None.
+
+    Raises
+    ------
+    UsageError
+        The bounds of pava-bc contradict each other or the number of rows.
+    """
+    with ThreadPoolExecutor(threads()) as pool:
+        fitted_line = pool.submit(calibration_line, counts)
+        brier_mean, log_loss_mean, cumulative = (
+            pool.submit(error, counts) for error in (brier, log_loss, cumulative_error)
+        )
+        binned = _Binned(counts, options)
+        tested = (Binning(options.binning), Binning.QUANTILE, Binning.PAVA)
+        bins = binned[tested[0]]
+        rejected = [binned.rejected(binning) if tests else None for binning in tested]
+        tce, tce_q, tce_v = (None if rows is None else rows.percent(counts.rows) for rows in rejected)
+        equispaced = binned[Binning.EQUISPACED]  # while the threads work
+    estimation_error, within_bin_error = label_variance(bins)
+    brier_score, isotonic, line = brier_mean.result(), binned[Binning.PAVA], fitted_line.result()
+    decomposition = brier_parts(brier_score, isotonic.count, isotonic.positives)
+    metrics = {
+        "tce": tce,
+        "tce_q": tce_q,
+        "tce_v": tce_v,
+        "ece": expected_error(equispaced),
+        "ace": expected_error(binned[Binning.QUANTILE]),
+        "mce": maximum_error(equispaced),
+        "mce_q": maximum_error(binned[Binning.QUANTILE]),
+        "ecce": cumulative.result(),
+        "brier": brier_score,
+        "mcb": decomposition.miscalibration,
+        "dsc": decomposition.discrimination,
+        "unc": decomposition.uncertainty,
+        "log_loss": log_loss_mean.result(),
+        "intercept": line.intercept,
+        "slope": line.slope,
+        "intercept_at_slope_1": line.in_the_large,
+        "estimation_error": estimation_error,
+        "within_bin_error": within_bin_error,
+    }
+    return Measured(metrics=metrics, bins=bins, rejected=rejected[0], equispaced=equispaced, line=line)
+
+
+def test_based_error(counts: ValueCounts, options: MeasureOptions) -> float:
+    """Compute the test-based calibration error only, in percent."""
+    return _Binned(counts, options).rejected(Binning(options.binning)).percent(counts.rows)
+
+
+def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, float]:
+    """Compute the errors that are compared with their null distribution, since noise inflates them."""
+    binned = _Binned(counts, options)
+    _, rows, positives = isotonic_sums(counts.positives, counts.count)
+    return {
+        "ece": expected_error(binned[Binning.EQUISPACED]),
+        "ace": expected_error(binned[Binning.QUANTILE]),
+        "mce": maximum_error(binned[Binning.EQUISPACED]),
+        "tce": binned.rejected(Binning(options.binning)).percent(counts.rows),
+        "mcb": brier_parts(brier(counts), rows, positives).miscalibration,
+        "ecce": cumulative_error(counts),
+    }

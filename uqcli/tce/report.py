@@ -1,0 +1,512 @@
+"""Report of ``uqcli tce``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+
+from uqcli.audit.report import Audit, with_audit
+from uqcli.base.escaping import printable
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, first_of, p_cell, p_text, rows_of, share
+from uqcli.estimates.calibration_error import MANY_REJECTED
+from uqcli.estimates.estimate import Estimate, ends_of
+from uqcli.reports.document import (
+    Document,
+    Figure,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    MetricValue,
+    OneResult,
+    Table,
+    Verdict,
+    head_of,
+    key_cell,
+    meaning_rows,
+    plain,
+)
+from uqcli.reports.in_words import BINNINGS, describe
+from uqcli.rules.saved import Source
+from uqcli.tce.calibrated_labels import NullDistribution
+from uqcli.tce.reliability import Panel, reliability_figure
+from uqcli.tce.results import ClassResult, GroupResult
+from uqcli.tce.words import advice, calibrated_within, detection_limit, in_words
+
+_MEANINGS: Final = {
+    "calibration": {
+        "tce": "predictions whose bin is rejected, %",
+        "tce_q": "as tce, on quantile bins, %",
+        "tce_v": "as tce, on isotonic (PAVA) bins, %",
+        "ece": "mean |rate - mean score|, equispaced bins",
+        "ace": "as ece, on quantile bins",
+        "mce": "largest |rate - mean score|, equispaced bins",
+        "mce_q": "as mce, on quantile bins",
+        "ecce": "range of cumulative differences of labels and scores, without bins",
+        "mcb": "miscalibration: how much an isotonic fit reduces the Brier score",
+        "intercept": "of the logistic fit on log-odds; 0 if calibrated",
+        "slope": "of the same fit; 1 if calibrated, below 1 if overconfident",
+        "intercept_at_slope_1": "0 if calibrated, negative if scores are too high",
+    },
+    "calibrated within": {
+        "within": "deviation that 95 % of rows do not exceed, if rates rise with the score",
+        "within_low": "largest deviation that is proved",
+        "within_runs": "deviation that no range of scores with a twentieth of the rows exceeds",
+        "within_detectable": "deviation at all scores that would be proved with probability 80 %",
+    },
+    "discrimination": {"dsc": "discrimination: what an isotonic fit explains"},
+    "proper scores": {
+        "brier": "mean squared error; mcb - dsc + unc",
+        "log_loss": "mean negative log likelihood, nats",
+    },
+    "noise": {
+        "unc": "uncertainty: the Brier score of the overall rate",
+        "estimation_error": "variance of labels within the bins, by rows",
+        "within_bin_error": "as estimation_error, mean over bins",
+    },
+}
+_TERMINAL_METRICS = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
+"""Metrics on a terminal."""
+
+_ONE_AGAINST_REST: Final = "log_loss, each class against the rest"
+"""Of many classes, since calibrate and evaluate state that of the label's probability under the same name."""
+
+_WEIGHTED: Final = "Rows count by their sampling weights; tce and within come from tests and are null"
+"""Note on rows with sampling weights, to be ended."""
+
+_PART_METRICS = ("tce", "ece", "ace", "brier", "log_loss")
+_MAX_PANELS = 4
+_MAX_NAMED = 12
+
+
+class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Options that change the result."""
+
+    binning: str
+    bin_sizes: str | None
+    n_min: int | None
+    n_max: int | None
+    group_n_min: int | None
+    group_n_max: int | None
+    n_bins: int
+    alpha: float | None
+    test: str | None
+    classes: list[str] | None
+    by: str | None
+    audit: list[str] | None
+    bootstrap: int
+    seed: int | None
+    confidence: float
+    on_invalid: str
+    positive: str | None
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
+    sampling_weight: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+@dataclass(frozen=True, kw_only=True)
+class TceReport(OneResult):
+    """Calibration errors of a score or of class probabilities, for all rows and for groups.
+
+    Attributes
+    ----------
+    tce_at_group_sizes
+        TCE of all rows with the bin sizes of the groups, for comparison; None without groups.
+    clusters
+        Clusters of dependent rows; None if rows are independent.
+    notes
+        Notes on clusters.
+    """
+
+    source: Source
+    parameters: TceParameters
+    overall: GroupResult
+    tce_at_group_sizes: float | None
+    groups: tuple[GroupResult, ...]
+    warnings: tuple[str, ...]
+    clusters: int | None = None
+    notes: tuple[str, ...] = ()
+    audit: Audit | None = None
+
+    @property
+    def multiclass(self) -> bool:
+        """Whether the rows have class probabilities."""
+        return self.parameters.classes is not None
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have sampling weights, and nothing is tested."""
+        return self.parameters.sampling_weight is True
+
+    @property
+    def metrics(self) -> Metrics:
+        """Errors of all rows, by class, by group and of the worst group."""
+        metrics: dict[str, MetricValue] = dict(self.overall.metrics)
+        if self.clusters is not None:
+            metrics["clusters"] = self.clusters
+        if self.multiclass:
+            metrics["by_class"] = {
+                str(label_class.name): label_class.metrics for label_class in self.overall.classes
+            }
+        if self.groups:
+            metrics["by_group"] = {str(group.name): group.metrics for group in self.groups}
+            worst = self._worst_group
+            metrics["worst_group"] = dict.fromkeys(self.overall.metrics) if worst is None else worst.metrics
+            metrics["tce_at_group_sizes"] = self.tce_at_group_sizes
+        return metrics if self.audit is None else {**metrics, **self.audit.metrics()}
+
+    def _action(self, *, many_rejected: bool) -> str:
+        """State what to do if there is no command to run next."""
+        if not many_rejected:
+            return "No need to calibrate."
+        if self.groups:
+            feature = self.parameters.by
+            return f"Calibrate with the group as a feature: --method heterogeneous --features {feature}."
+        return "Calibrate the probabilities with uqcli calibrate." if self.multiclass else ""
+
+    @property
+    def _worst_group(self) -> GroupResult | None:
+        tested = _worst_first([group for group in self.groups if group.tested])
+        return tested[0] if tested else None
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        payload: dict[str, Any] = {
+            **head_of("tce", self.source, self.parameters),
+            "metrics": plain(self.metrics),
+            "within": plain(self.overall.metrics)["within"],
+            "within_low": plain(self.overall.metrics)["within_low"],
+            "bins": _bins_as_json(self.overall),
+            "notes": [*self._lead(), *self._cautions(), *self._notes()],
+        }
+        if self.overall.if_calibrated:
+            payload["if_calibrated"] = {
+                name: {"mean": null.mean, "p95": null.high}
+                for name, null in self.overall.if_calibrated.items()
+            }
+        if self.groups:
+            payload["worst_group"] = None if self._worst_group is None else self._worst_group.name
+            payload["groups"] = [self._group_as_json(group) for group in self.groups]
+        if self.audit is not None:
+            payload["audit"] = self.audit.payload()
+            payload["notes"] = [self.audit.lead(), *payload["notes"]]
+        return payload
+
+    def _group_as_json(self, group: GroupResult) -> dict[str, Any]:
+        return {
+            "name": group.name,
+            "group": group.name,
+            "rows": group.rows,
+            "positives": None if self.multiclass else group.classes[0].positives,
+            "tested": group.tested,
+            "metrics": plain(group.metrics),
+            "bins": _bins_as_json(group) if group.tested else [],
+        }
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        metrics = replace(_metrics_table(self.overall), brief=_main_table(self.overall))
+        if self.multiclass:
+            tables = [_classes_table(self.overall), replace(metrics, detail=True)]
+        else:
+            title = f"Bins ({describe(self.parameters.binning, BINNINGS)})"
+            tables = [metrics, _bins_table(title, self.overall.classes[0])]
+        if self.groups:
+            tables = [self._groups_table(), *(replace(table, detail=True) for table in tables)]
+        positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
+        by_weight = (
+            "" if self.overall.rows == self.source.rows else f" ({count(self.overall.rows)} by weight)"
+        )
+        of_clusters = "" if self.clusters is None else f" in {count(self.clusters)} clusters"
+        many_rejected = _value(self.overall.metrics["tce"]) > 100 * MANY_REJECTED
+        kind = "Calibration" if self.is_weighted else "Calibration test"
+        document = Document(
+            title=f"{kind} of {count(self.source.rows)} rows{by_weight}{positive}{of_clusters}",
+            lead=self._lead(),
+            tables=tables,
+            cautions=self._cautions(),
+            notes=self._notes(),
+            next="calibrate CALIBRATION.parquet --method all"
+            if many_rejected and not (self.multiclass or self.groups)
+            else "",
+            figures=[self._figure()],
+            card=self._card(),
+        )
+        return with_audit(document, self.audit)
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page: the test of all rows, or of the worst class or group."""
+        if self.is_weighted:
+            names = {"ece": "mean error (ECE)", "slope": "slope (1 if calibrated)"}
+            metrics = self.overall.metrics
+            return HeadCard(
+                title=self._lead()[0].removesuffix("."),
+                subject="Probabilities of {inputs} compared with their labels: "
+                + f"{rows_of(self.source.rows)}.",
+                states_lead=True,
+                verdict=Verdict(text="not tested"),
+                numbers=[_key_number(name, label, metrics[name]) for name, label in names.items()],
+            )
+        worst = self._worst_group or self.overall
+        metrics = _worst_first(worst.classes)[0].metrics if self.multiclass else worst.metrics
+        many_rejected = _value(metrics["tce"]) > 100 * MANY_REJECTED
+        verdict = Verdict(text="few predictions rejected", tone="good")
+        if many_rejected:
+            verdict = Verdict(text="many predictions rejected", tone="bad")
+        labels = {
+            "tce": "predictions rejected (TCE)",
+            "ece": "mean error (ECE)",
+            "slope": "slope (1 if calibrated)",
+        }
+        return HeadCard(
+            title=_headline(self._lead()[0], self.parameters.alpha, many_rejected=many_rejected),
+            subject="Probabilities of {inputs} tested against their labels: "
+            + f"{rows_of(self.source.rows)}.",
+            states_lead=True,
+            action=self._action(many_rejected=many_rejected),
+            verdict=verdict,
+            numbers=[
+                _key_number(name, label, metrics[name]) for name, label in labels.items() if name in metrics
+            ],
+        )
+
+    def _lead(self) -> list[str]:
+        """State how many predictions are rejected, of the worst class or group if there are any."""
+        worst = _worst_first(self.overall.classes)[0]
+        sentence, name = in_words(worst, self.parameters.alpha)[0], f"class {_part_name(worst)}"
+        group = self._worst_group
+        if group is not None:
+            worst = _worst_first(group.classes)[0]
+            sentence = in_words(worst, self.parameters.alpha)[0]
+            name = f"group {_part_name(group)}" + (f", class {_part_name(worst)}" if self.multiclass else "")
+        if self.multiclass or group is not None:
+            return [f"Worst {name}: {sentence}"]
+        return [sentence] if self.is_weighted else [sentence, calibrated_within(self.overall.metrics)]
+
+    def _cautions(self) -> list[str]:
+        """Collect the cautions of this result."""
+        if self.is_weighted:
+            return [*self.warnings]
+        small = [group for group in self.groups if not group.tested]
+        names = [f"{_part_name(group)} ({count(group.rows)} rows)" for group in small]
+        subject = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
+        sentences = [f"{subject} too small to test: {first_of(names, _MAX_NAMED)}."] if small else []
+        undetected = None if self.multiclass else detection_limit(self.overall.classes[0])
+        if undetected is not None:
+            rare, error = undetected
+            sentences.append(
+                f"few {rare}: the tests miss errors below about {100 * error:.0f} % of their rate."
+            )
+        return [*sentences, *self.warnings]
+
+    def _notes(self) -> list[str]:
+        if self.is_weighted:
+            return [f"{_WEIGHTED}{', and so is the worst group' if self.groups else ''}."]
+        level = self.parameters.alpha
+        worst = _worst_first(self.overall.classes)[0]
+        notes = in_words(worst, level)
+        if self.groups:
+            notes[0] = f"All rows{f', class {_part_name(worst)}' if self.multiclass else ''}: {notes[0]}"
+        else:
+            del notes[0]  # the lead states it
+        if self.multiclass or self.groups:
+            notes.append(calibrated_within(self.overall.metrics))
+        if self.multiclass:
+            value = _value(self.overall.metrics["tce"])
+            notes.append(
+                f"Mean over {len(self.overall.classes)} classes: {value:.1f} % of predictions rejected."
+            )
+        notes += [*self.notes, *advice(worst)]
+        if self.groups and self.parameters.group_n_min is not None:
+            least, most = count(self.parameters.group_n_min), count(self.parameters.group_n_max)
+            notes.append(
+                f"In the table of groups, tce uses bins of {least} to {most} rows, for all rows as well."
+            )
+        if self.overall.if_calibrated:
+            null = self.overall.if_calibrated["ece"]
+            p_value = p_text(null.p_value, is_least=null.p_is_least)
+            notes.append(
+                f"For calibrated scores ECE is {null.mean:.4f} on average, up to {null.high:.4f} in 95 % "
+                f"of draws; here it is {_value(self.overall.metrics['ece']):.4f} ({p_value})."
+            )
+            notes.append(f"Seed {self.parameters.seed} affects: the labels drawn from calibrated scores.")
+        if self.clusters is not None:
+            notes.append(f"Seed {self.parameters.seed} affects: the row of each cluster.")
+        return notes
+
+    def _groups_table(self) -> Table:
+        metrics = {**self.overall.metrics, "tce": self.tce_at_group_sizes}
+        tested = _worst_first([group for group in self.groups if group.tested])
+        small = [group for group in self.groups if not group.tested]
+        rows = [
+            ("(all rows)", count(self.overall.rows), *_cells(metrics)),
+            *((_part_name(group), count(group.rows), *_cells(group.metrics)) for group in (*tested, *small)),
+        ]
+        return Table(title="", header=("group", "rows", *_PART_METRICS), rows=rows)
+
+    def _figure(self) -> Figure:
+        if self.multiclass:
+            classes = _worst_first(self.overall.classes)[:_MAX_PANELS]
+            return reliability_figure(
+                [_panel(f"Class {_part_name(label_class, 40)}", label_class) for label_class in classes]
+            )
+        panels = [_panel("All rows" if self.groups else "", self.overall.classes[0])]
+        for group in _worst_first([group for group in self.groups if group.tested])[: _MAX_PANELS - 1]:
+            panels.append(_panel(f"{self.parameters.by} = {_part_name(group, 40)}", group.classes[0]))
+        return reliability_figure(panels)
+
+
+def _headline(sentence: str, alpha: float | None, *, many_rejected: bool) -> str:
+    """State where the scores are wrong, or that most agree with the labels."""
+    assert alpha is not None  # predictions are tested
+    parts = re.fullmatch(
+        rf"(Worst .*: )?(.*?) of predictions are rejected \(level {alpha:g}\)(.*)\.", sentence
+    )
+    assert parts is not None
+    worst, rejected, where = parts.groups(default="")
+    if not many_rejected:
+        return f"{worst}Scores agree with their labels in most rows: {rejected} of predictions rejected"
+    if where.startswith(","):
+        return f"{worst}Scores are {where[2:]}"
+    return f"{worst}Scores disagree with their labels{where}"
+
+
+def _key_number(name: str, label: str, metric: MetricValue) -> KeyNumber:
+    number = key_cell(label, format_metric(name, metric))
+    if name == "tce" and not number.interval:
+        return replace(number, interval=f"more than {100 * MANY_REJECTED:g} % is many")
+    return number
+
+
+def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str:
+    return printable(str(part.name), max_characters)
+
+
+def _panel(name: str, part: ClassResult) -> Panel:
+    errors = f"ECE {format_metric('ece', part.metrics['ece'])}"
+    if part.rejected is not None:
+        errors = f"TCE {format_metric('tce', part.metrics['tce'])}, {errors}"
+    rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
+    title = f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}"
+    return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram, band=part.band)
+
+
+def _worst_first(parts: Sequence[Any]) -> list[Any]:
+    """Sort groups or classes by TCE, then ECE, highest first, then by name."""
+    return sorted(
+        parts, key=lambda part: (-_value(part.metrics["tce"]), -_value(part.metrics["ece"]), part.name)
+    )
+
+
+def _value(metric: MetricValue) -> float:
+    """Return the value of a metric as a sort key; undefined values are lowest."""
+    value = metric.value if isinstance(metric, Estimate) else metric
+    return float(value) if isinstance(value, int | float) else -math.inf
+
+
+def _bins_as_json(part: GroupResult) -> list[dict[str, Any]]:
+    return [
+        row if label_class.name is None else {"class": label_class.name, **row}
+        for label_class in part.classes
+        for row in _bin_dicts(label_class)
+    ]
+
+
+def _bin_dicts(part: ClassResult) -> list[dict[str, Any]]:
+    bins = part.bins
+    names = ("low", "high", "count", "positives", "rate", "mean_score", "rejected")
+    columns = (*(bins.low, bins.high, bins.count, bins.positives, bins.rate, bins.mean_score),)
+    rejected = [None] * len(bins.count) if part.rejected is None else part.rejected.rows.tolist()
+    rows = zip(*(column.tolist() for column in columns), rejected, strict=True)
+    dicts = [dict(zip(names, row, strict=True)) for row in rows]
+    return [values if values["count"] else {**values, "rate": None, "mean_score": None} for values in dicts]
+
+
+def _bins_table(title: str, part: ClassResult) -> Table:
+    rows = [
+        (
+            str(number),
+            f"{values['low']:.4f}",
+            f"{values['high']:.4f}",
+            count(values["count"]),
+            count(values["positives"]),
+            share(values["rate"]),
+            share(values["mean_score"]),
+            f"{100 * values['rejected'] / values['count']:.1f} %"
+            if values["count"] and values["rejected"] is not None
+            else "-",
+        )
+        for number, values in enumerate(_bin_dicts(part), start=1)
+    ]
+    header = ("bin", "scores from", "to", "rows", "positive", "rate", "mean score", "rejected")
+    return Table(title=title, header=header, rows=rows, left=0, detail=True)
+
+
+def _classes_table(overall: GroupResult) -> Table:
+    lines = [
+        ("(mean)", count(overall.rows), overall.metrics),
+        *(
+            (_part_name(label_class), count(label_class.positives), label_class.metrics)
+            for label_class in _worst_first(overall.classes)
+        ),
+    ]
+    rows = [(name, rows, *_cells(metrics)) for name, rows, metrics in lines]
+    return Table(title="", header=("class", "rows", *_PART_METRICS), rows=rows)
+
+
+def _cells(metrics: Metrics) -> list[str]:
+    return [format_metric(name, metrics[name]) for name in _PART_METRICS]
+
+
+def _main_table(overall: GroupResult) -> Table:
+    """Build the table of the main metrics."""
+    nulls = overall.if_calibrated
+    rows = []
+    for name in _TERMINAL_METRICS:
+        more = [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
+        label = _ONE_AGAINST_REST if name == "log_loss" and len(overall.classes) > 1 else name
+        rows.append([label, format_metric(name, overall.metrics[name]), *(more if nulls else [])])
+    header = ["metric", "value", *(["if calibrated", "p"] if nulls else [])]
+    return Table(title="", header=header, rows=rows)
+
+
+def _metrics_table(overall: GroupResult) -> Table:
+    """Build the table of all metrics, with their null distributions if labels were drawn."""
+    nulls = overall.if_calibrated
+    rows = []
+    for kind, name, meaning in meaning_rows(_MEANINGS):
+        cells = [kind, name, format_metric(name, overall.metrics[name])]
+        if nulls:
+            cells += [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
+        rows.append([*cells, meaning])
+    header = ["", "metric", "value", *(["if calibrated", "p"] if nulls else []), "meaning"]
+    return Table(title="", header=header, rows=rows, left=2, text_last=True)
+
+
+def format_metric(name: str, metric: MetricValue) -> str:
+    """Format a metric with its interval; percentages have two decimals.
+
+    Examples
+    --------
+    >>> format_metric("tce", 12.3456), format_metric("ece", 0.5)
+    ('12.35 %', '0.5000')
+    """
+    unit = " %" if name.startswith("tce") and metric is not None else ""
+    if isinstance(metric, Estimate):
+        digits = ".2f" if name.startswith("tce") else ".4f"
+        return f"{_format(name, metric.value)}{unit}{ends_of(metric, digits)}"
+    assert metric is None or isinstance(metric, int | float)  # not a group of metrics
+    return f"{_format(name, metric)}{unit}"
+
+
+def _if_calibrated_cells(name: str, null: NullDistribution) -> list[str]:
+    p_value = p_cell(null.p_value, is_least=null.p_is_least)
+    return [f"{_format(name, null.mean)}, up to {_format(name, null.high)}", p_value]
+
+
+def _format(name: str, value: float | None) -> str:
+    return f"{value:.2f}" if name.startswith("tce") and value is not None else share(value)

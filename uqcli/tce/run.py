@@ -1,0 +1,485 @@
+"""``uqcli tce``: measure and test the calibration of probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+
+from uqcli.audit.report import Audit
+from uqcli.audit.run import audit_scores, pooled_outcomes, with_audited
+from uqcli.base import defaults
+from uqcli.base.choices import ScoreBinning
+from uqcli.base.class_counts import ClassCounts
+from uqcli.base.counts import Ints, ValueCounts, merge, pool
+from uqcli.base.errors import UsageError
+from uqcli.base.levels import caution_confidence, check_bootstrap, check_confidence
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.engines.probabilities import label_indices, require_probabilities
+from uqcli.engines.protocol import Partition
+from uqcli.engines.request import PROBA, DataRequest
+from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
+from uqcli.estimates.binning.block_sizes import size_notes
+from uqcli.estimates.calibration_error import mean_metrics
+from uqcli.estimates.diagram import diagram
+from uqcli.estimates.weighted_rows import counted_by_weight, with_sampling_weights
+from uqcli.reports.document import Metrics
+from uqcli.rules.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
+from uqcli.rules.result import Result
+from uqcli.rules.saved import Source
+from uqcli.tce.band import BAND_METRICS, Band, calibration_band
+from uqcli.tce.chance import (
+    SamplingDistribution,
+    Values,
+    chance_of_classes,
+    chance_of_scores,
+    key_of,
+)
+from uqcli.tce.clusters import ClusteredScores, errors_of_clusters
+from uqcli.tce.measure import Measured, measure, test_based_error
+from uqcli.tce.options import MeasureOptions, TceRequest
+from uqcli.tce.report import TceParameters, TceReport
+from uqcli.tce.results import ClassResult, GroupResult
+from uqcli.tce.weighted import by_weight, counting, without_tests
+
+_BINNED_METRICS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
+"""Metrics that are omitted for a group too small to be tested."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    """All rows, or those of a group.
+
+    Attributes
+    ----------
+    name
+        None for all rows.
+    counts
+        Tie-pooled scores of each binary problem: positive or not, or each class one-vs-rest.
+    indices
+        Row indices; None for all rows.
+    """
+
+    name: str | None
+    counts: list[ValueCounts]
+    indices: Ints | None = None
+
+    @property
+    def size(self) -> int:
+        """Total weight."""
+        return self.counts[0].rows
+
+
+def run(request: TceRequest) -> Result[TceReport, None]:
+    """Measure the calibration errors of labelled probabilities.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option is out of range, a score is not a probability, or the rows cannot be read.
+    """
+    _check(request)
+    if request.sampling_weight is not None:
+        return _run_weighted(request, request.sampling_weight)
+    if request.data.roles.cluster is not None:
+        return _run_clustered(request)
+    data = request.data.without("uncertainty").grouped_by(request.by)
+    if request.audit:
+        if data.roles.class_columns is not None:
+            raise UsageError(
+                "--audit with --proba", expected="one score", remedy="audit a class: --score p_X --positive X"
+            )
+        data = with_audited(data, request.audit)
+    read = _read(data, request.by)
+    counts = read.overall.counts
+    own_options = [_with_bounds(count, request.measure) for count in counts]
+    overall = _measured_part(read.overall, read, [request.measure] * len(counts), request)
+    group_options = _equal_sizes(read.groups, request.measure)
+    group_results = tuple(_measured_group(group, read, group_options, request) for group in read.groups)
+    report = TceReport(
+        source=read.source,
+        parameters=_parameters(request, own_options, group_options, read.classes),
+        overall=overall,
+        tce_at_group_sizes=None if group_options is None else _tce_under(counts, group_options),
+        groups=group_results,
+        audit=_audited(read.rows, request) if request.audit else None,
+        warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own_options)),
+    )
+    return Result(report=report, artifact=None)
+
+
+def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
+    """Measure the calibration errors of a score whose rows depend on each other within clusters.
+
+    Raises
+    ------
+    UsageError, DataError
+        Groups are to be measured, or as for ``ClusteredScores.read``.
+    """
+    for option, given in (("--by", request.by is not None), ("--audit", bool(request.audit))):
+        if given:
+            raise UsageError(f"{option} with --cluster", expected="one of them")
+    scores = ClusteredScores.read(request.data.without("uncertainty"))
+    found = errors_of_clusters(scores, request.measure, request.resampling)
+    own_options = [_with_bounds(found.drawn, request.measure)]
+    bands = _bands([found.drawn], request.resampling.confidence)
+    (values,), _ = _with_bands(bands, [found.values], found.values)
+    metrics = values if found.chance is None else found.chance.completed(values)
+    overall = GroupResult(
+        name=None,
+        tested=True,
+        rows=found.rows,
+        metrics=metrics,
+        if_calibrated={} if found.chance is None else found.chance.if_calibrated,
+        classes=(_class_part(None, found.drawn, found.of_drawn, bands[0], metrics),),
+    )
+    parameters = _parameters(request, own_options, None, ())
+    report = TceReport(
+        source=scores.source,
+        parameters=msgspec.structs.replace(
+            parameters, cluster=request.data.roles.cluster, seed=request.resampling.seed
+        ),
+        overall=overall,
+        tce_at_group_sizes=None,
+        groups=(),
+        warnings=tuple(_size_warnings(overall, own_options)),
+        clusters=found.clusters,
+        notes=found.notes,
+    )
+    return Result(report=report, artifact=None)
+
+
+def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
+    """Measure the calibration errors of rows with sampling weights; nothing is tested.
+
+    Raises
+    ------
+    UsageError, DataError
+        What needs rows that count alike is requested, a weight cannot be used, or as for ``run``.
+    """
+    refused = (
+        ("--audit", bool(request.audit), REFUSED[WEIGHTS, AUDIT]),
+        ("--cluster", request.data.roles.cluster is not None, REFUSED[f"{CLUSTERS} and {WEIGHTS}", ERRORS]),
+        ("--bootstrap", request.resampling.bootstrap > 0, NO_RESAMPLES),
+    )
+    for option, given, why in refused:
+        if given:
+            raise UsageError(f"{option} with {WEIGHTS}", expected="one of them", remedy=why)
+    data = with_sampling_weights(request.data.without("uncertainty").grouped_by(request.by), column)
+    read, source = read_labelled(data)
+    if not read.classes:
+        require_probabilities(read.rows.score, source.columns["score"])
+    request = replace(request, measure=without_tests(request.measure))
+    counted = replace(read, rows=counted_by_weight(read.rows))
+    groups = [
+        _weighted_part(name, _part_at(read.rows, indices), read.classes, request)
+        for name, indices in group_indices(counted, request.by)
+    ]
+    overall = _weighted_part(None, read.rows, read.classes, request)
+    report = TceReport(
+        source=source,
+        parameters=msgspec.structs.replace(
+            _parameters(request, [request.measure], None, read.classes),
+            alpha=None,
+            test=None,
+            sampling_weight=True,
+        ),
+        overall=overall,
+        tce_at_group_sizes=None,
+        groups=tuple(groups),
+        warnings=tuple(sum_notes(read.unnormalised)),
+    )
+    return Result(report=report, artifact=None)
+
+
+def _weighted_part(
+    name: str | None, rows: Rows, classes: tuple[str, ...], request: TceRequest
+) -> GroupResult:
+    """Measure all rows (no name) or a group by sampling weight."""
+    counted = by_weight(rows)
+    present = counted.weights() > 0
+    problems = [
+        (weighted, alike, measure(weighted, request.measure, tests=False))
+        for weighted, alike in zip(
+            _counts(counted, classes, None), _counts(rows.select(present), classes, None), strict=True
+        )
+    ]
+    unknown = {} if name is not None else dict.fromkeys(BAND_METRICS)
+    values: list[Values] = [{**measured.metrics, **unknown} for _, _, measured in problems]
+    return GroupResult(
+        name=name,
+        tested=False,
+        rows=rows.size,
+        metrics=mean_metrics(values),
+        if_calibrated={},
+        classes=tuple(
+            _class_part(class_name, weighted, counting(measured, alike), None, metrics)
+            for class_name, (weighted, alike, measured), metrics in zip(
+                classes or [None], problems, values, strict=True
+            )
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """Data to measure.
+
+    Attributes
+    ----------
+    rows
+        Rows of class probabilities or of audited columns; None if counts suffice.
+    classes
+        Empty for a binary label.
+    """
+
+    rows: Rows | None
+    overall: _Group
+    groups: list[_Group]
+    source: Source
+    classes: tuple[str, ...] = ()
+    unnormalised: float = 0.0
+
+
+def _read(data: DataRequest, by: str | None) -> _Read:
+    if data.roles.class_columns is None and not data.roles.features:
+        table = open_table(data, uses_uncertainty=False)
+        parts = table.pooled(Partition(groups=data.roles.keys))
+        total = parts[0] if by is None else merge(parts)  # a single part is already pooled
+        require_probabilities(total.value, table.summary.columns["score"])
+        names = () if by is None else table.groups(by)
+        return _Read(
+            rows=None,
+            overall=_Group(name=None, counts=[total]),
+            groups=[_Group(name=name, counts=[part]) for name, part in zip(names, parts, strict=False)],
+            source=source_of(table.summary),
+        )
+    read, source = read_labelled(data)
+    rows = replace(read.rows, groups={})
+    if not read.classes:
+        require_probabilities(rows.score, source.columns["score"])
+    return _Read(
+        rows=rows,
+        overall=_Group(name=None, counts=_counts(rows, read.classes, None)),
+        groups=[
+            _Group(name=name, counts=_counts(rows, read.classes, indices), indices=indices)
+            for name, indices in group_indices(read, by)
+        ],
+        source=source,
+        classes=read.classes,
+        unnormalised=read.unnormalised,
+    )
+
+
+def _audited(rows: Rows | None, request: TceRequest) -> Audit:
+    """Test every segment of the audited columns."""
+    assert rows is not None  # read for the audit
+    outcomes, score = pooled_outcomes(rows, request.audit, rows.labels)
+    return audit_scores(outcomes, score, request.measure.alpha, "positive")
+
+
+def _counts(rows: Rows, classes: tuple[str, ...], indices: Ints | None) -> list[ValueCounts]:
+    """Return the counts of the score, or the one-vs-rest counts of each class, of some rows or of all."""
+    if not classes:
+        return [rows.counts(rows.score, indices)]
+    selected = _part_at(rows, indices)
+    label = label_indices(selected)
+    return [
+        pool(selected.numbers[PROBA + name], label == class_index, selected.weight)
+        for class_index, name in enumerate(classes)
+    ]
+
+
+def _part_at(rows: Rows, indices: Ints | None) -> Rows:
+    return rows if indices is None else rows.select(indices)
+
+
+def _check(request: TceRequest) -> None:
+    request.measure.check()
+    caution_confidence("--alpha", request.measure.alpha)
+    check_confidence(request.resampling.confidence)
+    check_bootstrap(request.resampling.bootstrap)
+
+
+def _with_bounds(counts: ValueCounts, options: MeasureOptions) -> MeasureOptions:
+    """Fix the bin sizes to those of the default rule for these rows."""
+    n_min, n_max = options.blocks.bounds(counts)
+    return replace(options, n_min=n_min, n_max=n_max)
+
+
+def _is_tested(group: _Group, options: MeasureOptions) -> bool:
+    return group.size >= max(defaults.MIN_GROUP_ROWS, options.n_min or 0)
+
+
+def _equal_sizes(groups: Sequence[_Group], options: MeasureOptions) -> list[MeasureOptions] | None:
+    """Return the common bin sizes of all groups for each binary problem; None if no group is tested.
+
+    Larger bins detect smaller errors, so with its own sizes the largest group would always be the worst. All
+    groups use the sizes of the smallest.
+    """
+    tested = [group for group in groups if _is_tested(group, options)]
+    if not tested:
+        return None
+    smallest = min(tested, key=lambda group: (group.size, group.name))
+    return [_with_bounds(count, options) for count in smallest.counts]
+
+
+def _tce_under(counts: Sequence[ValueCounts], options: Sequence[MeasureOptions]) -> float:
+    """Compute the mean test-based calibration error over the binary problems."""
+    values = [
+        test_based_error(class_counts, class_options)
+        for class_counts, class_options in zip(counts, options, strict=True)
+    ]
+    return sum(values) / len(values)
+
+
+def _measured_group(
+    group: _Group, read: _Read, group_options: list[MeasureOptions] | None, request: TceRequest
+) -> GroupResult:
+    if group_options is not None and _is_tested(group, request.measure):
+        return _measured_part(group, read, group_options, request)
+    measure = replace(request.measure, n_min=None, n_max=None)
+    return _measured_part(group, read, [measure] * len(group.counts), request, tested=False)
+
+
+def _measured_part(
+    group: _Group,
+    read: _Read,
+    options: Sequence[MeasureOptions],
+    request: TceRequest,
+    *,
+    tested: bool = True,
+) -> GroupResult:
+    name, counts = group.name, group.counts
+    with ThreadPoolExecutor(1) as thread:  # it measures while this one computes the bands
+        measuring = [thread.submit(measure, *problem) for problem in zip(counts, options, strict=True)]
+        bands = _bands(counts, request.resampling.confidence) if name is None else []
+    measured = [result.result() for result in measuring]
+    values: list[Values] = [dict(result_of_class.metrics) for result_of_class in measured]
+    if not tested:
+        values = [{**metrics, **dict.fromkeys(_BINNED_METRICS)} for metrics in values]
+    means: Values = mean_metrics(values)
+    if bands:
+        values, means = _with_bands(bands, values, means)
+    chances: Sequence[SamplingDistribution | None] = [None] * len(values)
+    chance: SamplingDistribution | None = None
+    if request.resampling.bootstrap and not read.classes:
+        chance = chance_of_scores(counts[0], values[0], options[0], request.resampling, key_of(name))
+        chances = [chance]
+    elif request.resampling.bootstrap and read.rows is not None:
+        class_counts = _class_counts(_part_at(read.rows, group.indices), read.classes)
+        chances, chance = chance_of_classes(
+            class_counts, values, means, options, plan=request.resampling, key=key_of(name)
+        )
+    band_of_each: Sequence[Band | None] = bands or [None] * len(values)
+    problems = zip(read.classes or [None], counts, measured, band_of_each, values, chances, strict=True)
+    return GroupResult(
+        name=name,
+        tested=tested,
+        rows=counts[0].rows,
+        metrics=means if chance is None else chance.completed(means),
+        if_calibrated={} if chance is None else chance.if_calibrated,
+        classes=tuple(
+            _class_part(
+                class_name,
+                pooled,
+                result,
+                band,
+                value if class_chance is None else class_chance.completed(value),
+            )
+            for class_name, pooled, result, band, value, class_chance in problems
+        ),
+    )
+
+
+def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
+    probability = np.stack([rows.numbers[PROBA + name] for name in classes], axis=1)
+    return ClassCounts.from_rows(probability, label_indices(rows), rows.weight)
+
+
+def _bands(counts: Sequence[ValueCounts], confidence: float) -> list[Band]:
+    """Compute the band of each binary problem, all valid together."""
+    each = 1 - (1 - confidence) / len(counts)
+    return [calibration_band(class_counts, each) for class_counts in counts]
+
+
+def _with_bands(
+    bands: Sequence[Band], values: Sequence[Values], means: Values
+) -> tuple[list[Values], Values]:
+    """Add what the bands show to the metrics of each binary problem, and to their means."""
+    shown = [band.metrics() for band in bands]
+    largest = {name: _largest([metrics[name] for metrics in shown]) for name in shown[0]}
+    return [{**value, **more} for value, more in zip(values, shown, strict=True)], {**means, **largest}
+
+
+def _largest(values: Sequence[float | None]) -> float | None:
+    """Return the largest value; None if one is undefined."""
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) == len(values) else None
+
+
+def _class_part(
+    name: str | None, counts: ValueCounts, result: Measured, band: Band | None, metrics: Metrics
+) -> ClassResult:
+    return ClassResult(
+        name=name,
+        positives=int(result.bins.positives.sum()),
+        metrics=metrics,
+        bins=result.bins,
+        rejected=result.rejected,
+        diagram=diagram(counts, result.bins, result.equispaced),
+        band=band,
+    )
+
+
+def _parameters(
+    request: TceRequest,
+    own_options: Sequence[MeasureOptions],
+    group_options: Sequence[MeasureOptions] | None,
+    classes: tuple[str, ...],
+) -> TceParameters:
+    options = request.measure
+    by_size = options.binning is ScoreBinning.PAVA_BC
+    return TceParameters(
+        binning=options.binning,
+        bin_sizes=options.bin_sizes if by_size else None,
+        n_min=_common([class_options.n_min for class_options in own_options]) if by_size else None,
+        n_max=_common([class_options.n_max for class_options in own_options]) if by_size else None,
+        group_n_min=_common([class_options.n_min for class_options in group_options])
+        if by_size and group_options
+        else None,
+        group_n_max=_common([class_options.n_max for class_options in group_options])
+        if by_size and group_options
+        else None,
+        n_bins=options.n_bins,
+        alpha=options.alpha,
+        test=options.test,
+        classes=list(classes) or None,
+        by=request.by,
+        audit=list(request.audit) or None,
+        bootstrap=request.resampling.bootstrap,
+        seed=request.resampling.seed if request.resampling.bootstrap else None,
+        confidence=request.resampling.confidence,
+        on_invalid=request.data.on_invalid,
+        positive=request.data.positive_value,
+    )
+
+
+def _common(sizes: Sequence[int | None]) -> int | None:
+    """Return the common size of all classes; None if they differ."""
+    return sizes[0] if len(set(sizes)) == 1 else None
+
+
+def _size_warnings(overall: GroupResult, own_options: Sequence[MeasureOptions]) -> list[str]:
+    if own_options[0].binning is not ScoreBinning.PAVA_BC:
+        return []
+    notes = [
+        f"Class {label_class.name}: {note}" if label_class.name is not None else note
+        for label_class, class_options in zip(overall.classes, own_options, strict=True)
+        for note in size_notes(label_class.bins.count, class_options.n_min or 1, class_options.n_max or 1)
+    ]
+    return list(dict.fromkeys(notes))

@@ -1,0 +1,122 @@
+"""``uqcli uncertainty``: add score and uncertainty columns computed from model outputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.rows import Rows
+from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.request import Roles
+from uqcli.reports.written_rows import WrittenRows
+from uqcli.rules.result import Result
+from uqcli.rules.rows_output import stream
+from uqcli.uncertainty.beta import Uncertainties, from_beta
+from uqcli.uncertainty.members import from_members
+from uqcli.uncertainty.options import UncertaintyRequest
+from uqcli.uncertainty.report import UncertaintyReport
+
+_MIN_ALPHA = 1e-100
+_NAMES = {
+    "score": "score",
+    "uncertainty": "beta_entropy",
+    "uncertainty_std": "std",
+    "uncertainty_entropy": "entropy",
+    "uncertainty_mutual_information": "mutual_information",
+}
+
+
+def run(request: UncertaintyRequest) -> Result[UncertaintyReport, None]:
+    """Add score and uncertainties to every row of the inputs.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option or a value is invalid, or the output cannot be written.
+    """
+    roles = uncertainty_roles(alpha1=request.alpha1, alpha0=request.alpha0, members=request.members)
+    names = {f"{request.output.prefix}{name}": attribute for name, attribute in _NAMES.items()}
+
+    def compute(rows: Rows) -> dict[str, Bools | Ints | Floats]:
+        computed = uncertainties(rows, from_members=request.members is not None)
+        return {name: getattr(computed, attribute) for name, attribute in names.items()}
+
+    added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
+    summary = stream(replace(request.data, roles=roles), added, request.output)
+    columns = roles.column_by_role() if roles.pattern is None else {"members": roles.pattern}
+    report = UncertaintyReport(
+        added_from=_column_source(request),
+        source=WrittenRows(rows=summary.rows, dropped=summary.dropped, columns=columns),
+        columns=list(names),
+        on_invalid=request.data.on_invalid,
+        undecided=summary.undecided,
+    )
+    return Result(report=report, artifact=None)
+
+
+def _column_source(request: UncertaintyRequest) -> str:
+    if request.members is not None:
+        return f"the members '{request.members}', which give a Beta distribution of their mean and variance"
+    return f"the Beta distribution of '{request.alpha1}' and '{request.alpha0}'"
+
+
+def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | None) -> Roles:
+    """Return the columns of the Beta parameters or the ensemble members.
+
+    Raises
+    ------
+    UsageError
+        Not exactly one of the two is given.
+    """
+    if (alpha1 is None) != (alpha0 is None) or (alpha1 is None) == (members is None):
+        raise UsageError(
+            "not exactly one of Beta parameters and members is given",
+            expected="--alpha1 COL and --alpha0 COL, or --members 'PATTERN'",
+        )
+    if members is not None:
+        return Roles(numbers={}, pattern=members)
+    if alpha1 == alpha0:
+        raise UsageError(
+            f"--alpha1 and --alpha0 both name the column '{alpha1}'", expected="different columns"
+        )
+    return Roles(numbers={"alpha1": alpha1 or "", "alpha0": alpha0 or ""})
+
+
+def uncertainties(rows: Rows, *, from_members: bool) -> Uncertainties:
+    """Compute score and uncertainties of checked rows.
+
+    Raises
+    ------
+    DataError
+        A value is out of range.
+    """
+    return _of_members(rows) if from_members else _of_beta(rows)
+
+
+def _of_beta(rows: Rows) -> Uncertainties:
+    parameters = _usable(rows)
+    for role, value in parameters.items():
+        if ((value < _MIN_ALPHA) | (value > 1 / _MIN_ALPHA)).any():
+            outside = value[(value < _MIN_ALPHA) | (value > 1 / _MIN_ALPHA)][0]
+            raise DataError(
+                f"{role} holds {outside:g}",
+                expected=f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100",
+            )
+    return from_beta(parameters["alpha1"], parameters["alpha0"])
+
+
+def _of_members(rows: Rows) -> Uncertainties:
+    members = _usable(rows)
+    for name, value in members.items():
+        if ((value < 0) | (value > 1)).any():
+            outside = value[(value < 0) | (value > 1)][0]
+            raise DataError(f"member '{name}' holds {outside:g}", expected="probabilities between 0 and 1")
+    if len(members) < 2:
+        raise DataError("the pattern of --members matches one column", expected="at least two members")
+    return from_members(list(members.values()))
+
+
+def _usable(rows: Rows) -> dict[str, Floats]:
+    """Return the columns with a valid placeholder in invalid rows."""
+    return {role: rows.filled(value, 0.5) for role, value in rows.numbers.items()}

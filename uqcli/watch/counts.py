@@ -1,0 +1,338 @@
+"""Count the trials and successes of promises, by day or over all inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import field, replace
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.base.counts import Bools, Ints
+from uqcli.base.draws import hashes, text_keys
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.boundary.rule import ZONES, BoundaryArtifact
+from uqcli.boundary.rule_groups import groups_of, own_key, own_levels
+from uqcli.boundary.search.constraint import PROMISED
+from uqcli.conformal.covered_clusters import CoveredClusters
+from uqcli.conformal.rule import ConformalArtifact
+from uqcli.engines import refusals
+from uqcli.engines.open import open_engine
+from uqcli.engines.probabilities import label_indices
+from uqcli.engines.protocol import CheckedBatches, SourceSummary
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.estimates.design import MIN_UNFLAGGED, too_few_labels
+from uqcli.rules.saved import Saved
+from uqcli.watch.days import days_of
+from uqcli.watch.promises import Promise
+
+Counts = tuple[tuple[int, int], ...]
+"""Successes and trials of each promise."""
+
+
+ClusterTrials = list[dict[str, tuple[int, int]]]
+"""Successes and trials of each promise, by digest of the promise and the cluster."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedRows:
+    """Counts of some inputs.
+
+    Attributes
+    ----------
+    by_day
+        Counts by day, in order; under None those of all rows if days are not separated.
+    rows
+        Usable rows of each.
+    labelled, unlabelled
+        Digests of the rows with their labels, and of all rows without labels; empty unless requested.
+    young
+        Rows of days that have not matured.
+    unwatched
+        Rows of groups that no promise is about.
+    clusters
+        By day, successes and trials of each promise by cluster; empty if rows are independent.
+    """
+
+    by_day: Mapping[str | None, Counts]
+    rows: Mapping[str | None, int]
+    labelled: str = ""
+    unlabelled: str = ""
+    young: int
+    unwatched: int
+    summary: SourceSummary
+    clusters: Mapping[str | None, ClusterTrials] = field(default_factory=dict)
+
+
+def count_promises(
+    data: DataRequest,
+    rule: Saved,
+    promises: Sequence[Promise],
+    *,
+    day: str | None,
+    matured: int,
+    counted: Collection[str] | None,
+) -> CountedRows:
+    """Count the rows of some inputs.
+
+    Parameters
+    ----------
+    data
+        Inputs, with the columns of the rule and the label.
+    day
+        Column of days, whose rows are counted once they are mature; None to count all rows together.
+    matured
+        Days after which the labels of a day are complete.
+    counted
+        Names of batches that were counted before; None without a state.
+
+    Raises
+    ------
+    DataError
+        The rows cannot be read, or some days are dates and others are not.
+    """
+    data = data.grouped_by(day)
+    cluster = data.roles.cluster
+    of_clusters = [CoveredClusters() for _ in promises]
+    batches = open_engine(data.engine).batches(data)
+    trials = _trials_of(rule, promises)
+    totals = np.zeros((2, len(promises), 0), dtype=np.int64)
+    rows_of_day = np.zeros(0, dtype=np.int64)
+    weighed = unwatched = cleared = 0
+    digest = None if counted is None or day is not None else RowDigest()
+    for rows in batches:
+        if digest is not None:
+            digest.add(rows)
+        weighed += rows.size
+        if isinstance(rule, BoundaryArtifact):
+            cleared += int((~rule.decide(rows)).sum())
+        index = np.zeros(len(rows), dtype=np.int64) if day is None else rows.groups[day]
+        days = max(int(index.max(initial=-1)) + 1, totals.shape[2])
+        totals = np.pad(totals, ((0, 0), (0, 0), (0, days - totals.shape[2])))
+        rows_of_day = np.pad(rows_of_day, (0, days - len(rows_of_day)))
+        weight = rows.weights()
+        np.add.at(rows_of_day, index, 1)
+        unwatched += _unwatched(rows, rule, promises)
+        for number, (tried, succeeded) in enumerate(trials(rows, batches.roles)):
+            np.add.at(totals[1, number], index, weight * tried)
+            np.add.at(totals[0, number], index, weight * (tried & succeeded))
+            if cluster is not None:
+                of_clusters[number].add(index, rows.groups[cluster], weight * tried, succeeded)
+    if weighed == 0:
+        raise refusals.no_weight()
+    _refuse_labels_of_flagged_rows(promises, batches.summary, cleared)
+    levels = batches.levels.get(cluster or "", {})
+    if day is None:
+        return CountedRows(
+            by_day={None: _pairs(totals.sum(axis=2))},
+            rows={None: batches.summary.rows},
+            labelled="" if digest is None else digest.labelled,
+            unlabelled="" if digest is None else _unlabelled(data, digest, batches),
+            young=0,
+            unwatched=unwatched,
+            summary=batches.summary,
+            clusters=_by_cluster(of_clusters, promises, levels, {0: None}),
+        )
+    code_by_text = {
+        text: code for text, code in batches.levels.get(day, {}).items() if code < totals.shape[2]
+    }
+    named = days_of(list(code_by_text), day, matured, counted or ())
+    by_day = {name: np.zeros((2, len(promises)), dtype=np.int64) for name in named.mature}
+    rows_of: dict[str | None, int] = dict.fromkeys(named.mature, 0)
+    young = 0
+    for text, code in code_by_text.items():
+        name = named.names[text]
+        if name in by_day:
+            by_day[name] += totals[:, :, code]
+            rows_of[name] += int(rows_of_day[code])
+        else:
+            young += int(rows_of_day[code])
+    names_of_codes = {code: named.names[text] for text, code in code_by_text.items()}
+    return CountedRows(
+        by_day={name: _pairs(counts) for name, counts in by_day.items()},
+        rows=rows_of,
+        young=young,
+        unwatched=unwatched,
+        summary=batches.summary,
+        clusters=_by_cluster(
+            of_clusters,
+            promises,
+            levels,
+            {code: name for code, name in names_of_codes.items() if name in by_day},
+        ),
+    )
+
+
+def _unlabelled(data: DataRequest, digest: RowDigest, batches: CheckedBatches) -> str:
+    """Return the digest of all rows without their labels, read again if some have no label."""
+    if not batches.dropped and not batches.roles.predicted:
+        return digest.unlabelled
+    roles = replace(data.roles, label=None, predicted=False, cluster=None)
+    digest = RowDigest()
+    for rows in open_engine(data.engine).batches(replace(data, roles=roles, labels=None)):
+        digest.add(rows)
+    return digest.unlabelled
+
+
+def _by_cluster(
+    counted: Sequence[CoveredClusters],
+    promises: Sequence[Promise],
+    levels: Mapping[str, int],
+    days: Mapping[int, str | None],
+) -> dict[str | None, ClusterTrials]:
+    """Add up successes and trials by day, promise and digest of the cluster; empty without clusters."""
+    if not levels:
+        return {}
+    texts = sorted(levels, key=levels.__getitem__)
+    by_day: dict[str | None, ClusterTrials] = {day: [{} for _ in promises] for day in days.values()}
+    for number, (promise, clusters) in enumerate(zip(promises, counted, strict=True)):
+        digests = [f"{key:016x}" for key in text_keys([f"{promise.name}\0{text}" for text in texts]).tolist()]
+        columns = (column.tolist() for column in clusters.pairs())
+        for code, index, successes, trials in zip(*columns, strict=True):
+            if trials and code in days:
+                of_day = by_day[days[code]][number]
+                before = of_day.get(digests[index], (0, 0))
+                of_day[digests[index]] = before[0] + successes, before[1] + trials
+    return by_day
+
+
+def new_trials(clusters: ClusterTrials, seen: Collection[str]) -> tuple[Counts, list[str]]:
+    """Count the rows of clusters that were not counted before; return the counts and these digests.
+
+    Parameters
+    ----------
+    seen
+        Digests of clusters that were counted before.
+    """
+    counts, digests = [], []
+    for of_promise in clusters:
+        new = [digest for digest in of_promise if digest not in seen]
+        own = [of_promise[digest] for digest in new]
+        counts.append((sum(successes for successes, _ in own), sum(trials for _, trials in own)))
+        digests += new
+    return tuple(counts), sorted(digests)
+
+
+def _refuse_labels_of_flagged_rows(promises: Sequence[Promise], summary: SourceSummary, cleared: int) -> None:
+    """Refuse to watch a rate of all rows if labels are missing, mostly those of rows that are not flagged.
+
+    Raises
+    ------
+    DataError
+        Such a promise is watched.
+    """
+    of_all_rows = [promise for promise in promises if promise.rate not in ("precision", "coverage")]
+    if of_all_rows and summary.unlabelled and cleared < MIN_UNFLAGGED:
+        raise DataError(
+            too_few_labels(summary.unlabelled, cleared),
+            expected=f"labels that show whether {of_all_rows[0].text()}",
+            remedy="label rows that are not flagged also, or watch a rule with a target for precision",
+        )
+
+
+def _unwatched(rows: Rows, rule: Saved, promises: Sequence[Promise]) -> int:
+    """Count the rows of groups that no promise of a boundary is about."""
+    if not isinstance(rule, BoundaryArtifact) or (key := own_key(rule)) is None:
+        return 0
+    levels = own_levels(rule)
+    watched = [levels[promise.group] for promise in promises if promise.group is not None]
+    return int((~np.isin(groups_of(rows, key), watched)).sum())
+
+
+def _pairs(totals: Ints) -> Counts:
+    """Convert successes and trials, shape (2, promises)."""
+    return tuple((successes, tried) for successes, tried in totals.T.tolist())
+
+
+Trials = Callable[[Rows, Roles], Sequence[tuple[Bools, Bools]]]
+"""Function from rows to two masks of each promise: what is tried, and what succeeds."""
+
+
+def _trials_of(rule: Saved, promises: Sequence[Promise]) -> Trials:
+    if isinstance(rule, BoundaryArtifact):
+        return _of_boundary(rule, promises)
+    assert isinstance(rule, ConformalArtifact)  # no other kind promises anything
+    return _of_sets(rule, promises)
+
+
+def _of_boundary(rule: BoundaryArtifact, promises: Sequence[Promise]) -> Trials:
+    flag, clear = ZONES.index("flag"), ZONES.index("clear")
+    key, levels = own_key(rule), own_levels(rule)
+    watched = {promise.rate: PROMISED[promise.rate] for promise in promises if promise.rate in PROMISED}
+
+    def trials(rows: Rows, roles: Roles) -> list[tuple[Bools, Bools]]:
+        del roles
+        zone, positive = rule.zones(rows), rows.labels
+        flagged = zone == flag
+        masks = {rate: rule.kept.outcomes(flagged, positive) for rate, rule in watched.items()}
+        masks["miss"] = positive, zone != clear
+        group = None if key is None else groups_of(rows, key)
+        listed = []
+        for promise in promises:
+            tried, succeeded = masks[promise.rate]
+            if promise.group is not None and group is not None:
+                tried = tried & (group == levels[promise.group])
+            listed.append((tried, succeeded))
+        return listed
+
+    return trials
+
+
+def _of_sets(rule: ConformalArtifact, promises: Sequence[Promise]) -> Trials:
+    def trials(rows: Rows, roles: Roles) -> list[tuple[Bools, Bools]]:
+        inside = rule.sets(roles)(rows)
+        label = label_indices(rows)
+        covered = inside[np.arange(len(rows)), label]
+        group = rule.group_of(rows)
+        everywhere = np.ones(len(rows), dtype=np.bool_)
+        listed = []
+        for promise in promises:
+            tried = everywhere
+            if promise.group is not None and rule.groups is not None and group is not None:
+                tried = group == rule.groups.names.index(promise.group)
+            elif promise.group is not None:
+                tried = label == rule.classes.index(promise.group)
+            listed.append((tried, covered))
+        return listed
+
+    return trials
+
+
+_KEYS = (1, 2)
+"""Keys of two hashes of a row, whose sums are 128 bits together."""
+
+
+class RowDigest:
+    """Sums of hashes of rows, with their labels and without."""
+
+    def __init__(self) -> None:
+        self._sums = [[0] * len(_KEYS), [0] * len(_KEYS)]
+        self._rows = 0
+
+    def add(self, rows: Rows) -> None:
+        """Add rows; a row of weight 2 counts as two rows."""
+        weight = rows.weights().astype(np.uint64)
+        values: list[NDArray[np.generic]] = [rows.numbers[role] for role in sorted(rows.numbers)]
+        values += [rows.features[name].value for name in sorted(rows.features)]
+        label = rows.positive if rows.label_class is None else rows.label_class
+        with_label = values if label is None else [*values, label]
+        for sums, columns in zip(self._sums, (with_label, values), strict=True):
+            for number, key in enumerate(_KEYS):
+                sums[number] = (sums[number] + int((hashes(columns, key) * weight).sum())) % (1 << 64)
+        self._rows += rows.size
+
+    @property
+    def labelled(self) -> str:
+        """Digest of the rows with their labels."""
+        return self._of(0)
+
+    @property
+    def unlabelled(self) -> str:
+        """Digest of the rows without their labels."""
+        return self._of(1)
+
+    def _of(self, index: int) -> str:
+        return sha256(f"{self._rows} {self._sums[index]}".encode()).hexdigest()

@@ -1,0 +1,187 @@
+"""Anytime-valid evidence against a guaranteed rate.
+
+The claim is that every trial succeeds with probability at least sigma, given all earlier trials. After k
+successes in n trials the e-value is the likelihood ratio of q and sigma, averaged over q below sigma::
+
+    E = int_0^sigma (q / sigma)^k ((1 - q) / (1 - sigma))^(n - k) dPi(q)
+
+Pi is Beta(20 sigma, 20 (1 - sigma)) cut to (0, sigma). If the claim is true, E is a non-negative
+supermartingale that starts at 1. By Ville's inequality (1939) it then ever reaches 1 / delta with probability
+at most delta. Looks may therefore be taken at any time, and as often as you like.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.counts import Floats, Ints
+
+_PRIOR_TRIALS: Final = 20
+"""Trials that the prior is worth. Its mean is the bound, because rates just below it are hard to find."""
+
+_NEAR: Final = 45.0
+"""Deviance from which the share of the prior below the bound is 1 within rounding, or nearly 0."""
+
+_MIN_SERIES_ARGUMENT: Final = 10.0
+_MAX_FRACTION_STEPS: Final = 10_000
+_FRACTION_TOLERANCE: Final = 1e-14
+
+
+def log_e_value(successes: float, trials: float, bound: Fraction) -> float:
+    """Compute the log of the e-value against "every trial succeeds with probability at least ``bound``".
+
+    Parameters
+    ----------
+    successes, trials
+        With ``0 <= successes <= trials``; zero trials give 0. Effective counts of dependent trials are no
+        whole numbers (see ``uqcli.estimates.dependence``).
+    bound
+        From 0 to 1. A rate of at least 0 is never in doubt and gives 0. A failure under a bound of 1 gives
+        infinity.
+
+    Returns
+    -------
+    float
+        Natural logarithm.
+
+    Examples
+    --------
+    >>> log_e_value(0, 0, Fraction(9, 10)), log_e_value(9, 10, Fraction(1))
+    (0.0, inf)
+    >>> round(log_e_value(80, 100, Fraction(9, 10)), 2)
+    3.49
+    """
+    counts = np.array([[successes], [trials]], dtype=np.float64)
+    return float(log_e_values(counts[0], counts[1], bound)[0])
+
+
+def log_e_values(successes: Ints | Floats, trials: Ints | Floats, bound: Fraction) -> Floats:
+    """Compute the log of the e-value of each pair of counts, as ``log_e_value`` does.
+
+    Parameters
+    ----------
+    successes, trials : int64 or float64, shape (m,)
+
+    Returns
+    -------
+    float64, shape (m,)
+        Natural logarithms.
+    """
+    failures = trials - successes
+    if bound <= 0:
+        return np.zeros(len(trials))
+    if bound >= 1:
+        return np.where(failures > 0, np.inf, 0.0)
+    log_e = log_e_at(successes, failures, np.float64(bound), np.float64(1 - bound))
+    return np.where(trials > 0, log_e, 0.0)
+
+
+def log_e_at(
+    successes: Ints | Floats, failures: Ints | Floats, bound: Floats | np.float64, rest: Floats | np.float64
+) -> Floats:
+    """Compute the log of the e-value at bounds strictly between 0 and 1.
+
+    Parameters
+    ----------
+    successes, failures : int64 or float64, shape (m,)
+    bound, rest : float64, scalars or shape (m,)
+        The bound and 1 less the bound. Each is exact near 0, where their sum hides its digits.
+    """
+    zero = np.zeros(1, dtype=np.int64)
+    return _log_mass(successes, failures, bound, rest) - _log_mass(zero, zero, bound, rest)
+
+
+def is_alarm(log_e: float, delta: Fraction) -> bool:
+    """Return whether an e-value reaches 1 / delta.
+
+    Examples
+    --------
+    >>> is_alarm(4.7, Fraction(1, 100)), is_alarm(4.5, Fraction(1, 100))
+    (True, False)
+    """
+    return log_e >= -math.log(delta)
+
+
+def _log_mass(
+    successes: Ints | Floats, failures: Ints | Floats, bound: Floats | np.float64, rest: Floats | np.float64
+) -> Floats:
+    """Compute log int_0^sigma q^(x-1) (1-q)^(y-1) dq - x log sigma - y log(1 - sigma).
+
+    Here ``x = successes + 20 sigma`` and ``y = failures + 20 (1 - sigma)``. The powers of sigma cancel before
+    anything is rounded. Of the complete integral, nearly all lies below sigma if the rate is far below it. If
+    the rate is far above, the share below sigma leaves the range of doubles, and a continued fraction has it.
+    """
+    sigma, x, y, rest = np.broadcast_arrays(
+        bound, successes + _PRIOR_TRIALS * bound, failures + _PRIOR_TRIALS * rest, rest
+    )
+    total = x + y
+    surplus = successes * rest - failures * bound
+    deviance = total * (
+        sigma * _excess(surplus / (total * sigma)) + rest * _excess(-surplus / (total * rest))
+    )
+    smooth = np.log(2 * np.pi * total / (x * y)) / 2
+    # Stirling's formula and its error: the logs of gamma functions would lose digits (Loader 2000)
+    log_mass: Floats = smooth + deviance + _stirling_error(x) + _stirling_error(y) - _stirling_error(total)
+    is_near = deviance < _NEAR
+    log_mass[is_near] += np.log(_share_below(*(values[is_near] for values in (x, y, sigma, rest))))
+    is_above = ~is_near & (surplus > 0)
+    log_mass[is_above] = np.log(_fraction(*(values[is_above] for values in (x, y, sigma))) / x[is_above])
+    return log_mass
+
+
+def _share_below(x: Floats, y: Floats, sigma: Floats, rest: Floats) -> Floats:
+    """Compute P(Beta(x, y) < sigma), with the digits of sigma or of 1 - sigma, whichever is smaller."""
+    from scipy.special import betainc, betaincc
+
+    share = np.empty_like(x)
+    is_low = sigma < 0.5
+    share[is_low] = betainc(x[is_low], y[is_low], sigma[is_low])
+    share[~is_low] = betaincc(y[~is_low], x[~is_low], rest[~is_low])
+    return share
+
+
+def _excess(change: Floats) -> Floats:
+    """Compute ``(1 + t) log(1 + t) - t``, which is at least 0."""
+    return (1 + change) * np.log1p(change) - change
+
+
+def _stirling_error(value: Floats | np.float64) -> Floats:
+    """Compute log Gamma less Stirling's formula."""
+    from scipy.special import gammaln
+
+    small = np.minimum(value, _MIN_SERIES_ARGUMENT)
+    exact = gammaln(small) - (small - 0.5) * np.log(small) + small - np.log(2 * np.pi) / 2
+    inverse = 1 / np.maximum(value, _MIN_SERIES_ARGUMENT)
+    square = inverse * inverse
+    coefficients = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+    series = np.zeros_like(inverse)
+    for coefficient in reversed(coefficients):
+        series = series * square + coefficient
+    error: Floats = np.where(value < _MIN_SERIES_ARGUMENT, exact, series * inverse)
+    return error
+
+
+def _fraction(x: Floats, y: Floats, sigma: Floats) -> Floats:
+    """Compute 2F1(x + y, 1; x + 1; sigma) by its continued fraction (DLMF 8.17.22, Lentz's algorithm).
+
+    It converges fast if sigma is far below ``x / (x + y)``.
+    """
+    tiny = 1e-300
+    numerator, denominator = np.ones_like(x), 1 - (x + y) * sigma / (x + 1)
+    denominator = 1 / np.where(np.abs(denominator) < tiny, tiny, denominator)
+    value = denominator.copy()
+    for step in range(1, _MAX_FRACTION_STEPS):
+        even = step * (y - step) * sigma / ((x + 2 * step - 1) * (x + 2 * step))
+        odd = -(x + step) * (x + y + step) * sigma / ((x + 2 * step) * (x + 2 * step + 1))
+        before = value
+        for coefficient in (even, odd):
+            denominator = 1 / (1 + coefficient * denominator)
+            numerator = 1 + coefficient / numerator
+            value = value * denominator * numerator
+        if np.all(np.abs(value - before) <= _FRACTION_TOLERANCE * value):
+            break
+    return value

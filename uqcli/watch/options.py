@@ -1,0 +1,65 @@
+"""Request of ``uqcli watch``."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar
+
+from uqcli.base import defaults
+from uqcli.base.options import filled, flag, option
+from uqcli.base.records import dataclass
+from uqcli.rules.columns import ColumnOverrides
+
+if TYPE_CHECKING:
+    from uqcli.engines.request import DataRequest
+    from uqcli.rules.saved import Saved
+    from uqcli.shift.target_weights import SavedShift
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchRequest:
+    """A rule, new rows, the state of the watch so far, what raises an alarm, and what to expect.
+
+    Attributes
+    ----------
+    delta, run_length
+        None for those of the state.
+    bound
+        None for the rule's own.
+    data
+        Labelled rows; no inputs to change the state only.
+    artifact
+        Path of the rule, or its name if it is given as an object.
+    rule
+        The rule; None to load it.
+    content
+        Content of the state file, empty for a new one; None to watch without a state.
+    cluster
+        Column of dependent rows, of which one is a trial; None for that of the state, if any.
+    """
+
+    panel: ClassVar = MappingProxyType({"state": "State", "bound": "Alarms", "calibrator": "Before labels"})
+
+    state: str | None = option("FILE", "Keep the counts of all batches here.")
+    day: str | None = option("COL", "Count each day, week or number of this column once.")
+    matured: int | None = option("N", "Count a day N days later, when its labels are complete.", min=0)
+    replace: bool = flag("Count days, or batches, again whose labels differ now.")
+    strict: bool = flag("End with exit 2 if a batch is counted already.")
+    forget: str | None = option("BATCH", "Take back a batch: its digest or day.")
+    acknowledge: bool = flag("Clear the alarms, and count from now on only.")
+    bound: str | None = option("S", "Bound to watch. (default: certified, or expected, or the target)")
+    delta: str | None = option(
+        "D", f"Risk of a false alarm over the lifetime. (default: {defaults.WATCH_DELTA})"
+    )
+    run_length: int | None = option(
+        "A", f"Mean batches until a false change alarm. (default: {defaults.RUN_LENGTH})", min=1
+    )
+    confidence: float = option("C", "Confidence of the intervals.", defaults.CONFIDENCE)
+    calibrator: str | None = option("FILE", "Expect precision and recall from its calibration rows.")
+    shift: SavedShift | None = option("FILE", "Class weights of the new rows, by shift.", typed=str | None)
+    data: DataRequest = filled()
+    artifact: str = ""
+    rule: Saved | None = None
+    columns: ColumnOverrides = ColumnOverrides()
+    content: bytes | None = None
+    cluster: str | None = None

@@ -1,0 +1,219 @@
+"""What a rule promises, as rates of trials that succeed with at least some probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+from typing import Final
+
+import msgspec
+
+from uqcli.base.choices import ConformalMode, ReviewKind
+from uqcli.base.errors import ArtifactError, UsageError
+from uqcli.base.exact_numbers import decimal
+from uqcli.base.records import dataclass
+from uqcli.boundary.rule import BoundaryArtifact, SavedExpected, promise_name
+from uqcli.boundary.rule_groups import own_key
+from uqcli.boundary.search.constraint import PROMISED, listed
+from uqcli.conformal.rule import ConformalArtifact
+from uqcli.estimates.dependence import UnitSums
+from uqcli.rules.saved import Saved
+from uqcli.watch.conformal import coverage_bound
+
+_OTHER_RATES: Final = {"miss": ("miss rate", "positives"), "coverage": ("coverage", "rows")}
+"""Names of rates that no constraint bounds, and what they count."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """A promised rate.
+
+    Attributes
+    ----------
+    rate
+        Rate of a constraint that can be promised, miss or coverage.
+    bound
+        Least rate, or the largest one if ``is_upper``.
+    origin
+        Where the bound is from, in words.
+    group
+        Group or class to which it is limited; None for all rows.
+    sides
+        2 if half of the risk is spent on the bound itself, else 1.
+    calibration
+        How its calibration rows depend on each other within days, or within clusters; None if unknown.
+    """
+
+    rate: str
+    bound: Fraction
+    origin: str
+    group: str | None = None
+    sides: int = 1
+    calibration: UnitSums | None = None
+
+    @property
+    def name(self) -> str:
+        """Name in metrics and reports."""
+        return promise_name(self.rate, self.group)
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether the rate is at most its bound."""
+        return self.rate == "miss" or (self.rate in PROMISED and PROMISED[self.rate].is_upper)
+
+    @property
+    def least_success(self) -> Fraction:
+        """Least probability of a success, which for an upper bound is that there is no such event."""
+        return 1 - self.bound if self.is_upper else self.bound
+
+    @property
+    def trials(self) -> str:
+        """What it counts, in words."""
+        return PROMISED[self.rate].trials if self.rate in PROMISED else _OTHER_RATES[self.rate][1]
+
+    def text(self) -> str:
+        """Describe it."""
+        where = "" if self.group is None else f" in {self.group}"
+        name = PROMISED[self.rate].name if self.rate in PROMISED else _OTHER_RATES[self.rate][0]
+        return f"{name} {'<=' if self.is_upper else '>='} {float(self.bound):.4g}{where}"
+
+
+def promises_of(
+    rule: Saved, bound: str | None, delta: Fraction, unit: str | None = None
+) -> tuple[Promise, ...]:
+    """Return what a rule promises.
+
+    Parameters
+    ----------
+    bound
+        Bound to watch in place of the rule's own, as typed; None for its own.
+    delta
+        Risk, of which a part is spent on the coverage of prediction sets given their calibration set.
+    unit
+        Column of the days, or clusters, within which rows depend on each other; None if unknown.
+
+    Raises
+    ------
+    UsageError, ArtifactError
+        The rule promises no rate, or several while a bound is given.
+    """
+    if isinstance(rule, BoundaryArtifact):
+        promises = tuple(
+            replace(promise, calibration=rule.sums_by(unit, promise.name))
+            for promise in _of_boundary(rule, bound)
+        )
+    elif isinstance(rule, ConformalArtifact):
+        promises = _of_sets(rule, delta)
+    else:
+        raise ArtifactError(f"a rule file of kind {rule.kind}", expected="kind boundary or conformal")
+    if bound is None:
+        return promises
+    if len(promises) > 1:
+        raise UsageError(f"--bound with a rule of {len(promises)} targets", expected="a rule of one")
+    (promise,) = promises
+    given = decimal("bound", bound, above=0, at_most=1)
+    return (replace(promise, bound=given, origin="given", sides=1),)
+
+
+def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ...]:
+    constraint = rule.constraint.parsed()
+    rates: dict[str, Fraction] = {}
+    if constraint.rule.is_promise:
+        rates[str(constraint.rate)] = constraint.numbers[0]
+    elif bound is None:
+        raise UsageError(
+            f"a rule for {constraint.text()} has no rate as its target",
+            expected=f"a rule for a {listed(rule.name for rule in PROMISED.values())}",
+            remedy="give --bound S to watch its precision",
+        )
+    else:
+        rates["precision"] = Fraction(0)
+    if constraint.recall is not None:
+        rates["recall"] = Fraction(constraint.recall)
+    origin = "certified" if rule.certified is not None or rule.certified_groups else "target"
+    if origin == "target":
+        rates = {name: _least_expected(rule, name, target) for name, target in rates.items()}
+    review = rule.review
+    if review is not None and review.kind is ReviewKind.MISS:
+        rates["miss"] = review.limit.number
+    promises = [
+        Promise(rate=name, bound=rate, origin=_origin(rule, name, rate, origin))
+        for name, rate in rates.items()
+    ]
+    if own_key(rule) is None:
+        return tuple(promises)
+    targets = constraint.numbers[0]
+    return tuple(
+        Promise(rate=promise.rate, bound=targets, origin=origin, group=group)
+        for group in rule.promising_groups
+        for promise in promises
+    )
+
+
+def _least_expected(rule: BoundaryArtifact, rate: str, target: Fraction) -> Fraction:
+    """Return the lower end of what was expected on new rows, if there is one and it is below the target."""
+    if not isinstance(rule.expected, SavedExpected) or rate not in ("precision", "recall"):
+        return target
+    low = getattr(rule.expected, rate).low
+    return target if low is None or low <= 0 else min(target, Fraction(str(low)))
+
+
+def _origin(rule: BoundaryArtifact, rate: str, bound: Fraction, origin: str) -> str:
+    """State where the bound of an uncertified rule is from."""
+    if origin == "certified" and rate == "miss":
+        certificate = rule.certified
+        return (
+            "certified"
+            if certificate and not isinstance(certificate.cleared, msgspec.UnsetType)
+            else "target"
+        )
+    is_expected = origin == "target" and rate != "miss" and bound != _target(rule, rate)
+    if not is_expected:
+        return origin
+    return f"lower end of what was expected of target {float(_target(rule, rate)):.4g}"
+
+
+def _target(rule: BoundaryArtifact, rate: str) -> Fraction:
+    constraint = rule.constraint.parsed()
+    if rate == "recall" and constraint.recall is not None:
+        return Fraction(constraint.recall)
+    return constraint.numbers[0]
+
+
+def _of_sets(rule: ConformalArtifact, delta: Fraction) -> tuple[Promise, ...]:
+    """Return the coverage that sets have given their calibration set, at half of the risk."""
+    rows = rule.calibration_rows
+    if rule.mode is ConformalMode.LABEL_SHIFT or rows is None:
+        raise UsageError(
+            f"prediction sets of mode {rule.mode}" if rows else "prediction sets of version 0.1.0",
+            expected="sets of mode marginal or label-conditional that state their calibration rows",
+            remedy="fit them again on current data",
+        )
+    parts: Sequence[tuple[str | None, int, Fraction]]
+    alpha = decimal("alpha", rule.parameters.alpha)
+    if rule.groups is not None:
+        counted = rule.groups.calibration_rows or []
+        parts = [(name, n, alpha) for name, n in zip(rule.groups.names, counted, strict=False)]
+    elif rule.mode is ConformalMode.LABEL_CONDITIONAL:
+        own = rule.parameters.alpha_by_class or {}
+        parts = [
+            (name, n, decimal("alpha", own[name]) if name in own else alpha)
+            for name, n in zip(rule.classes, rows, strict=True)
+        ]
+    else:
+        parts = [(None, sum(rows), alpha)]
+    share = delta / max(len(parts), 1)
+    promises = []
+    for name, n, risk in parts:
+        kept = ceil((1 - risk) * (n + 1))
+        if kept <= n:  # otherwise every label is in the set
+            least = Fraction(coverage_bound(kept, n, share))
+            promises.append(Promise(rate="coverage", bound=least, origin=_GIVEN_SET, group=name, sides=2))
+    if not promises:
+        raise UsageError("prediction sets that contain every class", expected="more calibration rows")
+    return tuple(promises)
+
+
+_GIVEN_SET = "least coverage of such a calibration set"

@@ -1,0 +1,415 @@
+"""Report of ``uqcli watch``: what was promised, what was seen, since when, and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from uqcli.base.escaping import printable
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, rows_of
+from uqcli.estimates.estimate import Estimate, interval
+from uqcli.reports.document import (
+    Claim,
+    Document,
+    Figure,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    OneResult,
+    Table,
+    Verdict,
+    head_of,
+    plain,
+)
+from uqcli.watch.figure import LONGEST_NAME, rates_over_time
+from uqcli.watch.state import WatchArtifact, short_name
+
+_MAX_LOG10 = 300.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Rate after a batch, with its confidence sequence, and the rate of the batch alone."""
+
+    batch: str
+    rate: Estimate
+    own: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Since:
+    """The batches since which a rate is worse: the name of the first one, and their rate."""
+
+    batch: str
+    rate: float | None
+
+    def text(self) -> str:
+        """Name the first batch, and the rate since then."""
+        value = "worse" if self.rate is None else f"{self.rate:.3f}"
+        return f"{value} since about {self.batch}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """How trials of a batch go together (see ``uqcli.estimates.dependence.Dependence``); None if unknown."""
+
+    effect: float | None
+    used: float | None
+    lag: float | None
+    has_spells: bool
+    left_out: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredPromise:
+    """A promise, and the evidence against it since the last acknowledgement.
+
+    Attributes
+    ----------
+    origin
+        Where the bound is from.
+    counted
+        What the trials are: alerts, positives, negatives or rows.
+    successes, trials
+        Counts; a success of an upper bound is no such event.
+    log10_e, limit
+        Evidence against the promise as a power of ten, and the evidence at which the alarm is raised.
+    change, change_limit
+        The same for a change of the rate.
+    alarmed_at, changed_at
+        Batches at which the alarms were raised; None for none.
+    since
+        Batches since the evidence is largest; None without batches.
+    rate
+        Over all batches, with its confidence sequence.
+    batches
+        Their number.
+    dependence
+        How trials of a batch, or of a customer, go together; None if all are taken as independent.
+    over_time
+        Function that computes the rate after each batch, for a figure.
+    """
+
+    name: str
+    text: str
+    bound: float
+    is_upper: bool
+    origin: str
+    counted: str
+    successes: int
+    trials: int
+    log10_e: float
+    limit: float
+    change: float
+    change_limit: float
+    alarmed_at: str | None
+    changed_at: str | None
+    since: Since | None
+    rate: Estimate
+    batches: int
+    dependence: Together | None
+    over_time: Callable[[], tuple[Seen, ...]]
+
+    def metrics(self) -> dict[str, Any]:
+        """By their contract names; no evidence, and no alarm either, before the first row that counts."""
+        evidence = {
+            "e_value": 10 ** min(self.log10_e, _MAX_LOG10),
+            "log10_e": self.log10_e,
+            "alarm": int(self.alarmed_at is not None),
+            "change": self.change,
+            "change_alarm": int(self.changed_at is not None),
+        }
+        together = self.dependence
+        return {
+            **(evidence if self.trials else dict.fromkeys(evidence)),
+            **(
+                {}
+                if together is None
+                else {
+                    "design_effect": {"value": together.effect, "used": together.used},
+                    "lag_correlation": together.lag,
+                }
+            ),
+            "successes": self.successes,
+            "trials": self.trials,
+            "rate": self.rate,
+            "bound": self.bound,
+        }
+
+    def alarm(self) -> str:
+        """State its alarm; empty without one."""
+        since = "" if self.since is None or self.batches == 1 else self.since.text()
+        if self.alarmed_at is not None:
+            over = f" over {count(self.batches)} batches, {since}" if since else ""
+            return f"misses {self.text}: {interval(self.rate)}{over}"
+        if self.changed_at is not None:
+            return f"no longer meets {self.text}: {since or interval(self.rate)}"
+        return ""
+
+    @property
+    def severity(self) -> tuple[bool, bool, float]:
+        """Key that sorts the worst promise last."""
+        return self.alarmed_at is not None, self.changed_at is not None, self.log10_e
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchReport(OneResult):
+    """A watch after new batches.
+
+    Attributes
+    ----------
+    rule_name
+        Path of the rule.
+    state
+        State with the new batches.
+    added, known, replaced
+        Batches that were counted now, those that were counted before, and those that were counted again.
+    dates
+        Column of dates that would name the days; None if there is none, or if batches are known.
+    unit
+        Within what rows go together: day, batch or customer.
+    young, unwatched
+        Rows of days that have not matured, and of groups without a target.
+    kept
+        Whether the state is kept in a file.
+    """
+
+    rule_name: str
+    state: WatchArtifact
+    promises: tuple[MeasuredPromise, ...]
+    added: tuple[str, ...]
+    known: tuple[str, ...]
+    replaced: tuple[str, ...]
+    dates: str | None
+    unit: str
+    young: int
+    unwatched: int
+    confidence: float
+    kept: bool
+
+    def alarms(self) -> list[str]:
+        """State the alarms, the worst first."""
+        return [sentence for promise in self._worst_first() if (sentence := promise.alarm())]
+
+    def _worst_first(self) -> list[MeasuredPromise]:
+        return sorted(self.promises, key=lambda promise: promise.severity, reverse=True)
+
+    @property
+    def metrics(self) -> Metrics:
+        """Evidence by promise, and that of a single promise also at the top."""
+        by_promise = {promise.name: promise.metrics() for promise in self.promises}
+        single = next(iter(by_promise.values())) if len(by_promise) == 1 else {}
+        return {
+            **single,
+            "batches": len(self.state.batches),
+            "added": len(self.added),
+            "young_rows": self.young,
+            "promises": by_promise,
+        }
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            **head_of("watch", self.state.source, self.state.parameters),
+            "metrics": plain(self.metrics),
+            "promises": [
+                {
+                    "name": promise.name,
+                    "origin": promise.origin,
+                    **(
+                        {
+                            "alarmed_at": promise.alarmed_at,
+                            "changed_at": promise.changed_at,
+                            "worse_since": promise.since and promise.since.batch,
+                            "rate_since": promise.since and promise.since.rate,
+                        }
+                        if self.kept
+                        else {}
+                    ),
+                }
+                for promise in self.promises
+            ],
+            **(
+                {"added": list(self.added), "known": list(self.known), "replaced": list(self.replaced)}
+                if self.kept
+                else {}
+            ),
+            "notes": [*self.alarms(), *self._cautions(), *self._notes()],
+        }
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        return Document(
+            title=self._title(),
+            lead=self._lead(),
+            tables=[self._table()],
+            cautions=self._cautions(),
+            notes=self._notes(),
+            figures=self._figures(),
+            claims=[self._claim(promise) for promise in self.promises],
+            card=self._card(),
+        )
+
+    def _title(self) -> str:
+        batches = count(len(self.state.counted))
+        alarms = self.alarms()
+        if not alarms:
+            subject = self.promises[0].text if len(self.promises) == 1 else f"{len(self.promises)} targets"
+            since = " since the acknowledgement" if self.state.acknowledged else ""
+            return f"No alarm: {subject}, {batches} {'batch' if batches == '1' else 'batches'}{since}"
+        more = f" (and {len(alarms) - 1} more)" if len(alarms) > 1 else ""
+        return f"Alarm: {alarms[0]}{more}"
+
+    def _lead(self) -> list[str]:
+        """State what is tested in place of the target, and what to do after an alarm."""
+        sentences = []
+        for promise in self.promises:
+            _, is_expected, target = promise.origin.partition("expected of target ")
+            if is_expected:
+                itself = f"; --bound {target} tests the target itself" if len(self.promises) == 1 else ""
+                sentences.append(f"{promise.text} is the {promise.origin}{itself}.")
+        if any(promise.alarmed_at is not None for promise in self.promises):
+            sentences.append("Stop relying on the rule. Fit it again on rows since then, or find the cause.")
+        elif self.alarms():
+            sentences.append("Find what changed. If the rule is still right, count anew with --acknowledge.")
+        sentences += self._about_units()
+        if not self.kept:
+            sentences.append("This run remembers nothing: --state FILE counts all batches together.")
+        return sentences
+
+    def _about_units(self) -> list[str]:
+        """State how rows of a day go together, or that rows are taken as independent."""
+        worst, unit = self._worst_first()[0], self.unit
+        together = worst.dependence
+        if together is None:
+            if not worst.batches:
+                return []
+            named = f": --day {printable(self.dates)} takes rows of a day together" if self.dates else ""
+            return [f"All rows are taken as independent{named}."]
+        if not worst.trials:
+            return []
+        if together.used is None:
+            return [f"Rows of a {unit} may go together: the evidence starts with the second {unit}."]
+        trials, effective = f"{count(worst.trials)} {worst.counted}", round(worst.trials / together.used)
+        return [f"Rows of a {unit} go together: {trials} count as {count(max(effective, 1))}."]
+
+    def _table(self) -> Table:
+        rows = [
+            (
+                printable(promise.text, LONGEST_NAME),
+                interval(promise.rate),
+                count(promise.trials),
+                _evidence(promise.log10_e),
+                _evidence(_log10(promise.change)) if promise.batches else "-",
+            )
+            for promise in self.promises
+        ]
+        limits = (self.promises[0].limit, self.promises[0].change_limit)
+        evidence, change = (f"{limit:,.6g}" for limit in limits)
+        header = ("target", "seen", "trials", f"evidence /{evidence}", f"change /{change}")
+        return Table(title="", header=header, rows=rows)
+
+    def _cautions(self) -> list[str]:
+        cautions = []
+        if self.known:
+            cautions.append(f"{short_name(self.known[0])} was counted before and is left out.")
+        if self.replaced and self.state.parameters.day is None:
+            cautions.append("these rows were counted before with other labels; that batch is replaced.")
+        spells = [promise.dependence for promise in self._worst_first() if promise.dependence is not None]
+        if spells and spells[0].has_spells and not self.alarms():  # a change looks like a spell, too
+            cautions.append(
+                f"{self.unit}s resemble the one before (correlation {spells[0].lag:.2f}), which the "
+                "evidence allows for in part only. Watch weeks: give --day a column of weeks."
+            )
+        if self.young:
+            cautions.append(f"{rows_of(self.young)} of days that have not matured are not counted yet.")
+        if self.unwatched:
+            cautions.append(f"{rows_of(self.unwatched)} are of groups without a target of their own.")
+        if self.added and not any(promise.trials for promise in self.promises):
+            cautions.append("these batches have no row that a target is about.")
+        return cautions
+
+    def _notes(self) -> list[str]:
+        delta, run_length = self.state.parameters.delta, self.state.parameters.run_length
+        notes = [f"{promise.text}: {promise.origin}." for promise in self.promises]
+        several = f" for each of {len(self.promises)} targets" if len(self.promises) > 1 else ""
+        limit = f"{self.promises[0].limit:,.6g}"
+        notes += [
+            f"An alarm needs evidence of {limit}{several}. A rule that meets its targets raises one with "
+            f"probability {delta} at most, however often you look.",
+            f"A change alarm needs {count(int(self.promises[0].change_limit))}. It is false about once in "
+            f"{count(run_length)} batches or less often; it has no level over the lifetime.",
+            "Labels must arrive whether they are right or not; days must be complete when they are counted.",
+        ]
+        if not isinstance(self.state.parameters.cluster, msgspec.UnsetType):
+            notes.append("All rows of a customer's first batch count; those of later batches do not.")
+        if any(promise.dependence is not None and promise.dependence.left_out for promise in self.promises):
+            notes.append(
+                "The days of the calibration rows are left out: rows of the days watched go together more "
+                "than three times as much. This happens if the model was trained on the calibration days."
+            )
+        return notes
+
+    def _figures(self) -> list[Figure]:
+        """Build the figure of each rate over time."""
+        return [
+            rates_over_time(
+                self._worst_first(), self.confidence, is_day=self.state.parameters.day is not None
+            )
+        ]
+
+    def _claim(self, promise: MeasuredPromise) -> Claim:
+        alarm = promise.alarm()
+        return Claim(name=promise.text, met=not alarm, sentence=f"{alarm}." if alarm else "")
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page."""
+        alarms = self.alarms()
+        worst = self._worst_first()[0]
+        verdict = Verdict(text="no alarm", tone="good")
+        if worst.alarmed_at is not None:
+            verdict = Verdict(text="target missed", tone="bad")
+        elif alarms:
+            verdict = Verdict(text="target no longer met", tone="bad")
+        rate, batches = worst.rate, f"{len(self.state.counted)} batches"
+        second = KeyNumber(label="trials", value=count(worst.trials), interval=batches)
+        if alarms and worst.since is not None and worst.since.rate is not None:
+            second = KeyNumber(label=f"since about {worst.since.batch}", value=f"{worst.since.rate:.3f}")
+        evidence, name, limit = worst.log10_e, "evidence against it", worst.limit
+        if worst.alarmed_at is None and worst.changed_at is not None:
+            evidence, name, limit = _log10(worst.change), "evidence of a change", worst.change_limit
+        numbers = [
+            KeyNumber(
+                label=worst.text,
+                value="-" if rate.value is None else f"{rate.value:.3f}",
+                interval=f"{rate.low:.3f} to {rate.high:.3f}, {batches}" if rate.low is not None else "",
+            ),
+            second,
+            KeyNumber(label=name, value=_evidence(evidence), interval=f"an alarm needs {limit:,.6g}"),
+        ]
+        lead = self._lead()
+        action = lead[0] if lead else "Count the next batch when its labels are complete."
+        return HeadCard(
+            title=self._title(),
+            verdict=verdict,
+            numbers=numbers,
+            subject="{rules} watched on {inputs}.",
+            action=action,
+            states_lead=True,
+        )
+
+
+def _log10(value: float) -> float:
+    return math.log10(value) if value > 0 else -_MAX_LOG10
+
+
+def _evidence(log10_value: float) -> str:
+    """Format evidence, as a power of ten if it is large."""
+    if log10_value >= 4:
+        return f"10^{log10_value:.0f}"
+    value = 10**log10_value
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,0 +1,479 @@
+"""``uqcli watch``: test what a rule promises, batch by batch, as labels arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+
+from uqcli.base import defaults
+from uqcli.base.choices import ArtifactKind, OnInvalid
+from uqcli.base.counts import Ints
+from uqcli.base.errors import ArtifactError, DataError, GateError, UsageError
+from uqcli.base.exact_numbers import decimal
+from uqcli.base.levels import caution_confidence, check_confidence
+from uqcli.base.records import dataclass
+from uqcli.boundary.dependent_columns import dependent_columns
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_groups import as_decided
+from uqcli.conformal.rule import ConformalArtifact
+from uqcli.engines.columns import MissingColumnError, key_named_by
+from uqcli.engines.open import open_engine, reusable_streams
+from uqcli.engines.request import DataRequest
+from uqcli.rules.codec import content_of, decode, load_unedited
+from uqcli.rules.labelled import labelled_request, refuse_keep
+from uqcli.rules.result import Result
+from uqcli.rules.saved import Saved, Source
+from uqcli.watch.accumulate import Units, measured_promises, with_alarms
+from uqcli.watch.counts import ClusterTrials, CountedRows, Counts, count_promises, new_trials
+from uqcli.watch.days import are_dates
+from uqcli.watch.options import WatchRequest
+from uqcli.watch.promises import Promise, promises_of
+from uqcli.watch.report import WatchReport
+from uqcli.watch.state import (
+    SHORT,
+    UNNAMED,
+    BatchCounts,
+    SavedBatch,
+    SavedPromise,
+    WatchArtifact,
+    WatchParameters,
+    short_name,
+)
+from uqcli.watch.unlabelled import compare_unlabelled
+from uqcli.watch.unlabelled_report import UnlabelledReport
+
+
+def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchArtifact | None]:
+    """Count new batches, and test each promise and whether it changed.
+
+    Rows without the label column are compared with the calibration rows instead; they change no state.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        An option does not apply, the state is of another rule, or the rows cannot be read.
+    """
+    check_confidence(request.confidence)
+    refuse_keep(request.data.on_invalid)
+    rule = request.rule or load_unedited(request.artifact)
+    with reusable_streams():
+        try:
+            result = _watched(request, rule)
+        except MissingColumnError as error:
+            is_meant = "label" in request.columns.typed or error.is_misspelt
+            counts = request.content is not None or request.matured is not None
+            if request.cluster is not None:
+                counts = True
+            if error.role != "label" or is_meant or counts or not isinstance(rule, BoundaryArtifact):
+                raise
+        else:
+            if request.calibrator is not None:
+                raise UsageError(
+                    "--calibrator with labelled rows",
+                    expected="rows without labels",
+                    remedy="drop the option",
+                )
+            return result
+        return Result(report=compare_unlabelled(request, rule), artifact=None)
+
+
+def _watched(
+    request: WatchRequest, rule: Saved
+) -> Result[WatchReport | UnlabelledReport, WatchArtifact | None]:
+    saved = _saved_state(request, rule)
+    request = _by_day(request, rule, saved)
+    parameters = _parameters(request, saved)
+    delta = decimal("delta", parameters.delta, above=0, below=1)
+    caution_confidence("--delta", float(delta))
+    cluster = None if isinstance(parameters.cluster, msgspec.UnsetType) else parameters.cluster
+    unit = parameters.day if parameters.day is not None or request.content is not None else cluster
+    promises = promises_of(rule, parameters.bound, delta, unit)
+    state = saved or _new_state(rule, parameters, promises)
+    if [saved_promise.name for saved_promise in state.promises] != [promise.name for promise in promises]:
+        raise ArtifactError(
+            f"'{request.state}' watches other promises", expected="the state of this rule", remedy=_OTHER
+        )
+    state = _changed(state, request, promises)
+    added = _Added(state=state)
+    if request.data.inputs or request.data.frame is not None:
+        added = _with_rows(state, request, rule, promises)
+    final = added.state
+    measured = measured_promises(final, promises, request.confidence, added.units)
+    report = WatchReport(
+        rule_name=request.artifact,
+        state=final,
+        promises=measured,
+        added=added.names,
+        known=added.known,
+        replaced=added.replaced,
+        dates=added.dates,
+        unit=added.unit if parameters.day is not None or added.units is not None else "batch",
+        young=added.young,
+        unwatched=added.unwatched,
+        confidence=request.confidence,
+        kept=request.content is not None,
+    )
+    failure = GateError([f"alarm: {sentence}" for sentence in report.alarms()]) if report.alarms() else None
+    artifact = None if request.content is None else final
+    return Result(report=report, artifact=artifact, failure=failure, saved_though_failed=True)
+
+
+_OTHER = "name another --state FILE"
+
+
+def _by_day(request: WatchRequest, rule: Saved, saved: WatchArtifact | None) -> WatchRequest:
+    """Take clusters that are days for days: rows of a day are counted together, not one of them."""
+    column = request.cluster
+    if column is None:
+        return request
+    as_day = replace(request, cluster=None, day=column)
+    if saved is not None:
+        return as_day if saved.parameters.day == column and request.day in (None, column) else request
+    if request.day == column:
+        return as_day
+    has_rows = bool(request.data.inputs) or request.data.frame is not None
+    if request.day is not None or not has_rows:
+        return request
+    batches = open_engine(request.data.engine).batches(_labelled(rule, request).clustered_by(column))
+    for _ in batches:
+        pass
+    return as_day if are_dates(batches.levels[column]) else request
+
+
+def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
+    """Load the state; None if it is new, or if there is none."""
+    if not request.content:
+        if request.acknowledge or request.forget is not None:
+            raise UsageError(
+                f"'{request.state}' has no batches",
+                expected="the state of a watch",
+                remedy="check its name",
+            )
+        return None
+    try:
+        saved = decode(request.content, str(request.state))
+    except ArtifactError as error:
+        found = error.found.replace("rule file", "state")
+        raise ArtifactError(found, expected="the state of a watch", remedy=_OTHER) from error
+    if not isinstance(saved, WatchArtifact):
+        raise ArtifactError(f"'{request.state}' is a rule file of kind {saved.kind}", remedy=_OTHER)
+    if saved.unsealed:
+        raise ArtifactError(f"'{request.state}': {saved.unsealed.replace('rule file', 'state')}")
+    if saved.artifact != _digest_of(rule):
+        raise UsageError(
+            f"'{request.state}' is the state of another rule",
+            expected="that of this rule",
+            remedy=_OTHER,
+        )
+    return saved
+
+
+def _digest_of(rule: Saved) -> str:
+    return str(content_of(rule)["digest"])
+
+
+def _parameters(request: WatchRequest, saved: WatchArtifact | None) -> WatchParameters:
+    """Return the options of the watch: those of its state, which cannot change, or the given ones."""
+    if saved is None:
+        return WatchParameters(
+            delta=request.delta or defaults.WATCH_DELTA,
+            run_length=request.run_length or defaults.RUN_LENGTH,
+            bound=request.bound,
+            day=request.day,
+            matured=request.matured or 0,
+            cluster=msgspec.UNSET if request.cluster is None else request.cluster,
+        )
+    for name in ("delta", "run_length", "bound", "day", "matured", "cluster"):
+        given, old = getattr(request, name), getattr(saved.parameters, name)
+        old = None if isinstance(old, msgspec.UnsetType) else old
+        if given is not None and given != old:
+            option = name.replace("_", "-")
+            of = f"of --{option} {old}" if old is not None else f"without --{option}"
+            raise UsageError(f"--{option} {given} with a state {of}", expected="the same", remedy=_OTHER)
+    return saved.parameters
+
+
+def _new_state(rule: Saved, parameters: WatchParameters, promises: Sequence[Promise]) -> WatchArtifact:
+    return WatchArtifact(
+        kind=ArtifactKind.WATCH,
+        source=Source(rows=0, positives=None, dropped=0, columns=dict(rule.columns)),
+        parameters=parameters,
+        artifact=_digest_of(rule),
+        promises=[
+            SavedPromise(
+                name=promise.name, bound=float(promise.bound), origin=promise.origin, successes=0, trials=0
+            )
+            for promise in promises
+        ],
+        batches=[],
+        acknowledged=0,
+    )
+
+
+def _changed(state: WatchArtifact, request: WatchRequest, promises: Sequence[Promise]) -> WatchArtifact:
+    """Take back a batch, or acknowledge the alarms so far."""
+    if request.forget is not None:
+        name = _named(state, request.forget)
+        kept = [batch for batch in state.batches if batch.name != name]
+        (forgotten,) = (batch for batch in state.batches if batch.name == name)
+        before = sum(batch.name != name for batch in state.batches[: state.acknowledged])
+        released = sorted({*(state.released or ()), *(forgotten.clusters or ())})
+        changed = msgspec.structs.replace(
+            state,
+            batches=kept,
+            acknowledged=before,
+            source=_source(state, kept, dropped=0),
+            released=released or msgspec.UNSET,
+        )
+        state = with_alarms(changed, promises, known=0)
+    if request.acknowledge:
+        state = msgspec.structs.replace(state, acknowledged=len(state.batches))
+        state = with_alarms(state, promises, known=0)
+    return state
+
+
+def _named(state: WatchArtifact, text: str) -> str:
+    """Return the name of a batch, of which a digest may be shortened as reports do."""
+    names = [batch.name for batch in state.batches]
+    found = [name for name in names if name == text or (len(text) >= SHORT and name.startswith(text))]
+    if len(found) != 1:
+        raise UsageError(f"no counted batch is '{text}'", expected="its digest or day, as in the state")
+    return found[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Added:
+    """A state with new batches: their names, those that were known or replaced, and what else was found.
+
+    ``units``: see ``Units``, which are what ``unit`` says. ``dates``: a column of dates that nobody
+    named.
+    """
+
+    state: WatchArtifact
+    names: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    units: Units | None = None
+    unit: str = "day"
+    dates: str | None = None
+    young: int = 0
+    unwatched: int = 0
+
+
+def _with_rows(
+    state: WatchArtifact, request: WatchRequest, rule: Saved, promises: Sequence[Promise]
+) -> _Added:
+    """Count new rows; a batch that is known is left out."""
+    data, parameters = _labelled(rule, request), state.parameters
+    if parameters.day is not None:  # its rows are not taken as independent, whatever column the rule has
+        data = replace(data, roles=replace(data.roles, fitted_clusters=None))
+    is_kept, has_days = request.content is not None, parameters.day is not None
+    old = {batch.name: batch for batch in state.batches}
+    if not isinstance(parameters.cluster, msgspec.UnsetType):
+        data = data.clustered_by(parameters.cluster)
+    with key_named_by(parameters.day, "--day"):
+        counted = count_promises(
+            data,
+            rule,
+            promises,
+            day=parameters.day,
+            matured=parameters.matured,
+            counted=tuple(old) if is_kept else None,
+        )
+    name = counted.labelled if is_kept and not has_days else UNNAMED
+    names = {day: day or name for day in counted.by_day}
+    if not has_days and is_kept:
+        known, is_same = _known_rows(state, data, request, counted)
+        if known is not None and is_same:
+            _refuse_known(known, request)
+            return _Added(state=state, known=(known,))
+        names = {None: known or name}
+    new = {names[day]: counts for day, counts in counted.by_day.items()}
+    clusters: dict[str, list[str]] = {}
+    if data.roles.cluster is not None:
+        by_name = {names[day]: counted.clusters[day] for day in counted.by_day}
+        new, clusters = _of_clusters(by_name, old, state.released or (), all_again=request.replace)
+    differ = [day for day in new if day in old and old[day].counts != _saved_counts(new[day])]
+    if differ and has_days and not request.replace:
+        raise UsageError(
+            f"{differ[0]} is counted already, and its counts differ now",
+            expected="days whose labels are complete",
+            remedy="raise --matured, or count the day again with --replace",
+        )
+    replaced = tuple(differ) if has_days else tuple(day for day in new if day in old)
+    seen = tuple(day for day in new if day in old and day not in replaced)
+    if seen and len(seen) == len(new):
+        _refuse_known(seen[-1], request)
+    saved = {
+        names[day]: _batch(
+            day,
+            counted,
+            counts=_saved_counts(new[names[day]]),
+            clusters=clusters.get(names[day], msgspec.UNSET),
+        )
+        for day in counted.by_day
+    }
+    batches = [saved[batch.name] if batch.name in replaced else batch for batch in state.batches]
+    added = tuple(day for day in new if day not in old)
+    batches += [saved[day] for day in added]
+    released = set(state.released or ()) - {cluster for batch in batches for cluster in batch.clusters or ()}
+    changed = msgspec.structs.replace(
+        state,
+        batches=batches,
+        source=_source(state, batches, dropped=counted.summary.dropped if has_days and added else 0),
+        released=sorted(released) or msgspec.UNSET,
+    )
+    units = dates = None
+    if not has_days and len(changed.counted) == 1:  # one batch alone does not show how its rows go together
+        dates = next(iter(dependent_columns(data).dates), None)
+        if data.roles.cluster is not None:
+            units = None if is_kept else _of_units(counted.clusters[None])
+        elif is_kept and dates is not None:
+            units = _of_dates(data, rule, promises, dates)
+    final = with_alarms(changed, promises, known=0 if replaced else len(state.batches), units=units)
+    return _Added(
+        state=final,
+        names=added,
+        known=seen,
+        replaced=replaced,
+        young=counted.young,
+        unwatched=counted.unwatched,
+        units=units,
+        dates=None if is_kept else dates,
+        unit="customer" if data.roles.cluster is not None and not is_kept else "day",
+    )
+
+
+def _known_rows(
+    state: WatchArtifact, data: DataRequest, request: WatchRequest, counted: CountedRows
+) -> tuple[str | None, bool]:
+    """Find the batch that has these rows, and whether it has the same labels; None if they are new.
+
+    Raises
+    ------
+    UsageError
+        The rows have other labels, not more of them, and nothing says to replace the batch.
+    """
+    digests = {batch.name for batch in state.batches}
+    if counted.labelled in digests:
+        return counted.labelled, True
+    if any(batch.rows is msgspec.UNSET for batch in state.batches):  # whose digest is that of the bytes
+        of_bytes = open_engine(data.engine).digest(data)
+        if of_bytes in digests:
+            return of_bytes, True
+    for batch in state.batches:
+        if batch.unlabelled == counted.unlabelled:
+            has_more = isinstance(batch.rows, int) and counted.rows[None] > batch.rows
+            if not has_more and not request.replace:
+                raise UsageError(
+                    f"the rows of {short_name(batch.name)} have other labels now, and no more of them",
+                    expected="new rows, or more labels of rows that are counted",
+                    remedy="count the batch again with --replace",
+                )
+            return batch.name, False
+    return None, False
+
+
+def _of_units(clusters: ClusterTrials) -> Units:
+    """Return the successes and trials of each cluster, in the order of their digests."""
+    return [_pairs([counts for _, counts in sorted(of_promise.items())]) for of_promise in clusters]
+
+
+def _of_dates(data: DataRequest, rule: Saved, promises: Sequence[Promise], column: str) -> Units | None:
+    """Return the successes and trials of each day; None if the column does not hold dates alone."""
+    usable = replace(data, on_invalid=OnInvalid.DROP)
+    try:
+        counted = count_promises(usable, rule, promises, day=column, matured=0, counted=None)
+    except DataError:
+        return None
+    return [_pairs([counts[index] for counts in counted.by_day.values()]) for index in range(len(promises))]
+
+
+def _pairs(counts: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+    successes, trials = np.array(counts, dtype=np.int64).reshape(-1, 2).T
+    return successes, trials
+
+
+def _refuse_known(name: str, request: WatchRequest) -> None:
+    if request.strict:
+        raise UsageError(f"{short_name(name)} is counted already", expected="new rows with --strict")
+
+
+def _of_clusters(
+    new: Mapping[str, ClusterTrials],
+    old: Mapping[str, SavedBatch],
+    released: Sequence[str],
+    *,
+    all_again: bool,
+) -> tuple[dict[str, Counts], dict[str, list[str]]]:
+    """Count the rows of clusters that no other batch counts; also return these clusters by batch.
+
+    Parameters
+    ----------
+    released
+        Clusters of forgotten batches. Batches that are counted already left them out, and still do unless all
+        are counted again.
+    """
+    owner = {cluster: batch.name for batch in old.values() for cluster in batch.clusters or ()}
+    counts, clusters = {}, {}
+    for name in sorted(new, key=lambda name: name in old):  # new batches may take what is released
+        elsewhere = {cluster for cluster, batch in owner.items() if batch != name}
+        if name in old and not all_again:
+            elsewhere |= set(released)
+        counts[name], clusters[name] = new_trials(new[name], elsewhere)
+        owner |= dict.fromkeys(clusters[name], name)
+    return {name: counts[name] for name in new}, clusters
+
+
+def _batch(
+    day: str | None,
+    counted: CountedRows,
+    *,
+    counts: list[BatchCounts],
+    clusters: list[str] | msgspec.UnsetType,
+) -> SavedBatch:
+    if day is not None:
+        return SavedBatch(day=day, rows=counted.rows[day], counts=counts, clusters=clusters)
+    return SavedBatch(
+        digest=counted.labelled or UNNAMED,
+        unlabelled=counted.unlabelled or msgspec.UNSET,
+        rows=counted.rows[None],
+        dropped=counted.summary.dropped,
+        counts=counts,
+        clusters=clusters,
+    )
+
+
+def _saved_counts(counts: Counts) -> list[BatchCounts]:
+    return [BatchCounts(successes=successes, trials=trials) for successes, trials in counts]
+
+
+def _source(state: WatchArtifact, batches: Sequence[SavedBatch], dropped: int) -> Source:
+    """Return the rows that are counted, and those dropped so far.
+
+    Batches of versions before 0.4 do not state their rows; their sum stays as it was.
+    """
+    rows, of_digests = (
+        sum(int(getattr(batch, field) or 0) for batch in batches)
+        - sum(int(getattr(batch, field) or 0) for batch in state.batches)
+        for field in ("rows", "dropped")
+    )
+    return Source(
+        rows=state.source.rows + rows,
+        positives=None,
+        dropped=state.source.dropped + of_digests + dropped,
+        columns=state.source.columns,
+    )
+
+
+def _labelled(rule: Saved, request: WatchRequest) -> DataRequest:
+    """Return the request for the columns of the rule and the label."""
+    data = labelled_request(request.data, request.columns, [rule])
+    if isinstance(rule, ConformalArtifact):
+        return data
+    assert isinstance(rule, BoundaryArtifact)  # no other kind promises anything
+    data = as_decided(data, rule)
+    return replace(data, roles=replace(data.roles, keys=()))

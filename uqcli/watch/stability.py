@@ -1,0 +1,109 @@
+"""Population stability index of new rows in the cells of a reference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.base.counts import Floats, Ints
+from uqcli.base.records import dataclass
+
+_HALF = 0.5
+"""Rows added to each cell, since an empty one would make the index infinite."""
+
+_DEVIATIONS = 12
+"""Standard deviations around the mean over which a binomial mean is summed."""
+
+_MANY = 10_000
+"""Mean number of rows in a cell from which the variance is accurate enough."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopulationStability:
+    """Population stability index.
+
+    Attributes
+    ----------
+    value
+        Sum of (p - q) ln(p / q) over the cells.
+    without_drift
+        Its mean for samples of these sizes from one population.
+    """
+
+    value: float
+    without_drift: float
+
+
+def population_stability(reference: Ints, new: Ints) -> PopulationStability:
+    """Compute the population stability index, with half a row added to each cell.
+
+    Parameters
+    ----------
+    reference, new : int64, same shape
+        Rows in each cell; cells without any are ignored. There must be rows in both.
+
+    Examples
+    --------
+    >>> round(population_stability(np.array([500, 500]), np.array([600, 400])).value, 4)
+    0.0405
+    """
+    reference, new = np.ravel(reference), np.ravel(new)
+    present = reference + new > 0
+    reference, new = reference[present], new[present]
+    shares = [_shares(counts) for counts in (reference, new)]
+    value = float(((shares[0] - shares[1]) * np.log(shares[0] / shares[1])).sum())
+    pooled = (reference + new) / (reference + new).sum()
+    p, q = (_Means.of_binomial(int(counts.sum()), pooled) for counts in (reference, new))
+    expected = (p.share - q.share) * np.log(p.share / q.share) + p.share_log + q.share_log
+    expected -= p.share * q.log + q.share * p.log
+    return PopulationStability(value=value, without_drift=float(expected.sum()))
+
+
+def _shares(counts: Ints) -> Floats:
+    shares: Floats = (counts + _HALF) / (counts.sum() + _HALF * len(counts))
+    return shares
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Means:
+    """Means over binomial counts, with half a row added; float64, shape (cells,).
+
+    Attributes
+    ----------
+    share
+        Mean of a cell's share p.
+    log, share_log
+        Means of ln p and of p ln p, less their values at the mean of p.
+    """
+
+    share: Floats
+    log: Floats
+    share_log: Floats
+
+    @classmethod
+    def of_binomial(cls, rows: int, probability: Floats) -> _Means:
+        """Compute the means: exactly for few rows in a cell, else from the variance."""
+        total = rows + _HALF * len(probability)
+        share = (rows * probability + _HALF) / total
+        spread = rows * probability * (1 - probability) / total**2 / share**2  # squared relative deviation
+        log, share_log = -spread / 2, share * spread / 2
+        for cell in np.flatnonzero(rows * probability < _MANY).tolist():
+            count, weight = _binomial(rows, float(probability[cell]))
+            at = (count + _HALF) / total
+            log[cell] = weight @ np.log(at / share[cell])
+            share_log[cell] = weight @ (at * np.log(at / share[cell]))
+        return cls(share=share, log=log, share_log=share_log)
+
+
+def _binomial(rows: int, probability: float) -> tuple[Floats, Floats]:
+    """Return counts around the mean, and their probabilities."""
+    from scipy.special import gammaln
+
+    mean = rows * probability
+    reach = _DEVIATIONS * (np.sqrt(mean) + 1)
+    count = np.arange(max(0, int(mean - reach)), min(rows, int(mean + reach) + 1) + 1, dtype=np.float64)
+    others = rows - count
+    logarithm = count * np.log(probability) - gammaln(count + 1) - gammaln(others + 1)
+    if probability < 1:
+        logarithm += others * np.log1p(-probability)
+    weight = np.exp(logarithm - logarithm.max())
+    return count, weight / weight.sum()

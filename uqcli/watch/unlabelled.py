@@ -1,0 +1,127 @@
+"""Compare new rows without labels with the calibration rows of a boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+
+from uqcli.base.errors import UsageError
+from uqcli.base.rows import Rows
+from uqcli.boundary.drift_cells import DriftCells
+from uqcli.boundary.rule import ZONES, BoundaryArtifact, drift_cells
+from uqcli.boundary.rule_groups import as_decided
+from uqcli.engines.columns import key_named_by
+from uqcli.engines.open import open_engine
+from uqcli.engines.predictions import outside as outside_of
+from uqcli.estimates.flagged_rows import flagged_interval
+from uqcli.rules.labelled import source_of
+from uqcli.rules.saved import Saved
+from uqcli.shift.mixture import MixtureTest, UnitCounts, same_shares
+from uqcli.watch.days import days_of
+from uqcli.watch.expectation import Expectation
+from uqcli.watch.homogeneity import homogeneity
+from uqcli.watch.options import WatchRequest
+from uqcli.watch.stability import population_stability
+from uqcli.watch.unlabelled_report import UnlabelledReport
+
+
+def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
+    """Compare the counts, the flagged share and the ranges of new rows with those of the calibration rows.
+
+    Raises
+    ------
+    UsageError, DataError
+        The rule has no reference, or the rows cannot be read.
+    """
+    if not isinstance(rule, BoundaryArtifact) or isinstance(rule.reference, msgspec.UnsetType):
+        raise UsageError(
+            "rows without labels, and a rule without counts of its calibration rows",
+            expected="a label column, or a boundary that was fitted on rows by this version",
+            remedy="name the label with --label, or fit the rule again",
+        )
+    data = as_decided(replace(request.data, roles=rule.reads(request.columns)), rule)
+    if request.day is not None:
+        data = replace(data, roles=replace(data.roles, keys=(*data.roles.keys, request.day)))
+    expectation = Expectation.of(request, rule)
+    by_day = DriftCells(len(rule.thresholds))
+    batches = open_engine(data.engine).batches(data)
+    count = np.zeros_like(np.array(rule.reference.count, dtype=np.int64))
+    edges = np.array(rule.uncertainty_edges, dtype=np.float64)
+    selected = outside = 0
+    for rows in _naming_days(batches, request.day):
+        scored = rows.usable()
+        weight = scored.weights()  # an engine may pool equal rows
+        places = rule.reference.places(edges, scored.score, scored.uncertainty)
+        np.add.at(count, places, weight)
+        if request.day is not None:
+            by_day.add(scored.groups[request.day], places, weight)
+        flagged = rule.zones(scored) == ZONES.index("flag")
+        selected += int(weight[flagged].sum())
+        if expectation is not None:
+            expectation.add(scored.score, flagged, weight)
+        outside += int(weight[outside_of(scored, batches.roles, rule.ranges)].sum())
+    total = int(count.sum())
+    old = np.array(rule.reference.count, dtype=np.int64)
+    if request.day is None:
+        drift_p, untested = homogeneity(old.ravel(), count.ravel()).p_value, ""
+    else:
+        levels = batches.levels[request.day]
+        names = days_of(list(levels), request.day, 0, ()).names
+        number = {name: index for index, name in enumerate(sorted(set(names.values())))}
+        day_of = np.array([number[names[text]] for text in levels], dtype=np.int64)
+        test = drift_between_days(rule, by_day.counts(day_of), len(levels), request.day)
+        drift_p, untested = test.p_value, test.reason
+    stability = population_stability(old.ravel(), count.ravel())
+    explained = None  # its rows would be independent
+    if request.day is None:
+        explained = flagged_interval(*rule.fit.flagged, total, request.confidence)
+    return UnlabelledReport(
+        source=source_of(batches.summary),
+        on_invalid=data.on_invalid,
+        rows=total,
+        selected=selected,
+        explained=explained,
+        usual=rule.alert_rate,
+        outside=outside,
+        psi=stability.value,
+        psi_without_drift=stability.without_drift,
+        drift_p=drift_p,
+        drift_untested=untested,
+        day=request.day,
+        expected=None if expectation is None else expectation.result(request.confidence),
+        confidence=request.confidence,
+    )
+
+
+def _naming_days(batches: Iterable[Rows], day: str | None) -> Iterator[Rows]:
+    """Iterate over rows; the error of a missing column of days names its option."""
+    with key_named_by(day, "--day"):
+        yield from batches
+
+
+def drift_between_days(rule: BoundaryArtifact, new: UnitCounts, texts: int, day: str) -> MixtureTest:
+    """Test whether new rows have the cell shares of the calibration rows, by the covariance between days.
+
+    Without the days of the calibration rows nothing is known about the error of their shares.
+
+    Parameters
+    ----------
+    texts
+        Distinct texts of the column of days.
+    """
+    reference = rule.reference
+    assert not isinstance(reference, msgspec.UnsetType)  # its caller refuses such rules
+    has_units = day in (rule.columns.get("cluster"), rule.columns.get("day"))
+    if not has_units or isinstance(reference.between, msgspec.UnsetType):
+        reason = f"how much its calibration rows vary between days is unknown; fit it with --day {day}"
+        return MixtureTest(p_value=None, reason=reason)
+    if texts != new.present and rule.columns.get("cluster") == day:
+        reason = f"column '{day}' has {texts:,} texts on {new.present:,} days, while its clusters are texts"
+        return MixtureTest(p_value=None, reason=reason)
+    cells, old = drift_cells(len(rule.thresholds)), np.zeros(new.shape[2], dtype=np.int64)
+    np.add.at(old, cells, np.array(reference.count, dtype=np.int64))
+    covariance = np.array(reference.between.covariance)
+    return same_shares(old, covariance, reference.between.units, new)
