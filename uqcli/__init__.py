@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         UqcliError,
         UsageError,
     )
-    from uqcli.calibrate.fit import CalibrationOptions
+    from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.scale import Scale
     from uqcli.rules.schemas import schema_text
     from uqcli.tce.options import MeasureOptions
@@ -125,7 +125,7 @@ _NAMES_BY_MODULE = {
         "UqcliError",
         "UsageError",
     ),
-    "calibrate.fit": ("CalibrationOptions",),
+    "calibrate.fit_options": ("CalibrationOptions",),
     "tce.options": ("MeasureOptions",),
     "calibrate.scale": ("Scale",),
     "uncertainty.beta": ("Uncertainties",),

@@ -63,7 +63,6 @@ class _OverScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return table
 
     def _column(self, table: Floats, key: ColumnKey) -> Floats:
-        """Return a column of ``X``."""
         index = key
         if isinstance(key, str):
             names = list(getattr(self, "feature_names_in_", ()))

@@ -18,7 +18,7 @@ from uqcli.base.rows import Rows
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
 from uqcli.boundary.search.optimum import optimise
 from uqcli.calibrate.heterogeneous import LeafOptions, fit_trees
-from uqcli.calibrate.isotonic import fit_isotonic
+from uqcli.calibrate.maps.isotonic import fit_isotonic
 from uqcli.calibrate.scale import Scale
 from uqcli.calibrate.tree import TreeOptions, learn_trees
 from uqcli.conformal.scores import SCORES

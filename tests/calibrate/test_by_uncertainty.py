@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from tests.properties.calibration_rows import PROBABILITY, ROWS, arrays, scored
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import pool
-from uqcli.calibrate.fit import CalibrationOptions, fit
-from uqcli.calibrate.isotonic import fit_isotonic
+from uqcli.calibrate.fit import fit
+from uqcli.calibrate.fit_options import CalibrationOptions
+from uqcli.calibrate.maps.isotonic import fit_isotonic
 
 
 @given(ROWS, st.integers(1, 3), st.randoms(use_true_random=False))

@@ -17,10 +17,10 @@ from uqcli.calibrate.classes import (
     fit_one_vs_rest,
     tuned_penalty,
 )
-from uqcli.calibrate.fit import CalibrationOptions
-from uqcli.calibrate.histogram import fit_class_histogram
-from uqcli.calibrate.isotonic import fit_isotonic
-from uqcli.calibrate.parametric import fit_temperature
+from uqcli.calibrate.fit_options import CalibrationOptions
+from uqcli.calibrate.maps.class_histogram import fit_class_histogram
+from uqcli.calibrate.maps.isotonic import fit_isotonic
+from uqcli.calibrate.maps.logistic import fit_temperature
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.linear_scaling import Penalty
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.properties.calibration_rows import scored
 from uqcli.base.choices import CalibrationMethod, LeafMethod, SqlDialect
 from uqcli.base.counts import Feature
-from uqcli.calibrate.fit import SCORE_FITS, CalibrationOptions, fit
+from uqcli.calibrate.fit import SCORE_FITS, fit
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps import IsotonicMap, OneVsRestMap
 from uqcli.calibrate.scale import Scale
 from uqcli.export.onnx import to_onnx

@@ -9,14 +9,8 @@ from tests.properties.calibration_rows import draw_rows, scored
 from tests.properties.strategies import data_sets
 from uqcli.base.choices import CalibrationMethod, Partitioner
 from uqcli.base.counts import Feature, pool
-from uqcli.calibrate.fit import (
-    ROW_FITS,
-    SCORE_FITS,
-    CalibrationOptions,
-    cross_validated,
-    fit,
-    fit_counts,
-)
+from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS, cross_validated, fit, fit_counts
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.sampled_rows import rows_of
 from uqcli.calibrate.scale import Scale
 

@@ -6,7 +6,8 @@ import pytest
 from tests.properties.calibration_rows import draw_rows, scored
 from uqcli.base.choices import CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.base.counts import Feature
-from uqcli.calibrate.fit import CalibrationOptions, fit
+from uqcli.calibrate.fit import fit
+from uqcli.calibrate.fit_options import CalibrationOptions
 
 
 @pytest.mark.covering("thorough", every=4, also=["isotonic-boosted"])

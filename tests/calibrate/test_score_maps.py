@@ -13,10 +13,12 @@ from tests.oracles import calibration as oracle
 from tests.properties.calibration_rows import PROBABILITY, ROWS, SCORE_ONLY_METHODS, arrays, scored
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import pool
-from uqcli.calibrate.fit import CalibrationOptions, fit
-from uqcli.calibrate.isotonic import fit_isotonic
+from uqcli.calibrate.fit import fit
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps import IsotonicMap
-from uqcli.calibrate.parametric import fit_beta, fit_platt, fit_temperature
+from uqcli.calibrate.maps.beta import fit_beta
+from uqcli.calibrate.maps.isotonic import fit_isotonic
+from uqcli.calibrate.maps.logistic import fit_platt, fit_temperature
 from uqcli.calibrate.scale import Scale
 
 

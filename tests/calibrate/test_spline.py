@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from tests.oracles import calibration as oracle
 from tests.properties.calibration_rows import PROBABILITY
 from uqcli.base.counts import pool
-from uqcli.calibrate.spline import fit_spline, with_ridge
+from uqcli.calibrate.maps.spline import fit_spline, with_ridge
 from uqcli.kernels.splines import cubic_pieces, spline
 
 

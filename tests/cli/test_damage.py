@@ -19,7 +19,7 @@ from uqcli.base.choices import CalibrationMethod, Partitioner
 from uqcli.base.defaults import MAX_SEED
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import DataError, UsageError
-from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.calibrate.fit_options import CalibrationOptions
 
 
 def error_line(outcome, code):

@@ -10,7 +10,7 @@ from uqcli.api.boundary import find_boundary
 from uqcli.base import defaults
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size, decimal, size
-from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.tce.options import MeasureOptions
 
 TINY = "1e-99999999"

@@ -8,7 +8,7 @@ from scipy import stats
 
 from uqcli.api.columns import Labelled, class_rows
 from uqcli.base.options import OptionalResampling
-from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.options import CalibrateRequest
 from uqcli.calibrate.run import run
 

@@ -18,7 +18,8 @@ from uqcli.boundary.certify import certified
 from uqcli.boundary.compare import compare_uncertainties
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.constraint import constraint_from
-from uqcli.calibrate.fit import CalibrationOptions, cross_validated
+from uqcli.calibrate.fit import cross_validated
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.comparison.run import compare
 from uqcli.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
 from uqcli.engines.request import DataRequest, Roles

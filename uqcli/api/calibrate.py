@@ -19,7 +19,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import OptionalResampling, ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.calibrate.cross_fit import make_calibrator
-from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
 from uqcli.calibrate.rule import CalibratorArtifact

@@ -184,7 +184,6 @@ class ApplyReport(OneResult):
         return f" {flagged}{' No certificate is about them.' if certified else ''}"
 
     def _card(self, title: str) -> HeadCard:
-        """Build the head of the page."""
         rows = self.source.rows
         written = self.selected if self.only_selected else rows
         numbers = [KeyNumber(label="rows written", value=count(written or 0))]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 class Algorithm(StrEnum):
     """Algorithm that finds a boundary."""
 
-    # each has a module of the same name in methods/boundary/algorithms
+    # each has a module of the same name in boundary/search/algorithms
 
     VW_DPMT = "vw-dpmt"
     EW_DPMT = "ew-dpmt"
@@ -24,7 +24,7 @@ class Algorithm(StrEnum):
 class Binning(StrEnum):
     """Binning of score and uncertainty."""
 
-    # each has a module of the same name in methods/bin/rules
+    # each has a module of the same name in estimates/binning/rules
 
     cuts_uncertainty: bool
     """Whether it bins score and uncertainty; if not, the score only."""

@@ -89,7 +89,6 @@ class BinReport(OneResult):
         )
 
     def _card(self, title: str) -> HeadCard:
-        """Build the head of the page."""
         source = self.artifact.source
         numbers = [
             KeyNumber(label="rows", value=count(source.rows)),

@@ -63,7 +63,6 @@ def _keeps(expected: Expected, constraint: Constraint) -> bool:
 
 
 def _objective(expected: Expected | None, fit: Confusion[int], constraint: Constraint) -> float:
-    """Compute the expected value of the objective."""
     if expected is None:
         return 0.0
     precision, recall = expected.precision.value or 0.0, expected.recall.value or 0.0

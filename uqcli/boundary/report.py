@@ -417,7 +417,6 @@ class BoundaryReport(OneResult):
         )
 
     def _verdict(self) -> Verdict:
-        """Return the verdict on a boundary."""
         if self.certification is not None:
             return self.certification.verdict()
         for comparison in self.compared[:1]:
@@ -487,7 +486,6 @@ class BoundaryReport(OneResult):
 
     @property
     def _is_single_threshold(self) -> bool:
-        """Whether the rule is a single threshold."""
         return (
             self.groups is None and self.chosen.found is not None and len(self.chosen.found.thresholds) == 1
         )

@@ -893,7 +893,6 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return Table(title="", header=(by, *GROUP_HEADER), rows=[*rows, others], text_last=True)
 
     def _card(self) -> HeadCard:
-        """Build the head of the page."""
         verdict = verdict_on_calibration_set()
         certificates = self.certified_groups if self.certified is None else [self.certified]
         if certificates:

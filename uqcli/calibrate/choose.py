@@ -14,7 +14,8 @@ from uqcli.base.choices import CalibrationMethod, Partitioner
 from uqcli.base.counts import ValueCounts
 from uqcli.base.rows import Rows
 from uqcli.calibrate.choice import Choice, excesses, first_within_error
-from uqcli.calibrate.fit import CalibrationOptions, cross_validated, fit_scores
+from uqcli.calibrate.fit import cross_validated, fit_scores
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import CrossFittedLosses, ScoreFolds, folds_from, thinned
 from uqcli.calibrate.maps.score_map import ScoreMap
 from uqcli.calibrate.sampled_rows import folds_of, units_of
@@ -60,7 +61,8 @@ def _chosen(folds: ScoreFolds, options: CalibrationOptions) -> Choice:
 
 
 def _map(counts: ValueCounts, options: CalibrationOptions) -> ScoreMap:
-    return fit_scores(counts, options)[0]
+    fitted: ScoreMap = fit_scores(counts, options).map
+    return fitted
 
 
 _DEPTHS: Final = (1, 2, 3, 4, 5)

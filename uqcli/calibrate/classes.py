@@ -14,13 +14,13 @@ import numpy as np
 from uqcli.base.class_counts import ClassCounts, Matrix
 from uqcli.base.counts import Floats
 from uqcli.base.records import dataclass
-from uqcli.calibrate.isotonic import fit_isotonic
 from uqcli.calibrate.maps import ClassMap
 from uqcli.calibrate.maps.class_linear import ClassLinearMap
 from uqcli.calibrate.maps.class_temperature import ClassTemperatureMap
+from uqcli.calibrate.maps.isotonic import fit_isotonic
+from uqcli.calibrate.maps.logistic import at_bound, best_slope
 from uqcli.calibrate.maps.one_vs_rest import OneVsRestMap
-from uqcli.calibrate.parametric import at_bound, best_slope
-from uqcli.calibrate.venn_abers import fit_venn_abers
+from uqcli.calibrate.maps.venn_abers import fit_venn_abers
 from uqcli.estimates.linear_scaling import MIDDLE, RIDGES, Penalty, fit_coefficients
 from uqcli.estimates.logits import class_logits, softmax
 from uqcli.estimates.losses import CLIP

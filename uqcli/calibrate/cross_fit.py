@@ -15,8 +15,9 @@ from uqcli.base.running.cautions import collected_doubts
 from uqcli.calibrate.choice import Choice
 from uqcli.calibrate.choose import chosen_for_counts, chosen_for_rows, with_tree_sizes
 from uqcli.calibrate.few_scores import on_few_scores
-from uqcli.calibrate.fit import SCORE_FITS, CalibrationOptions, FittedCalibration, fit, fit_counts
-from uqcli.calibrate.histogram import target_bound
+from uqcli.calibrate.fit import SCORE_FITS, FittedCalibration, fit, fit_counts
+from uqcli.calibrate.fit_options import CalibrationOptions
+from uqcli.calibrate.histogram_bound import target_bound
 from uqcli.calibrate.maps import CalibrationMap
 from uqcli.calibrate.options import CalibrateRequest
 from uqcli.calibrate.parameters import parameters_of

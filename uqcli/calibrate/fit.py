@@ -3,123 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 
-from uqcli.base import defaults
-from uqcli.base.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
-from uqcli.base.counts import Floats, ValueCounts, merge
-from uqcli.base.draws import Purpose, check_seed, generator
-from uqcli.base.errors import UsageError
-from uqcli.base.exact_numbers import check_size
-from uqcli.base.levels import check_confidence
+from uqcli.base.choices import Binning, CalibrationMethod, Partitioner, SplitCriterion
+from uqcli.base.counts import Floats, ValueCounts
+from uqcli.base.draws import Purpose, generator
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, pool_by, uncertainty_edges_of
 from uqcli.calibrate.auc_tree import learn_auc_tree
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.heterogeneous import LeafOptions, fit_groups, fit_trees
-from uqcli.calibrate.histogram import fit_histogram
-from uqcli.calibrate.isotonic import fit_by_uncertainty, fit_isotonic
 from uqcli.calibrate.maps import CalibrationMap
-from uqcli.calibrate.maps.base import Calibrated
-from uqcli.calibrate.maps.identity import IdentityMap
+from uqcli.calibrate.maps.base import Calibrated, Fit
+from uqcli.calibrate.maps.by_uncertainty import fit_by_uncertainty
 from uqcli.calibrate.maps.score_map import ScoreMap
-from uqcli.calibrate.parametric import FittedMap, fit_beta, fit_platt, fit_temperature
 from uqcli.calibrate.sampled_rows import deal_rows, folds_of, units_of
 from uqcli.calibrate.scale import Scale
-from uqcli.calibrate.spline import fit_spline
 from uqcli.calibrate.tree import LearnedTrees, TreeMatrix, TreeOptions, learn_trees, recoded
-from uqcli.calibrate.venn_abers import fit_venn_abers
-from uqcli.estimates.binning.registry import BinSizes, rule_of
-
-
-@dataclass(frozen=True, kw_only=True)
-class CalibrationOptions:
-    """Calibration method and its options.
-
-    Attributes
-    ----------
-    method
-        None for the simplest method that fits (see calibrate/choose.py).
-    scale
-        Whether scores are probabilities, and the undersampling factor of negatives.
-    n_bins
-        Number of bins of histogram calibration.
-    uncertainty_bins
-        Number of uncertainty bins of mist.
-    confidence
-        Confidence of the error bound of histogram calibration.
-    leaf_method, min_leaf
-        Heterogeneous: method in the leaves, and the rows below which a leaf uses a larger part's map. None
-        for the default, or for a choice by cross-fitting (see calibrate/choose.py).
-    partitioner, max_depth, split
-        Heterogeneous with trees: their options; the depth None as above.
-    trees
-        Whether heterogeneous calibration learns trees; otherwise each combination of texts is a group.
-    cluster
-        Group of dependent rows, which halves and folds keep together; None if rows are independent.
-    """
-
-    method: CalibrationMethod | None = None
-    scale: Scale = field(default_factory=Scale)
-    n_bins: int = defaults.SINGLE_SCORE_BINS
-    uncertainty_bins: int = defaults.UNCERTAINTY_BINS
-    confidence: float = defaults.CONFIDENCE
-    leaf_method: LeafMethod = defaults.LEAF_METHOD
-    min_leaf: int | None = None
-    partitioner: Partitioner = defaults.PARTITIONER
-    max_depth: int | None = None
-    split: SplitCriterion = defaults.SPLIT
-    trees: bool = True
-    seed: int = defaults.SEED
-    cluster: str | None = None
-
-    @property
-    def rows_of_leaf(self) -> int:
-        """Rows below which a leaf uses a larger part's map."""
-        return defaults.MIN_LEAF if self.min_leaf is None else self.min_leaf
-
-    @property
-    def depth(self) -> int:
-        """Depth of the trees."""
-        return defaults.MAX_DEPTH if self.max_depth is None else self.max_depth
-
-    def corrected(self, counts: ValueCounts) -> ValueCounts:
-        """Correct pooled scores for undersampling."""
-        value = self.scale.corrected(counts.value)
-        if (value[1:] > value[:-1]).all():
-            return replace(counts, value=value)
-        return merge([replace(counts, value=value)])  # rounding made scores equal
-
-    def histogram_edges(self, counts: ValueCounts) -> Floats:
-        """Return the edges of the bins of histogram calibration."""
-        return rule_of(Binning.QUANTILE).edges(counts, BinSizes(bins=self.n_bins))
-
-    def check(self) -> None:
-        """Refuse options out of range.
-
-        Raises
-        ------
-        UsageError
-            An attribute is out of range.
-        """
-        if not 1 <= self.scale.undersampled <= 1e9:
-            raise UsageError(f"undersampled {self.scale.undersampled:g}", expected="a number from 1 to 1e9")
-        check_size("n_bins", self.n_bins)
-        check_size("uncertainty_bins", self.uncertainty_bins, defaults.MAX_UNCERTAINTY_BINS)
-        check_size("min_leaf", self.rows_of_leaf)
-        check_seed(self.seed)
-        check_confidence(self.confidence)
-        if not 1 <= self.depth <= 12:
-            raise UsageError(f"max_depth {self.max_depth}", expected="1 to 12")
-        if self.cluster is not None and self.method is CalibrationMethod.HISTOGRAM:
-            raise UsageError(
-                "--cluster with --method histogram",
-                expected="another method, as its error bound assumes independent rows",
-            )
-        if self.split is SplitCriterion.AUC and self.partitioner is not Partitioner.TREE:
-            raise UsageError(f"split auc with partitioner {self.partitioner}", expected="partitioner tree")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,43 +76,14 @@ def _fitted(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibrati
     return FittedCalibration(map=fitted, scale=options.scale, notes=notes)
 
 
-def fit_scores(counts: ValueCounts, options: CalibrationOptions) -> tuple[ScoreMap, tuple[str, ...]]:
-    """Fit a map of the score alone to counts of corrected scores; return it with notes on the fit."""
+def fit_scores(counts: ValueCounts, options: CalibrationOptions) -> Fit:
+    """Fit a map of the score alone to counts of corrected scores."""
     assert options.method is not None  # chosen before
     return SCORE_FITS[options.method](counts, options)
 
 
-ScoreFit = Callable[[ValueCounts, CalibrationOptions], tuple[ScoreMap, tuple[str, ...]]]
-
-
-def _by_formula(fit_formula: Callable[[ValueCounts, Scale], FittedMap]) -> ScoreFit:
-    """Adapt a fit that only needs the scale to the common signature."""
-
-    def fitted(counts: ValueCounts, options: CalibrationOptions) -> tuple[ScoreMap, tuple[str, ...]]:
-        formula = fit_formula(counts, options.scale)
-        return formula.map, formula.notes
-
-    return fitted
-
-
-def _spline(counts: ValueCounts, options: CalibrationOptions) -> tuple[ScoreMap, tuple[str, ...]]:
-    fitted = fit_spline(counts, options.scale, options.seed)
-    return fitted.map, fitted.notes
-
-
-def _histogram(counts: ValueCounts, options: CalibrationOptions) -> tuple[ScoreMap, tuple[str, ...]]:
-    return fit_histogram(counts, options.histogram_edges(counts), options.confidence), ()
-
-
-SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
-    CalibrationMethod.PLATT: _by_formula(fit_platt),
-    CalibrationMethod.TEMPERATURE: _by_formula(fit_temperature),
-    CalibrationMethod.BETA: _by_formula(fit_beta),
-    CalibrationMethod.SPLINE: _spline,
-    CalibrationMethod.ISOTONIC: lambda counts, _: (fit_isotonic(counts), ()),
-    CalibrationMethod.VENN_ABERS: lambda counts, _: (fit_venn_abers(counts), ()),
-    CalibrationMethod.HISTOGRAM: _histogram,
-    CalibrationMethod.PRIOR: lambda _, __: (IdentityMap(), ()),
+SCORE_FITS: Mapping[CalibrationMethod, Callable[[ValueCounts, CalibrationOptions], Fit]] = {
+    method: map_.fit for method in CalibrationMethod for map_ in get_args(ScoreMap) if method in map_.methods
 }
 """Methods that use the score alone."""
 

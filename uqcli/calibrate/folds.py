@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -11,9 +12,15 @@ from uqcli.base.defaults import FOLDS
 from uqcli.base.draws import Purpose, digest, generator
 from uqcli.base.records import dataclass
 from uqcli.calibrate.few_scores import on_few_scores, starts_of_bins
-from uqcli.calibrate.maps.score_map import ScoreMap
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.losses import log_losses
+
+
+class MapOfScores(Protocol):
+    """What folds ask of a calibration map."""
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """Compute the probabilities of corrected scores."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +53,7 @@ class ScoreFolds:
             positives=positives[present],
         )
 
-    def losses(self, fit: Callable[[ValueCounts], ScoreMap], scale: Scale) -> CrossFittedLosses:
+    def losses(self, fit: Callable[[ValueCounts], MapOfScores], scale: Scale) -> CrossFittedLosses:
         """Compute the log losses under maps that were fitted to the other folds."""
         probability = np.stack(
             [fit(self.training(fold)).probability(self.value, scale) for fold in range(len(self.positives))]

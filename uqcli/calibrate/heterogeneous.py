@@ -11,12 +11,13 @@ from uqcli.base.choices import LeafMethod
 from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.calibrate.isotonic import fit_isotonic
+from uqcli.calibrate.maps.beta import fit_beta
 from uqcli.calibrate.maps.groups import GroupsMap
+from uqcli.calibrate.maps.isotonic import fit_isotonic
 from uqcli.calibrate.maps.leaves import Leaf, calibrated_in_leaves
+from uqcli.calibrate.maps.logistic import fit_platt
 from uqcli.calibrate.maps.score_map import ScoreMap
 from uqcli.calibrate.maps.trees import Tree, TreesMap
-from uqcli.calibrate.parametric import fit_beta, fit_platt
 from uqcli.calibrate.partition import rule_of
 from uqcli.calibrate.questions import FeatureColumn, Node
 from uqcli.calibrate.scale import Scale

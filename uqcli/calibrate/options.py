@@ -21,7 +21,7 @@ from uqcli.base.options import (
 from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
-    from uqcli.calibrate.fit import CalibrationOptions
+    from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.engines.request import DataRequest, Inputs
     from uqcli.shift.target_weights import SavedShift
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uqcli.base.choices import CalibrationMethod, OnInvalid
-from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.rule import CalibratorParameters
 
 

@@ -298,7 +298,6 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         )
 
     def _exported_interval(self, score: Column) -> list[Output]:
-        """Return the outputs of the interval."""
         calibration = self.calibration_of_rows
         assert isinstance(calibration, BaseScoreMap)
         outputs = []

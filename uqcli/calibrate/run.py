@@ -12,13 +12,8 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.calibrate.cross_fit import FittedCalibrator, make_calibrator, read_like, shift_notes
-from uqcli.calibrate.fit import (
-    CalibrationOptions,
-    FittedCalibration,
-    cross_validated,
-    fit,
-    uncorrected_probabilities,
-)
+from uqcli.calibrate.fit import FittedCalibration, cross_validated, fit, uncorrected_probabilities
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.base import Parts
 from uqcli.calibrate.options import CalibrateRequest
 from uqcli.calibrate.plan import plan_note, plan_of

@@ -28,10 +28,10 @@ from uqcli.calibrate.classes import (
     tuned_penalty,
 )
 from uqcli.calibrate.cross_fit import target_bound_notes
-from uqcli.calibrate.fit import CalibrationOptions
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import CrossFittedLosses
-from uqcli.calibrate.histogram import fit_class_histogram
 from uqcli.calibrate.maps import ClassMap
+from uqcli.calibrate.maps.class_histogram import fit_class_histogram
 from uqcli.calibrate.options import CalibrateRequest
 from uqcli.calibrate.parameters import parameters_of
 from uqcli.calibrate.plan import plan_note, plan_of

@@ -87,7 +87,6 @@ class ConformalReport(OneResult):
         )
 
     def _card(self) -> HeadCard:
-        """Build the head of the page."""
         artifact = self.artifact
         guaranteed = f"{100 * (1 - artifact.alpha):g} %"
         rows, _, always_in = self.listed

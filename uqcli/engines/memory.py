@@ -1,4 +1,4 @@
-"""Estimate the memory of a job that grows with its rows, before reading them."""
+"""Estimate the memory of a run that grows with its rows, before reading them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GIB: Final = 1 << 30
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """Memory that a job needs for its rows.
+    """Memory that a run needs for its rows.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ LIKELIHOOD: Final = Need(
 
 
 def require_memory(data: DataRequest, need: Need) -> None:
-    """Refuse a job that needs more memory than is free, before the system kills it midway.
+    """Refuse a run that needs more memory than is free, before the system kills it midway.
 
     Raises
     ------

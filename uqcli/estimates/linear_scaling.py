@@ -160,7 +160,6 @@ def identity(classes: int, *, is_full: bool) -> Matrix:
 
 
 def _ridges(unchanged: Matrix, penalty: Penalty) -> Matrix:
-    """Return the penalty of each coefficient."""
     ridges = np.where(unchanged == 1, penalty.diagonal, penalty.other or 0.0)
     ridges[:, -1] = penalty.intercept
     return ridges

@@ -109,7 +109,6 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
 def _tested(
     rows: Rows, success: Bools, request: EvaluateRequest, bound: Fraction, what: str, *, upper: bool = False
 ) -> Audit:
-    """Test a bound in each segment."""
     constant = replace(rows, numbers={"score": np.zeros(len(rows))})
     outcomes, _ = pooled_outcomes(constant, request.audit, success, request.cluster)
     return audit_rate(outcomes, bound, 1 - request.resampling.confidence, what, upper=upper)

@@ -394,7 +394,6 @@ class EvaluateReport(Evaluated):
         return [f"{sentence[:1].upper()}{sentence[1:]}" for sentence in plain_sentences]
 
     def _card(self) -> HeadCard:
-        """Build the head of the page."""
         if len(self.results) == 1:
             return self._card_of_one()
         states = {claim.met for claim in (*self.claims, *self.review_claims)}
@@ -538,7 +537,6 @@ class EvaluateReport(Evaluated):
         return [("net benefit", *cells)]
 
     def _rules_table(self) -> Table:
-        """Build the table of the rules."""
         rows = [
             (
                 name,

@@ -15,7 +15,7 @@ from uqcli.base.levels import check_bootstrap
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.rows import Rows
 from uqcli.base.wording import p_text
-from uqcli.calibrate.histogram import error_p_values
+from uqcli.calibrate.histogram_bound import error_p_values
 from uqcli.calibrate.maps.histogram import HistogramMap
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.calibrate.scale import Scale

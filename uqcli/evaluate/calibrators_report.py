@@ -121,7 +121,6 @@ class EvaluateCalibratorReport(Evaluated):
         return self.with_parts(document)
 
     def _card(self) -> HeadCard:
-        """Build the head of the page."""
         if len(self.results) == 1:
             name, _, measured = self.results[0]
             card = comparison_card(self._verdict(measured.compared), measured.compared)

@@ -275,7 +275,6 @@ class EvaluateConformalReport(Evaluated):
         return Table(title="", header=header, rows=lines)
 
     def _rules_table(self) -> Table:
-        """Build the table of the rules."""
         rows = [
             (name, artifact.in_short(), rows_of(artifact.source.rows)) for name, artifact, _ in self.results
         ]

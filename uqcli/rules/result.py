@@ -1,4 +1,4 @@
-"""Result of a job."""
+"""Result of a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ArtifactT_co = TypeVar("ArtifactT_co", bound=Saved | None, covariant=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Generic[ReportT_co, ArtifactT_co]):
-    """Report and rule of a job.
+    """Report and rule of a run.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ ResultT = TypeVar("ResultT", bound=Result[Any, Any])
 
 
 def keeps_doubts(fit: Callable[Parameters, ResultT]) -> Callable[Parameters, ResultT]:
-    """Let the rule of a job keep the doubts that arise while it is fitted."""
+    """Let the rule of a run keep the doubts that arise while it is fitted."""
 
     @wraps(fit)
     def fit_with_doubts(*args: Parameters.args, **options: Parameters.kwargs) -> ResultT:

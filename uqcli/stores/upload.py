@@ -150,7 +150,6 @@ def _send(path: Path, store: pf.FileSystem, hidden: str, kind: dict[str, str] | 
 
 
 def _content_type(basename: str) -> dict[str, str] | None:
-    """Return the content type of the object."""
     kind, encoding = mimetypes.guess_type(basename)
     return {"Content-Type": kind} if kind is not None and encoding is None else None
 

@@ -463,7 +463,6 @@ def _cells(metrics: Metrics) -> list[str]:
 
 
 def _main_table(overall: GroupResult) -> Table:
-    """Build the table of the main metrics."""
     nulls = overall.if_calibrated
     rows = []
     for name in _TERMINAL_METRICS:

@@ -62,7 +62,6 @@ def rates_over_time(promises: Sequence[Any], confidence: float, *, is_day: bool)
 
 
 def _draw(axes: Axes, promise: Any, *, is_day: bool) -> list[HoverText]:
-    """Draw one promise."""
     draw_grid_lines(axes)
     seen = promise.over_time() if promise.batches else ()
     positions = list(range(1, len(seen) + 1))

@@ -367,7 +367,6 @@ class WatchReport(OneResult):
         return Claim(name=promise.text, met=not alarm, sentence=f"{alarm}." if alarm else "")
 
     def _card(self) -> HeadCard:
-        """Build the head of the page."""
         alarms = self.alarms()
         worst = self._worst_first()[0]
         verdict = Verdict(text="no alarm", tone="good")

@@ -124,7 +124,6 @@ def solve(classes: Sequence[Options]) -> tuple[int, ...]:
 
 
 def _undominated(options: Options) -> Ints:
-    """Return the indices of undominated options."""
     leads = np.ones(len(options.value), dtype=np.bool_)
     leads[1:] = options.value[1:] > options.value[:-1]
     index = np.flatnonzero(leads)

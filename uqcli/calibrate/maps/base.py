@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -15,7 +15,8 @@ from uqcli.rules.expressions import Expression
 
 if TYPE_CHECKING:
     from uqcli.base.class_counts import Matrix
-    from uqcli.base.counts import Floats, Ints
+    from uqcli.base.counts import Floats, Ints, ValueCounts
+    from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.questions import FeatureColumn
     from uqcli.calibrate.scale import Scale
 
@@ -57,6 +58,13 @@ class Parts:
 
     names: tuple[str, ...]
     index: Ints
+
+
+class Fit(NamedTuple):
+    """A fitted map of the score, and notes on the fit."""
+
+    map: Any
+    notes: tuple[str, ...] = ()
 
 
 class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
@@ -180,6 +188,14 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
 
 class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
     """Map of the score only."""
+
+    @classmethod
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+        """Fit it to counts of corrected scores, by the method of the options.
+
+        Functions import what only they need, since most runs apply a map.
+        """
+        raise NotImplementedError
 
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
         """Compute the probabilities of corrected scores, shape (n,)."""

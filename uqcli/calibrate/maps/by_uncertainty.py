@@ -11,12 +11,12 @@ from uqcli.base.choices import CalibrationMethod
 from uqcli.base.wording import count, number
 from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, Count, Parts
 from uqcli.calibrate.maps.contradictions import first, not_ascending
-from uqcli.calibrate.maps.isotonic import IsotonicMap
+from uqcli.calibrate.maps.isotonic import IsotonicMap, fit_isotonic
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Expression, Steps
 
 if TYPE_CHECKING:
-    from uqcli.base.counts import Floats, Ints
+    from uqcli.base.counts import Floats, Ints, ValueCounts
     from uqcli.calibrate.scale import Scale
 
 
@@ -97,3 +97,22 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         ]
         header = ("uncertainty from", "to", "rows", "calibration")
         return [Table(title="Uncertainty levels", header=header, rows=rows, left=0)]
+
+
+def fit_by_uncertainty(parts: Sequence[ValueCounts], uncertainty_edges: Floats) -> UncertaintyMap:
+    """Fit isotonic regression per uncertainty bin; an empty bin uses the fit of all rows.
+
+    Parameters
+    ----------
+    parts
+        Corrected scores of each bin; at least one bin is not empty.
+    uncertainty_edges : float64, shape (bins-1,)
+    """
+    from uqcli.base.counts import merge
+
+    pooled = merge(parts)
+    return UncertaintyMap(
+        uncertainty_edges=uncertainty_edges.tolist(),
+        maps=[fit_isotonic(part if part.rows else pooled) for part in parts],
+        count=[part.rows for part in parts],
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
@@ -17,7 +17,8 @@ from uqcli.reports.document import Table
 from uqcli.rules.expressions import Case, Comparison, Constant, Expression, Maximum, Steps, let
 
 if TYPE_CHECKING:
-    from uqcli.base.class_counts import Matrix
+    from uqcli.base.class_counts import ClassCounts, Matrix
+    from uqcli.base.counts import Floats, ValueCounts
 
 _MAX_ROWS = 40
 
@@ -135,3 +136,52 @@ class ClassHistogramMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map"
             f"error bound, {100 * self.confidence:g} %",
         )
         return [Table(title="Bins by predicted class", header=header, rows=shown, left=1)]
+
+
+def fit_class_histogram(
+    counts: ClassCounts, edges_of: Callable[[ValueCounts], Floats], confidence: float
+) -> ClassHistogramMap:
+    """Compute the class frequencies of bins by predicted class and its probability, with error bounds.
+
+    Parameters
+    ----------
+    edges_of
+        Function from the probabilities of a predicted class to the edges of its bins.
+    """
+    import numpy as np
+
+    classes = counts.probability.shape[1]
+    predicted = counts.probability.argmax(axis=1)
+    overall = np.bincount(counts.label, weights=counts.count, minlength=classes) / counts.count.sum()
+    return ClassHistogramMap(
+        bins=[
+            _bins_of_class(counts.select(predicted == index), overall, edges_of, confidence)
+            for index in range(classes)
+        ],
+        confidence=confidence,
+    )
+
+
+def _bins_of_class(
+    counts: ClassCounts, overall: Floats, edges_of: Callable[[ValueCounts], Floats], confidence: float
+) -> ClassBins:
+    """Bin the rows of one predicted class; without rows it has the frequencies of all rows."""
+    import numpy as np
+
+    from uqcli.base.counts import bin_of, pool
+    from uqcli.calibrate.histogram_bound import bounds, filled_from
+
+    if not len(counts.label):
+        return ClassBins(edges=[], rate=[overall.tolist()], count=[0], error=[None])
+    largest = counts.probability.max(axis=1)
+    edges = edges_of(pool(largest, np.zeros(len(largest), dtype=np.bool_), counts.count))
+    cells = np.zeros((len(edges) + 1, len(overall)), dtype=np.int64)
+    np.add.at(cells, (bin_of(largest, edges), counts.label), counts.count)
+    rows = cells.sum(axis=1)
+    source_bin = filled_from(rows)
+    return ClassBins(
+        edges=edges.tolist(),
+        rate=(cells[source_bin] / rows[source_bin, None]).tolist(),
+        count=rows.tolist(),
+        error=bounds(rows, len(overall) * len(rows), confidence, len(overall)),
+    )

@@ -9,13 +9,14 @@ from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.wording import count, number, share
-from uqcli.calibrate.maps.base import BaseScoreMap, Count
+from uqcli.calibrate.maps.base import BaseScoreMap, Count, Fit
 from uqcli.calibrate.maps.contradictions import not_ascending, not_probabilities
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Constant, Expression, Steps
 
 if TYPE_CHECKING:
-    from uqcli.base.counts import Floats
+    from uqcli.base.counts import Floats, ValueCounts
+    from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.scale import Scale
 
 
@@ -39,6 +40,12 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
     def largest_error(self) -> float | None:
         """See BaseMap."""
         return max((error_bound for error_bound in self.error if error_bound is not None), default=None)
+
+    @classmethod
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+        """See BaseScoreMap."""
+        edges = options.histogram_edges(counts)
+        return Fit(map=fit_histogram(counts, edges, options.confidence))
 
     def contradiction(self) -> str | None:
         """See BaseMap."""
@@ -90,3 +97,31 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         ]
         header = ("from", "to", "rows", "calibrated", f"error bound, {100 * self.confidence:g} %")
         return [Table(title="Bins", header=header, rows=rows, left=0)]
+
+
+def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> HistogramMap:
+    """Compute the positive rate of each bin, with an error bound.
+
+    With probability ``confidence`` all rates are simultaneously within ``error`` of the true ones. The error
+    is half the bound on the 1-norm (see ``bounds``).
+
+    Parameters
+    ----------
+    counts
+        Scores, corrected for undersampling.
+    edges : float64, shape (M-1,)
+        Scores of these rows, chosen without their labels.
+    """
+    from uqcli.base.counts import binned_cells
+    from uqcli.calibrate.histogram_bound import bounds, filled_from
+
+    cells = binned_cells(counts, edges)
+    rows, positives = cells.count, cells.positives
+    source_bin = filled_from(rows)
+    return HistogramMap(
+        edges=edges.tolist(),
+        rate=(positives[source_bin] / rows[source_bin]).tolist(),
+        count=rows.tolist(),
+        error=[None if norm is None else norm / 2 for norm in bounds(rows, len(rows), confidence, 2)],
+        confidence=confidence,
+    )

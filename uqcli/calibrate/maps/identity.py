@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.calibrate.maps.base import BaseScoreMap, formula_table
+from uqcli.calibrate.maps.base import BaseScoreMap, Fit, formula_table
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Expression
 
 if TYPE_CHECKING:
-    from uqcli.base.counts import Floats
+    from uqcli.base.counts import Floats, ValueCounts
+    from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.scale import Scale
 
 
@@ -18,6 +19,12 @@ class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
     """The corrected score as a probability."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.PRIOR})
+
+    @classmethod
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+        """See BaseScoreMap."""
+        del counts, options
+        return Fit(map=cls())
 
     def contradiction(self) -> str | None:
         """See BaseMap."""

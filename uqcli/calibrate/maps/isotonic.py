@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.calibrate.maps.base import BaseScoreMap
+from uqcli.calibrate.maps.base import BaseScoreMap, Fit
 from uqcli.calibrate.maps.contradictions import not_ascending, not_probabilities
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Line, Steps, let, minus
 
 if TYPE_CHECKING:
-    from uqcli.base.counts import Floats
+    from uqcli.base.counts import Floats, Ints, ValueCounts
+    from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.scale import Scale
 
 
@@ -27,6 +28,12 @@ class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
 
     x: Annotated[list[float], Meta(min_length=1)]
     y: Annotated[list[float], Meta(min_length=1)]
+
+    @classmethod
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+        """See BaseScoreMap."""
+        del options
+        return Fit(map=fit_isotonic(counts))
 
     def contradiction(self) -> str | None:
         """See BaseMap."""
@@ -139,3 +146,43 @@ def _of_runs(argument: Expression, steps: Sequence[tuple[float, Expression]]) ->
         Steps(argument, tuple(edge for edge, _ in run[1:]), tuple(leaf for _, leaf in run)) for run in runs
     )
     return parts[0] if len(parts) == 1 else Steps(argument, tuple(run[0][0] for run in runs[1:]), parts)
+
+
+def fit_isotonic(counts: ValueCounts, *, certain: bool = True) -> IsotonicMap:
+    """Fit least-squares isotonic regression: constant on blocks, linear between them, constant outside.
+
+    Equal to scikit-learn's IsotonicRegression with ``out_of_bounds="clip"``.
+
+    Parameters
+    ----------
+    counts
+        Corrected scores, at least one.
+    certain
+        Whether rates may be 0 and 1. If not, such a block has the rate (k+1)/(n+2), or its neighbour's if
+        that is closer.
+    """
+    import numpy as np
+
+    from uqcli.kernels.pava import isotonic_sums
+
+    first, count, positives = isotonic_sums(counts.positives, counts.count)
+    last = np.append(first[1:], len(counts.value)) - 1
+    rate = positives / count
+    if not certain:
+        rate = _uncertain(rate, count)
+    block_ends = np.stack([counts.value[first], counts.value[last]], axis=1)
+    is_end = np.stack([np.ones(len(first), dtype=np.bool_), first < last], axis=1)
+    return IsotonicMap(x=block_ends[is_end].tolist(), y=np.repeat(rate, is_end.sum(axis=1)).tolist())
+
+
+def _uncertain(rate: Floats, count: Ints) -> Floats:
+    """Replace rates of 0 and 1, which only the first and the last block can have."""
+    import numpy as np
+
+    softened = rate.copy()
+    below, above = np.concatenate([[0.0], rate])[-2], np.concatenate([rate, [1.0]])[1]
+    if rate[0] == 0:
+        softened[0] = min(1 / (count[0] + 2), above)
+    if rate[-1] == 1:
+        softened[-1] = max((count[-1] + 1) / (count[-1] + 2), below)
+    return softened

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.calibrate.maps.base import BaseScoreMap
+from uqcli.calibrate.maps.base import BaseScoreMap, Fit
 from uqcli.calibrate.maps.contradictions import finite, not_ascending
+from uqcli.calibrate.maps.penalised import PENALTY, penalty_note
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Steps, let, minus, sigmoid
 
 if TYPE_CHECKING:
-    from uqcli.base.counts import Floats
+    from uqcli.base.counts import Floats, Ints, ValueCounts
+    from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.scale import Scale
     from uqcli.kernels.splines import Matrix
+
+
+INNER_KNOTS: Final = 5
+RIDGES: Final = (10.0, 1.0, 0.1, 0.01)
+"""Penalties that are tried, from the smoothest."""
+
+_SMALLEST_GAP = 1e-50
+"""Distance of knots below which the polynomials between them could overflow."""
+
+_MAX_STEPS = 200
+_MAX_HALVINGS = 40
 
 
 class SplineMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="spline"):
@@ -27,6 +40,11 @@ class SplineMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="s
 
     knots: Annotated[list[float], Meta(min_length=2)]
     levels: Annotated[list[float], Meta(min_length=4)]
+
+    @classmethod
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+        """See BaseScoreMap."""
+        return fit_spline(counts, options.scale, options.seed)
 
     def contradiction(self) -> str | None:
         """See BaseMap."""
@@ -101,3 +119,131 @@ def _polynomial(distance: Expression, powers: list[float]) -> Expression:
     while len(powers) > 1 and powers[-1] == 0:
         powers = powers[:-1]
     return let(distance, horner)
+
+
+def fit_spline(counts: ValueCounts, scale: Scale, seed: int) -> Fit:
+    """Fit a non-decreasing cubic spline of the log-odds, with the penalty of the lowest cross-fitted loss.
+
+    Parameters
+    ----------
+    counts
+        Corrected scores.
+    seed
+        Seed of the folds.
+    """
+    from functools import partial
+
+    import numpy as np
+
+    from uqcli.calibrate.folds import thinned
+
+    folds = thinned(counts, seed)
+    ridge = RIDGES[0]
+    if folds.has_training_rows:
+        losses = [folds.losses(partial(_map, scale=scale, ridge=ridge), scale).mean for ridge in RIDGES]
+        ridge = RIDGES[int(np.argmin(losses))]
+    return with_ridge(counts, scale, ridge)
+
+
+def _map(counts: ValueCounts, scale: Scale, ridge: float) -> SplineMap:
+    fitted: SplineMap = with_ridge(counts, scale, ridge).map
+    return fitted
+
+
+def with_ridge(counts: ValueCounts, scale: Scale, ridge: float) -> Fit:
+    """Fit a spline with a given penalty.
+
+    The log-odds are ``a + sum_j b_j I_j(x)`` with ``b_j >= 0``, where x are the log-odds of the score and
+    I_j are I-splines of degree 3. Interior knots are sextiles of x, and outer ones its first and last
+    percentile. The penalty is ``ridge/2`` times the sum of squared differences of neighbouring b_j. More than
+    65,536 scores are pooled.
+    """
+    import numpy as np
+
+    from uqcli.kernels.logistic import likelihood_has_maximum, pooled_values
+    from uqcli.kernels.splines import cubic_pieces, spline
+
+    (x,), count, positives = pooled_values(
+        scale.log_odds(counts.value)[None, :], counts.count, counts.positives
+    )
+    knots = _knots(x, count)
+    basis_levels = np.tril(np.ones((len(knots) + 2, len(knots) + 2)))
+    basis = spline(x, knots, cubic_pieces(knots, basis_levels))
+    penalised = not likelihood_has_maximum(x, count, positives, falling=False)
+    penalty = _penalty(len(basis), ridge, PENALTY if penalised else 0.0)
+    coefficients = _minimised(basis, count, positives, penalty)
+    fitted = SplineMap(knots=knots.tolist(), levels=np.cumsum(coefficients).tolist())
+    return Fit(map=fitted, notes=penalty_note(counts) if penalised else ())
+
+
+def _knots(x: Floats, count: Ints) -> Floats:
+    import numpy as np
+
+    from uqcli.base.blockwise import indices_of_ranks
+
+    rows = int(count.sum())
+    tail = rows // 100
+    inner = [rank * rows // (INNER_KNOTS + 1) for rank in range(1, INNER_KNOTS + 1)]
+    ranks = np.array([tail, *inner, rows - 1 - tail])
+    knots = np.unique(x[indices_of_ranks(count, ranks)])
+    knots = knots[np.append(True, np.diff(knots) > _SMALLEST_GAP)]
+    return knots if len(knots) > 1 else np.array([knots[0], knots[0] + 1.0])
+
+
+def _penalty(size: int, ridge: float, weak: float) -> Matrix:
+    """Return the penalty as a quadratic form of (a, b_1, ...)."""
+    import numpy as np
+
+    differences = np.diff(np.eye(size - 1), axis=0)
+    penalty = np.zeros((size, size))
+    penalty[1:, 1:] = ridge * np.einsum("ki,kj->ij", differences, differences) + weak * np.eye(size - 1)
+    penalty[0, 0] = weak
+    return penalty
+
+
+def _minimised(basis: Matrix, count: Ints, positives: Ints, penalty: Matrix) -> Floats:
+    """Minimise the penalised loss by Newton's method on the coefficients that are not at their bound of 0."""
+    import numpy as np
+
+    from uqcli.kernels.linear import least_solution, solved
+    from uqcli.kernels.logistic import sigmoid as logistic
+
+    beta: Floats = np.zeros(len(basis))
+    beta[0] = np.log((positives.sum() + 0.5) / ((count - positives).sum() + 0.5))
+    loss, log_odds = _loss(beta, basis, count, positives, penalty)
+    for _ in range(_MAX_STEPS):
+        probability = logistic(log_odds)
+        gradient = np.einsum("im,m->i", basis, count * probability - positives)
+        gradient += np.einsum("ij,j->i", penalty, beta)
+        free = np.flatnonzero((beta > 0) | (gradient < 0) | (np.arange(len(beta)) == 0))
+        curved = basis[free] * (count * probability * (1 - probability))
+        hessian = np.einsum("im,jm->ij", curved, basis[free]) + penalty[np.ix_(free, free)]
+        step = solved(hessian, gradient[free])
+        if not np.isfinite(step).all():
+            step = least_solution(hessian, gradient[free])
+        size = 1.0
+        for _ in range(_MAX_HALVINGS):
+            candidate = beta.copy()
+            candidate[free] -= size * step
+            candidate[1:] = np.maximum(candidate[1:], 0)
+            new_loss, new_log_odds = _loss(candidate, basis, count, positives, penalty)
+            if new_loss <= loss:
+                break
+            size /= 2
+        else:
+            return beta
+        improved = loss - new_loss
+        beta, loss, log_odds = candidate, new_loss, new_log_odds
+        if improved <= 1e-13 * abs(loss):
+            return beta
+    return beta
+
+
+def _loss(beta: Floats, basis: Matrix, count: Ints, positives: Ints, penalty: Matrix) -> tuple[float, Floats]:
+    import numpy as np
+
+    from uqcli.kernels.logistic import loss_at
+
+    log_odds: Floats = np.einsum("i,im->m", beta, basis)
+    form = float(np.einsum("i,ij,j->", beta, penalty, beta))
+    return loss_at(log_odds, count, positives) + form / 2, log_odds

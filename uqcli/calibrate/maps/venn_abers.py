@@ -1,4 +1,8 @@
-"""Venn-Abers prediction."""
+"""Inductive Venn-Abers prediction: isotonic fits with the new row, once as a negative and once as a positive.
+
+Vovk, Petej and Fedorova (2015), "Large-scale probabilistic predictors with and without guarantees of
+validity".
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.calibrate.maps.base import BaseScoreMap, Interval
+from uqcli.calibrate.maps.base import BaseScoreMap, Fit, Interval
 from uqcli.calibrate.maps.contradictions import not_ascending, not_probabilities
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Steps, let, minus
 
 if TYPE_CHECKING:
-    from uqcli.base.counts import Floats
+    from uqcli.base.counts import Floats, ValueCounts
+    from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.scale import Scale
 
 
@@ -31,6 +36,12 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
     low: Annotated[list[float], Meta(min_length=1)]
     high_to: Annotated[list[float], Meta(min_length=1)]
     high: Annotated[list[float], Meta(min_length=1)]
+
+    @classmethod
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+        """See BaseScoreMap."""
+        del options
+        return Fit(map=fit_venn_abers(counts))
 
     @property
     def has_interval(self) -> bool:
@@ -93,3 +104,29 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
     def formula(self) -> str:
         """See BaseScoreMap."""
         return f"Venn-Abers, {len(self.low)} low and {len(self.high)} high levels"
+
+
+def fit_venn_abers(counts: ValueCounts) -> VennAbersMap:
+    """Compute both fits for every score.
+
+    Between two calibration scores, a negative row has the fit of the score below. A positive row has that of
+    the score above.
+
+    Parameters
+    ----------
+    counts
+        Corrected scores, at least one.
+    """
+    import numpy as np
+
+    from uqcli.kernels.venn_abers import fits_with_one_more
+
+    low, high = fits_with_one_more(counts.count, counts.positives)
+    first = np.append(True, low[1:] > low[:-1])
+    last = np.append(high[1:] > high[:-1], True)
+    return VennAbersMap(
+        low_from=counts.value[first].tolist(),
+        low=low[first].tolist(),
+        high_to=counts.value[last].tolist(),
+        high=high[last].tolist(),
+    )

@@ -27,7 +27,7 @@ from uqcli.cli.options import (
 from uqcli.cli.priority import refuse_typed
 
 if TYPE_CHECKING:
-    from uqcli.calibrate.fit import CalibrationOptions
+    from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.report import CalibrateReport
     from uqcli.calibrate.rule import CalibratorArtifact
     from uqcli.rules.result import Result
@@ -94,7 +94,6 @@ def _run(method: CalibrationChoice, request: CalibrateRequest) -> Result[Calibra
 
 
 def _method(request: CalibrateRequest) -> CalibrationChoice:
-    """Return the calibration method."""
     if request.method is not None:
         return request.method
     is_undersampled = request.undersampled is not None
@@ -108,7 +107,7 @@ def _calibration(
     resampling: OptionalResampling,
     cluster: str | None,
 ) -> CalibrationOptions:
-    from uqcli.calibrate.fit import CalibrationOptions
+    from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.scale import Scale
 
     one_of_several = method in (CalibrationChoice.AUTO, CalibrationChoice.ALL)

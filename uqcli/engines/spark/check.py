@@ -354,7 +354,6 @@ class Check:
         return column_by_name if self.roles.weight is None else {**column_by_name, "w": self.roles.weight}
 
     def _usable(self) -> Column:
-        """Whether a row is usable."""
         from pyspark.sql import functions as F  # noqa: N812
 
         present = [F.col(column).isNotNull() for column in ("y", *self.keys.values())]

@@ -150,7 +150,6 @@ class ColumnarSource:
 
     @contextmanager
     def _parquet_input(self) -> Iterator[Any]:
-        """Return the input of the Parquet reader."""
         if isinstance(self._content, LocalFile):
             yield self._content.path
         else:

@@ -48,7 +48,6 @@ class CsvSource:
 
     @cached_property
     def _dialect(self) -> CsvDialect:
-        """Dialect of the file."""
         with reading(self.origin):
             if self._stream is None:
                 with bytes_of(self.origin) as stream:

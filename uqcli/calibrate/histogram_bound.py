@@ -3,87 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from uqcli.base.class_counts import ClassCounts
-from uqcli.base.counts import Floats, Ints, ValueCounts, bin_of, binned_cells, pool
-from uqcli.calibrate.maps.class_histogram import ClassBins, ClassHistogramMap
-from uqcli.calibrate.maps.histogram import HistogramMap
+from uqcli.base.counts import Ints
 from uqcli.estimates.multiple import holm
 
 _CLASSES = 2
 
 
-def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> HistogramMap:
-    """Compute the positive rate of each bin, with an error bound.
-
-    With probability ``confidence`` all rates are simultaneously within ``error`` of the true ones. The error
-    is half the bound on the 1-norm (see ``bounds``).
-
-    Parameters
-    ----------
-    counts
-        Scores, corrected for undersampling.
-    edges : float64, shape (M-1,)
-        Scores of these rows, chosen without their labels.
-    """
-    cells = binned_cells(counts, edges)
-    rows, positives = cells.count, cells.positives
-    source_bin = _filled_from(rows)
-    return HistogramMap(
-        edges=edges.tolist(),
-        rate=(positives[source_bin] / rows[source_bin]).tolist(),
-        count=rows.tolist(),
-        error=[None if norm is None else norm / 2 for norm in bounds(rows, len(rows), confidence, _CLASSES)],
-        confidence=confidence,
-    )
-
-
-def fit_class_histogram(
-    counts: ClassCounts, edges_of: Callable[[ValueCounts], Floats], confidence: float
-) -> ClassHistogramMap:
-    """Compute the class frequencies of bins by predicted class and its probability, with error bounds.
-
-    Parameters
-    ----------
-    edges_of
-        Function from the probabilities of a predicted class to the edges of its bins.
-    """
-    classes = counts.probability.shape[1]
-    predicted = counts.probability.argmax(axis=1)
-    overall = np.bincount(counts.label, weights=counts.count, minlength=classes) / counts.count.sum()
-    return ClassHistogramMap(
-        bins=[
-            _bins_of_class(counts.select(predicted == index), overall, edges_of, confidence)
-            for index in range(classes)
-        ],
-        confidence=confidence,
-    )
-
-
-def _bins_of_class(
-    counts: ClassCounts, overall: Floats, edges_of: Callable[[ValueCounts], Floats], confidence: float
-) -> ClassBins:
-    """Bin the rows of one predicted class; without rows it has the frequencies of all rows."""
-    if not len(counts.label):
-        return ClassBins(edges=[], rate=[overall.tolist()], count=[0], error=[None])
-    largest = counts.probability.max(axis=1)
-    edges = edges_of(pool(largest, np.zeros(len(largest), dtype=np.bool_), counts.count))
-    cells = np.zeros((len(edges) + 1, len(overall)), dtype=np.int64)
-    np.add.at(cells, (bin_of(largest, edges), counts.label), counts.count)
-    rows = cells.sum(axis=1)
-    source_bin = _filled_from(rows)
-    return ClassBins(
-        edges=edges.tolist(),
-        rate=(cells[source_bin] / rows[source_bin, None]).tolist(),
-        count=rows.tolist(),
-        error=bounds(rows, len(overall) * len(rows), confidence, len(overall)),
-    )
-
-
-def _filled_from(rows: Ints) -> Ints:
+def filled_from(rows: Ints) -> Ints:
     """Return the bin whose rates each bin has: the next non-empty one, or the last non-empty one."""
     filled = np.flatnonzero(rows)
     return filled[np.minimum(np.searchsorted(filled, np.arange(len(rows))), len(filled) - 1)]
