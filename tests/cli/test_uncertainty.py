@@ -3,8 +3,7 @@
 import numpy as np
 import polars as pl
 
-from uqcli.uncertainty.beta import from_beta
-from uqcli.uncertainty.members import from_members
+from uqcli.uncertainty.beta import from_beta, from_members
 
 
 def test_beta_parameters_give_score_and_uncertainties(uqcli, tmp_path):

@@ -11,7 +11,7 @@ from tests.documentation.pages import ROOT
 from uqcli.estimates.dependence import divisors_since
 from uqcli.reports.document import Figure
 from uqcli.reports.figures import BLUE, GREY, RED, to_svg
-from uqcli.watch.change import log_change_evidence
+from uqcli.watch.evidence import log_change_evidence
 
 BOUND = Fraction(1, 2)
 FALLS_ON, FALL = 270, 0.15

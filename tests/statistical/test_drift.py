@@ -11,8 +11,7 @@ import uqcli
 from tests.statistical.populations import POPULATIONS
 from uqcli.estimates.flagged_rows import flagged_interval
 from uqcli.shift.mixture import UnitCounts, same_shares
-from uqcli.watch.homogeneity import homogeneity
-from uqcli.watch.stability import population_stability
+from uqcli.watch.drift import homogeneity, population_stability
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from uqcli.uncertainty.beta import beta_entropy, from_beta
-from uqcli.uncertainty.members import from_members
+from uqcli.uncertainty.beta import beta_entropy, from_beta, from_members
 
 
 def coin_entropy(p):

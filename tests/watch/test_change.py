@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import watch as oracle
-from uqcli.watch.change import change_evidence_path, is_change_alarm, log_change_evidence
-from uqcli.watch.evidence import log_e_value
+from uqcli.watch.evidence import change_evidence_path, is_change_alarm, log_change_evidence, log_e_value
 
 TWENTIETHS = st.integers(1, 19).map(lambda count: Fraction(count, 20))
 BATCHES = st.lists(

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uqcli.estimates.proportion import clopper_pearson
-from uqcli.watch.confidence import rate_interval, rate_intervals
-from uqcli.watch.evidence import log_e_value
+from uqcli.watch.evidence import log_e_value, rate_interval, rate_intervals
 
 COUNTS = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 CONFIDENCES = st.sampled_from([0.5, 0.9, 0.95, 0.99])

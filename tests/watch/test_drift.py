@@ -8,8 +8,7 @@ from scipy.stats import chi2
 
 from tests.oracles import drift as oracle
 from uqcli.estimates.flagged_rows import flagged_interval
-from uqcli.watch.homogeneity import homogeneity
-from uqcli.watch.stability import population_stability
+from uqcli.watch.drift import homogeneity, population_stability
 
 LEVELS = st.sampled_from([0.5, 0.9, 0.95, 0.999])
 COUNTS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=12)

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from uqcli.apply.capacity import capacity_of
-from uqcli.apply.likeness import LEVEL, Likeness
 from uqcli.apply.options import ApplyRequest
-from uqcli.apply.report import ApplyReport, metrics_of
+from uqcli.apply.report import LEVEL, ApplyReport, Likeness, metrics_of
 from uqcli.base.choices import FileFormat
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows

@@ -38,6 +38,7 @@ from uqcli.boundary.dependence import (
     saved_dependence,
 )
 from uqcli.boundary.dependent_columns import dependence_caution
+from uqcli.boundary.drift_cells import with_between
 from uqcli.boundary.expected_report import expected_metrics
 from uqcli.boundary.frontier import write_frontier
 from uqcli.boundary.groups import find_by_group
@@ -71,7 +72,6 @@ from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.zones import with_review
 from uqcli.boundary.several_report import SeveralBoundariesReport
 from uqcli.boundary.target import in_source
-from uqcli.boundary.unit_drift import with_between
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.engines.open import reusable_streams

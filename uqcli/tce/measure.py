@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
+from uqcli.base.blockwise import each_part
 from uqcli.base.choices import Binning
-from uqcli.base.counts import ValueCounts
+from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import threads
 from uqcli.estimates.binning.registry import rule_of
@@ -23,8 +26,6 @@ from uqcli.estimates.calibration_error import (
 )
 from uqcli.kernels.pava import isotonic_sums
 from uqcli.tce.calibration_line import CalibrationLine, calibration_line
-from uqcli.tce.cumulative import cumulative_error
-from uqcli.tce.decomposition import brier_parts
 from uqcli.tce.options import MeasureOptions
 
 
@@ -137,3 +138,59 @@ def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, f
         "mcb": brier_parts(brier(counts), rows, positives).miscalibration,
         "ecce": cumulative_error(counts),
     }
+
+
+def cumulative_error(counts: ValueCounts) -> float:
+    """Compute the range of the cumulative sums of (label - score) / N in ascending order of score, from 0."""
+
+    def extremes(part: slice) -> tuple[float, float, float]:
+        steps = counts.positives[part] - counts.count[part] * counts.value[part]
+        np.cumsum(steps, out=steps)
+        return float(steps.max()), float(steps.min()), float(steps[-1])
+
+    highest = lowest = offset = 0.0
+    for greatest, least, last in each_part(extremes, len(counts.value)):
+        # rounding is monotone: the maximum of a part stays its maximum after the offset is added
+        highest, lowest = max(highest, offset + greatest), min(lowest, offset + least)
+        offset += last
+    return (highest - lowest) / counts.rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrierParts:
+    """``Brier score = miscalibration - discrimination + uncertainty``, each at least 0.
+
+    Attributes
+    ----------
+    miscalibration
+        Reduction of the Brier score by the best monotone recalibration.
+    discrimination
+        Improvement of the recalibrated scores over the overall rate.
+    uncertainty
+        Brier score of the overall rate.
+    """
+
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def brier_parts(brier_score: float, rows: Ints, positives: Ints) -> BrierParts:
+    """Decompose a Brier score.
+
+    Parameters
+    ----------
+    brier_score
+        Brier score of the probabilities.
+    rows, positives : int64, shape (B,)
+        Counts of the isotonic blocks.
+    """
+    total, total_positives = int(rows.sum()), int(positives.sum())
+    fitted_brier_score = float((positives * ((rows - positives) / rows)).sum()) / total
+    uncertainty = total_positives / total * ((total - total_positives) / total)
+    return BrierParts(
+        # rounding may leave -1e-17 for a perfect fit
+        miscalibration=max(0.0, brier_score - fitted_brier_score),
+        discrimination=max(0.0, uncertainty - fitted_brier_score),
+        uncertainty=uncertainty,
+    )

@@ -12,8 +12,7 @@ from uqcli.engines.request import Roles
 from uqcli.reports.written_rows import WrittenRows
 from uqcli.rules.result import Result
 from uqcli.rules.rows_output import stream
-from uqcli.uncertainty.beta import Uncertainties, from_beta
-from uqcli.uncertainty.members import from_members
+from uqcli.uncertainty.beta import Uncertainties, from_beta, from_members
 from uqcli.uncertainty.options import UncertaintyRequest
 from uqcli.uncertainty.report import UncertaintyReport
 

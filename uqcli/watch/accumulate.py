@@ -14,9 +14,15 @@ import numpy as np
 from uqcli.base.counts import Floats, Ints
 from uqcli.estimates.dependence import Dependence, dependence_path, divisors_since
 from uqcli.estimates.estimate import Estimate
-from uqcli.watch.change import is_change_alarm, log_change_evidence
-from uqcli.watch.confidence import rate_interval, rate_intervals
-from uqcli.watch.evidence import is_alarm, log_e_value, log_e_values
+from uqcli.watch.evidence import (
+    is_alarm,
+    is_change_alarm,
+    log_change_evidence,
+    log_e_value,
+    log_e_values,
+    rate_interval,
+    rate_intervals,
+)
 from uqcli.watch.promises import Promise
 from uqcli.watch.report import MeasuredPromise, Seen, Since, Together
 from uqcli.watch.state import SavedPromise, WatchArtifact

@@ -13,6 +13,7 @@ at most delta. Looks may therefore be taken at any time, and as often as you lik
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -185,3 +186,143 @@ def _fraction(x: Floats, y: Floats, sigma: Floats) -> Floats:
         if np.all(np.abs(value - before) <= _FRACTION_TOLERANCE * value):
             break
     return value
+
+
+def log_change_evidence(
+    batches: Sequence[tuple[int, int]], bound: Fraction, used: float | Floats = 1.0
+) -> float:
+    """Compute the log of the evidence of a change after the last batch.
+
+    Parameters
+    ----------
+    batches
+        Successes and trials of each batch, in order. No batches give minus infinity.
+    bound
+        From 0 to 1, as for ``log_e_value``.
+    used : float, or float64 of shape (t,)
+        Number by which counts are divided, since trials of a batch depend on each other: all counts, or those
+        since each batch.
+
+    Returns
+    -------
+    float
+        Natural logarithm.
+
+    Examples
+    --------
+    >>> log_change_evidence([(0, 0), (0, 0)], Fraction(9, 10)) == math.log(2)
+    True
+    """
+    successes, trials = _until_each(batches)
+    return _log_evidence_at(len(batches), successes, trials, bound, used)
+
+
+def change_evidence_path(batches: Sequence[tuple[int, int]], bound: Fraction) -> Floats:
+    """Compute the evidence of a change after every batch, not its logarithm.
+
+    Returns
+    -------
+    float64, shape (t,)
+        At least 0; infinity beyond the range of doubles.
+
+    Examples
+    --------
+    >>> change_evidence_path([(0, 0), (0, 0)], Fraction(9, 10)).round(9).tolist()
+    [1.0, 2.0]
+    """
+    successes, trials = _until_each(batches)
+    log_evidence = [_log_evidence_at(look, successes, trials, bound) for look in range(1, len(batches) + 1)]
+    with np.errstate(over="ignore"):
+        return np.exp(np.array(log_evidence, dtype=np.float64))
+
+
+def is_change_alarm(log_evidence: float, run_length: int) -> bool:
+    """Return whether the evidence of a change reaches the run length.
+
+    Examples
+    --------
+    >>> is_change_alarm(7.0, 1000), is_change_alarm(6.9, 1000)
+    (True, False)
+    """
+    return log_evidence >= math.log(run_length)
+
+
+def _until_each(batches: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+    """Return the successes and trials before the first batch and after each one."""
+    counts = np.zeros((len(batches) + 1, 2), dtype=np.int64)
+    counts[1:] = np.array(batches, dtype=np.int64).reshape(-1, 2)
+    totals = counts.cumsum(axis=0)
+    return totals[:, 0], totals[:, 1]
+
+
+def _log_evidence_at(
+    look: int, successes: Ints, trials: Ints, bound: Fraction, used: float | Floats = 1.0
+) -> float:
+    own = (successes[look] - successes[:look]) / used, (trials[look] - trials[:look]) / used
+    log_e = log_e_values(*own, bound)
+    highest = float(log_e.max(initial=-math.inf))
+    if math.isinf(highest):
+        return highest
+    return highest + math.log(float(np.exp(log_e - highest).sum()))
+
+
+_HALVINGS: Final = 40
+
+
+def rate_interval(successes: float, trials: float, confidence: float) -> tuple[float, float]:
+    """Compute the interval of a rate. It covers the rate at all looks together with this probability.
+
+    Parameters
+    ----------
+    successes, trials
+        With ``0 <= successes <= trials``; zero trials give (0, 1).
+    confidence
+        In (0, 1), of both sides together.
+
+    Examples
+    --------
+    >>> rate_interval(0, 0, 0.95)
+    (0.0, 1.0)
+    >>> low, high = rate_interval(900, 1000, 0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.867, 0.927)
+    """
+    counts = np.array([[successes], [trials]], dtype=np.float64)
+    low, high = rate_intervals(counts[0], counts[1], confidence)
+    return float(low[0]), float(high[0])
+
+
+def rate_intervals(
+    successes: Ints | Floats, trials: Ints | Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Compute the interval of each pair of counts, as ``rate_interval`` does.
+
+    Parameters
+    ----------
+    successes, trials : int64 or float64, shape (m,)
+
+    Returns
+    -------
+    low, high : float64, shape (m,)
+    """
+    failures = trials - successes
+    highest = math.log(2 / (1 - confidence))
+    return 1 - _upper_ends(failures, successes, highest), _upper_ends(successes, failures, highest)
+
+
+def _upper_ends(successes: Ints | Floats, failures: Ints | Floats, highest: float) -> Floats:
+    """Compute by bisection the bound at which the log of the e-value reaches ``highest``.
+
+    The e-value rises with the bound from the observed rate on, where it is at most 1.
+    """
+    trials = successes + failures
+    accepted = np.where(trials > 0, successes / np.where(trials > 0, trials, 1), 1.0)
+    rejected = np.ones(len(successes))
+    bounded = np.flatnonzero(failures)
+    for _ in range(_HALVINGS):
+        middle = (accepted[bounded] + rejected[bounded]) / 2
+        middle = np.clip(middle, np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
+        is_in = log_e_at(successes[bounded], failures[bounded], middle, 1 - middle) < highest
+        accepted[bounded[is_in]] = middle[is_in]
+        rejected[bounded[~is_in]] = middle[~is_in]
+    return rejected

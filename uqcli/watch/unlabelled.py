@@ -21,10 +21,9 @@ from uqcli.rules.labelled import source_of
 from uqcli.rules.saved import Saved
 from uqcli.shift.mixture import MixtureTest, UnitCounts, same_shares
 from uqcli.watch.days import days_of
+from uqcli.watch.drift import homogeneity, population_stability
 from uqcli.watch.expectation import Expectation
-from uqcli.watch.homogeneity import homogeneity
 from uqcli.watch.options import WatchRequest
-from uqcli.watch.stability import population_stability
 from uqcli.watch.unlabelled_report import UnlabelledReport
 
 
