@@ -187,7 +187,7 @@ def _tce(scores: Floats, labels: Ints, cuts: Ints, alpha: float, test: str) -> f
         rates_of_rows, sizes_of_rows = np.repeat([positives / sizes, sizes], sizes, axis=1)
         is_rejected = _by_variance(scores, rates_of_rows, sizes_of_rows, alpha)
     else:
-        is_rejected = rejected(scores, cuts, positives, sizes, alpha).each()
+        is_rejected = rejected(scores, cuts, positives, sizes, alpha).of_scores()
     return 100 * float(is_rejected.mean())
 
 

@@ -67,7 +67,7 @@ def test_decisions_on_the_calibration_set_match_the_fitted_counts(data, spec, pr
     calibration_set = as_rows(data)
     if algorithm is Algorithm.ST or (algorithm is Algorithm.EW_DPMT and spec.score_bins is None):
         spec = GridSpec(binning=spec.binning, uncertainty_bins=1, score_bins=None)
-    boundary = optimise(build_cells(calibration_set, spec), algorithm, precision_constraint(precision)).found
+    boundary = optimise(build_cells(calibration_set, spec), algorithm, precision_constraint(precision)).boundary
     if boundary is None:
         return
     decided = decide(
@@ -90,10 +90,10 @@ def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
     relabelled = calibration_set.scored(ranks)
     boundary = optimise(
         build_cells(calibration_set, spec), Algorithm.VW_DPMT, precision_constraint(precision)
-    ).found
+    ).boundary
     relabelled_boundary = optimise(
         build_cells(relabelled, spec), Algorithm.VW_DPMT, precision_constraint(precision)
-    ).found
+    ).boundary
     assert (boundary is None) == (relabelled_boundary is None)
     if boundary is not None:
         assert boundary.fit == relabelled_boundary.fit

@@ -31,7 +31,7 @@ from uqcli.boundary.search.result import boundary_at
 
 
 def boundary_of(cells, algorithm, constraint):
-    return optimise(cells, algorithm, constraint).found
+    return optimise(cells, algorithm, constraint).boundary
 
 
 def true_positives(cells, algorithm, precision):
@@ -105,7 +105,7 @@ def test_an_infeasible_search_reports_the_best_possible_precision(rows):
         assert optimise(cells, Algorithm.VW_DPMT, precision_constraint(Fraction(1))).closest is None
     elif expected_precision < 1:
         result = optimise(cells, Algorithm.VW_DPMT, precision_constraint(Fraction(1)))
-        assert result.found is None
+        assert result.boundary is None
         assert (result.closest.fit.precision, result.closest.fit.true_positives) == (
             float(expected_precision),
             expected_hits,
@@ -293,7 +293,7 @@ def test_hr_is_the_best_of_all_coefficients_and_thresholds(data, precision):
         )
         for c in range(101)
     )
-    assert (result.found.fit.true_positives if result.found else 0) == best
+    assert (result.boundary.fit.true_positives if result.boundary else 0) == best
 
 
 @settings(max_examples=133)

@@ -116,7 +116,7 @@ def test_one_group_is_a_boundary_of_its_rows(data, precision, bound):
     for algorithm in (Algorithm.SMOOTH, Algorithm.VW_DPMT):
         cells = build_cells(as_rows(data[0]), SHARED)
         found = search_of([cells], algorithm, precision, bound).boundaries()
-        alone = optimise(cells, algorithm, precision_constraint(precision)).found
+        alone = optimise(cells, algorithm, precision_constraint(precision)).boundary
         assert found is None if alone is None else found[0].thresholds == alone.thresholds
 
 

@@ -19,7 +19,7 @@ BOUNDS = st.sampled_from(["0.2", "0.34", "0.5", "0.7", "0.9", "1"])
 @given(cell_rows(max_rows=3, max_cells=4), BOUNDS, BOUNDS)
 def test_both_bounds_equal_brute_force(rows, precision, recall):
     cells, constraint = as_cells(rows), constraint_from(precision=precision, recall=recall)
-    found = optimise(cells, Algorithm.VW_DPMT, constraint).found
+    found = optimise(cells, Algorithm.VW_DPMT, constraint).boundary
     reached = None
     if found is not None and constraint.leaves_recall(found.fit.true_positives, found.fit.positives):
         reached = found.fit.true_positives

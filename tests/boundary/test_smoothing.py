@@ -61,8 +61,8 @@ def test_smooth_meets_the_bound_and_never_beats_the_optimum(rows, precision):
     cells = as_cells(rows)
     if cells.total == 0:
         return
-    smooth = optimise(cells, Algorithm.SMOOTH, precision_constraint(precision)).found
-    optimum = optimise(cells, Algorithm.VW_DPMT, precision_constraint(precision)).found
+    smooth = optimise(cells, Algorithm.SMOOTH, precision_constraint(precision)).boundary
+    optimum = optimise(cells, Algorithm.VW_DPMT, precision_constraint(precision)).boundary
     if smooth is not None:
         assert smooth.fit.true_positives >= precision * smooth.fit.selected
         assert optimum is not None
@@ -83,7 +83,7 @@ def test_every_constraint_is_met(kind, value):
         for row_sizes in sizes
     ]
     cells = as_cells(rows)
-    boundary = optimise(cells, Algorithm.SMOOTH, parse_constraint(ConstraintKind(kind), value)).found
+    boundary = optimise(cells, Algorithm.SMOOTH, parse_constraint(ConstraintKind(kind), value)).boundary
     fit = boundary.fit
     assert {
         "precision": lambda: fit.true_positives >= 0.6 * fit.selected,

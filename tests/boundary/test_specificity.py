@@ -30,7 +30,7 @@ def test_the_boundary_is_that_of_brute_force_on_2000_tables(algorithm, most_rows
         bound = Decimal(int(random.integers(0, 21))) / 20  # with few negatives often an exact tie
         cells = as_cells(table)
         expected = oracle.brute_force_specificity(table, Fraction(bound))
-        boundary = optimise(cells, algorithm, constraint_from(min_specificity=str(bound))).found
+        boundary = optimise(cells, algorithm, constraint_from(min_specificity=str(bound))).boundary
         assert (boundary is None) == (expected is None), (table, bound)
         if boundary is not None:
             best = boundary_at(cells, expected)
@@ -46,13 +46,13 @@ def test_the_boundary_is_that_of_the_false_positive_rate(algorithm):
         cells, bound = as_cells(drawn_table(random, 3)), Decimal(int(random.integers(0, 21))) / 20
         mirrored = optimise(cells, algorithm, constraint_from(max_fpr=str(1 - bound)))
         found = optimise(cells, algorithm, constraint_from(min_specificity=str(bound)))
-        assert (found.found is None) == (mirrored.found is None)
-        assert found.found is None or found.found.thresholds == mirrored.found.thresholds
+        assert (found.boundary is None) == (mirrored.boundary is None)
+        assert found.boundary is None or found.boundary.thresholds == mirrored.boundary.thresholds
 
 
 def test_a_bound_that_is_just_met_is_met():
     cells = as_cells([[(1, 0)] * 70 + [(2, 1)] * 30])
     for flagged in range(1, 31):  # in floating-point numbers, 0.29 * 100 is below 29
         constraint = constraint_from(min_specificity=str(1 - Decimal(flagged) / 100))
-        found = optimise(cells, Algorithm.ST, constraint).found
+        found = optimise(cells, Algorithm.ST, constraint).boundary
         assert (found.fit.selected, found.fit.true_positives) == (2 * flagged, flagged)

@@ -83,7 +83,7 @@ def test_the_exact_optimum_equals_brute_force(rows, kind):
         [[row for row in rows if row[:2] == (index, score)] for score in reversed(range(4))]
         for index in range(3)
     ]
-    found = optimise(cells, Algorithm.VW_DPMT, constraint).found
+    found = optimise(cells, Algorithm.VW_DPMT, constraint).boundary
     tops = oracle.best_tops(table)
     assert (found is None) == (tops is None)
     if found is None:
@@ -107,8 +107,8 @@ def test_other_algorithms_equal_the_best_of_their_candidates(rows, kind):
     rows = [with_constants(row, kind) for row in rows]
     constraint = constraint_from(**UTILITIES[kind])
     cells = cells_of(rows, 2, 5, [*constraint.amounts])
-    best = optimise(cells, Algorithm.VW_DPMT, constraint).found
-    smooth = optimise(cells, Algorithm.SMOOTH, constraint).found
+    best = optimise(cells, Algorithm.VW_DPMT, constraint).boundary
+    smooth = optimise(cells, Algorithm.SMOOTH, constraint).boundary
     values = []
     nested = nested_boundaries(cells)
     for last in range(len(nested.order)):
@@ -121,7 +121,7 @@ def test_other_algorithms_equal_the_best_of_their_candidates(rows, kind):
     if smooth is not None:
         assert constraint.value_of(smooth.fit)[0] == Fraction(highest, UNITS)
     for algorithm in (Algorithm.SMOOTH, Algorithm.MIST):
-        found = optimise(cells, algorithm, constraint).found
+        found = optimise(cells, algorithm, constraint).boundary
         if found is not None:
             assert constraint.value_of(found.fit)[0] <= constraint.value_of(best.fit)[0]
 

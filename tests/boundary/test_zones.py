@@ -28,7 +28,7 @@ MISSES = st.sampled_from(["0", "0.05", "0.2", "0.34", "0.5", "1"])
 
 
 def zone_of(cells, precision, algorithm, limit):
-    boundary = optimise(cells, algorithm, precision_constraint(precision)).found
+    boundary = optimise(cells, algorithm, precision_constraint(precision)).boundary
     if boundary is None:
         return None, None
     options = {"review": None, "miss": None, **dict([limit])}

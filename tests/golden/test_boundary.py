@@ -48,7 +48,7 @@ def test_true_positives_are_the_golden_values(algorithm, uncertainty_bins, score
     cells = build_cells(ROWS, spec)
     true_positives = {}
     for precision in GOLDEN[algorithm, uncertainty_bins, score_bins]:
-        boundary = optimise(cells, algorithm, parse_constraint(ConstraintKind.PRECISION, precision)).found
+        boundary = optimise(cells, algorithm, parse_constraint(ConstraintKind.PRECISION, precision)).boundary
         true_positives[precision] = boundary.fit.true_positives if boundary else 0
     assert true_positives == GOLDEN[algorithm, uncertainty_bins, score_bins]
 
@@ -59,5 +59,5 @@ def test_the_optimum_equals_the_dense_table(precision, score_bins):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=3, score_bins=score_bins)
     cells = build_cells(ROWS, spec)
     rows = [list(zip(row.count.tolist(), row.positives.tolist(), strict=True)) for row in cells.rows]
-    boundary = optimise(cells, Algorithm.VW_DPMT, parse_constraint(ConstraintKind.PRECISION, precision)).found
+    boundary = optimise(cells, Algorithm.VW_DPMT, parse_constraint(ConstraintKind.PRECISION, precision)).boundary
     assert (boundary.fit.true_positives if boundary else 0) == dense_table(rows, Fraction(precision))

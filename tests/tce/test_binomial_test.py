@@ -44,7 +44,7 @@ def test_decisions_are_those_of_the_p_values(bins, alpha, seed):
         binomial_test.p_values(score, positives[bin_index], rows[bin_index])
         <= alpha * binomial_test._LEVEL_FACTOR
     )
-    assert decisions.each().tolist() == expected.tolist()
+    assert decisions.of_scores().tolist() == expected.tolist()
     assert (np.diff(decisions.start) > 0).all()
     assert (np.diff(decisions.rejected.astype(int)) != 0).all()
 
@@ -56,10 +56,10 @@ def test_scores_next_to_every_change_are_decided_correctly(rows, share):
     coarse = np.linspace(0, 1, 2001)
     n, positives = np.array([rows]), np.array([k])
     one_bin = np.array([0, len(coarse)])
-    changes = coarse[1:][np.diff(binomial_test.rejected(coarse, one_bin, positives, n, 0.05).each())]
+    changes = coarse[1:][np.diff(binomial_test.rejected(coarse, one_bin, positives, n, 0.05).of_scores())]
     around = [np.linspace(change - 1 / 2000, change, 4000) for change in changes]
     score = np.sort(np.concatenate([coarse, *around]))
-    decisions = binomial_test.rejected(score, np.array([0, len(score)]), positives, n, 0.05).each()
+    decisions = binomial_test.rejected(score, np.array([0, len(score)]), positives, n, 0.05).of_scores()
     expected = (
         binomial_test.p_values(score, np.full(len(score), k), np.full(len(score), rows))
         <= 0.05 * binomial_test._LEVEL_FACTOR

@@ -24,7 +24,7 @@ FAR = st.one_of(
 
 def rejected_in_one_bin(test, score, positives, rows, alpha):
     start = np.array([0, len(score)])
-    return test.rejected(score, start, np.array([positives]), np.array([rows]), alpha).each()
+    return test.rejected(score, start, np.array([positives]), np.array([rows]), alpha).of_scores()
 
 
 ALPHAS = st.sampled_from(LEVELS)

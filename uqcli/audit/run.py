@@ -130,7 +130,7 @@ def audit_scores(outcomes: Outcomes, score: Floats, level: float, what: str) -> 
             observed=rows.observed,
             expected=rows.sums(rows.score),
             p_value=two_sided_p(rows),
-            detectable=lambda each: detectable_gaps(error, each).tolist(),
+            detectable=lambda level: detectable_gaps(error, level).tolist(),
             ends=partial(_exact_ends, rows.observed, division.rows),
         )
 
@@ -243,7 +243,7 @@ def _audit(
         if len(division.rows)
     ]
     number = sum(len(part.p_value) for part in parts)
-    each = level / max(number, 1)
+    level_of_one = level / max(number, 1)
     segments = []
     for part in parts:
         of_columns = [list(columns)[column] for column in part.columns]
@@ -253,8 +253,8 @@ def _audit(
             part.observed.tolist(),
             part.expected.tolist(),
             part.p_value.tolist(),
-            part.detectable(each),
-            part.ends(each),
+            part.detectable(level_of_one),
+            part.ends(level_of_one),
             strict=True,
         )
         for values, rows, observed, expected, p_value, detectable, (low, high) in lines:

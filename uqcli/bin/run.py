@@ -180,8 +180,8 @@ def _caution_copies(grids: Mapping[str, GridArtifact], number: int) -> None:
             names_by_counts.setdefault(repr((grid.count, grid.positives)), []).append(f"'{name}'")
     copies = [" and ".join(names) for names in names_by_counts.values() if len(names) > 1]
     if copies or len(grids) < number:
-        found = f"{copies[0]} have the same counts" if copies else "a grid is named twice"
-        caution(f"{found}: rows that are in both count twice.")
+        problem = f"{copies[0]} have the same counts" if copies else "a grid is named twice"
+        caution(f"{problem}: rows that are in both count twice.")
 
 
 def _meaning(grid: GridArtifact) -> tuple[dict[str, str], str | None]:

@@ -201,7 +201,7 @@ class CalibrationRows:
         if entry_of(algorithm).works_on is WorksOn.RAISED_SCORES:
             return optimise_recalibrated(self.table.rows(), self.constraint)
         optimum = optimise(self.cells(algorithm), algorithm, self.constraint)
-        if optimum.found is None and entry_of(algorithm).works_on is WorksOn.SCORES:
+        if optimum.boundary is None and entry_of(algorithm).works_on is WorksOn.SCORES:
             # the nearest result may be at any score
             return optimise(self.every_score, algorithm, self.constraint)
         return optimum

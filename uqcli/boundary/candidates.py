@@ -40,7 +40,7 @@ def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidat
     """Select by expected results on new data, then goal, recall and fewest alerts; the first wins ties."""
 
     def rank(candidate: Candidate) -> tuple[float | Fraction, ...]:
-        boundary = candidate.found
+        boundary = candidate.boundary
         if boundary is None:
             return (True,)
         fit, expected_results = boundary.fit, candidate.expected
@@ -83,9 +83,9 @@ def threshold_instead(
     expected results.
     """
     constraint = calibration_set.constraint
-    if chosen.found is None:
+    if chosen.boundary is None:
         return _one_threshold(calibration_set)
-    if len(chosen.found.thresholds) == 1:
+    if len(chosen.boundary.thresholds) == 1:
         return None
     if compared:
         return None if compared[0].verdict == "helps" else _one_threshold(calibration_set)
@@ -101,7 +101,7 @@ def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
     if cells is None:
         return None
     optimum = optimise(cells, Algorithm.SMOOTH, calibration_set.constraint)
-    if optimum.found is not None:
+    if optimum.boundary is not None:
         expected_results = None
         if calibration_set.cluster is None:
             constraint, seed = calibration_set.constraint, calibration_set.seed
@@ -110,7 +110,7 @@ def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
     if calibration_set.constraint.margin or calibration_set.obstacle(Algorithm.ST) is not None:
         return None
     optimum = calibration_set.optimum(Algorithm.ST)
-    return None if optimum.found is None else Candidate(algorithm=Algorithm.ST, optimum=optimum)
+    return None if optimum.boundary is None else Candidate(algorithm=Algorithm.ST, optimum=optimum)
 
 
 def single_threshold_beside(best: Candidate, calibration_set: CalibrationSet) -> Optimum | None:
@@ -119,7 +119,9 @@ def single_threshold_beside(best: Candidate, calibration_set: CalibrationSet) ->
     None if the rule is itself a single threshold, or if algorithm st does not apply.
     """
     is_single = (
-        best.found is not None and len(best.found.thresholds) == 1 and best.algorithm is not Algorithm.HR
+        best.boundary is not None
+        and len(best.boundary.thresholds) == 1
+        and best.algorithm is not Algorithm.HR
     )
     if is_single or best.algorithm is Algorithm.ST or calibration_set.obstacle(Algorithm.ST) is not None:
         return None
@@ -138,7 +140,7 @@ def _try(calibration_set: CalibrationSet, algorithm: Algorithm) -> Candidate:
         algorithm=algorithm,
         optimum=optimum,
         seconds=seconds,
-        expected=calibration_set.expected(algorithm) if optimum.found is not None else None,
+        expected=calibration_set.expected(algorithm) if optimum.boundary is not None else None,
     )
 
 

@@ -57,7 +57,7 @@ class CertifiedRule:
 
     Attributes
     ----------
-    found
+    boundary
         The boundary, with its counts on all of the rows.
     delta
         Risk of the certificate.
@@ -73,7 +73,7 @@ class CertifiedRule:
         Nested boundaries of the pilot, the tightest first; empty if nothing was certified.
     """
 
-    found: FittedBoundary | None
+    boundary: FittedBoundary | None
     delta: float
     certificate: SavedCertificate | None
     failed: NotCertified | None
@@ -119,10 +119,10 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         source=source_of(table.summary),
         parameters=request.parameters(rule.spec),
         rule=rule,
-        reference=None if rule.found is None else _reference(rows, rule.found.uncertainty_edges),
+        reference=None if rule.boundary is None else _reference(rows, rule.boundary.uncertainty_edges),
         counts=None
-        if rule.found is None or cluster is None
-        else counts_by_cluster(rule.found, rows, np.unique(rows.groups[cluster], return_inverse=True)[1]),
+        if rule.boundary is None or cluster is None
+        else counts_by_cluster(rule.boundary, rows, np.unique(rows.groups[cluster], return_inverse=True)[1]),
     )
 
 
@@ -175,29 +175,29 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
                 caught = [Promise(rate=Rate.RECALL, minimum=1 - request.limit.number)]
                 cleared = certifier.certify(caught, risk, at_least=outcome.cells)
                 target = request.limit.text()
-    failed = next((each for each in (outcome, cleared) if isinstance(each, NotCertified)), None)
+    failed = next((part for part in (outcome, cleared) if isinstance(part, NotCertified)), None)
     if failed is not None and failed.p_value is not None and tried is not None:
         # the bins were chosen for this bound: the estimate takes the score alone, as it does for other bounds
         by_score = _certifier(pilot, test, replace(spec, uncertainty_bins=1), request)
         promises = promises_of(constraint) if failed is outcome else caught
         failed = replace(failed, rows_needed=by_score.rows_needed(promises, risk))
-    found = certificate = None
+    boundary = certificate = None
     nested: Sequence[Thresholds] = ()
     if isinstance(outcome, Certified) and failed is None:
         review = cleared if isinstance(cleared, Certified) else None
-        found = _on_all(rows, outcome, review)
+        boundary = _on_all(rows, outcome, review)
         if request.limit is not None and review is None:
-            found = with_review(found, shown, request.limit, Algorithm.SMOOTH)
+            boundary = with_review(boundary, shown, request.limit, Algorithm.SMOOTH)
         certificate = _saved(outcome, review, request, float(delta))
         nested = nested_thresholds(ranked, certifier.nested)
     return CertifiedRule(
-        found=found,
+        boundary=boundary,
         delta=float(delta),
         certificate=certificate,
         failed=failed,
         tested_target=f"{target} at a risk of {100 * risk:g} %",
         uncertified=optimise(cells, Algorithm.SMOOTH, constraint),
-        cells=shown if found else cells,
+        cells=shown if boundary else cells,
         spec=spec,
         tried=tried,
         nested=nested,

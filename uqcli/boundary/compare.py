@@ -112,9 +112,9 @@ def other_direction(
         return None
     if best.algorithm is Algorithm.HR:
         rows = calibration_set.table.rows()
-        turned = {**rows.numbers, "uncertainty": 0.0 - rows.numbers["uncertainty"]}
-        found = optimise_recalibrated(replace(rows, numbers=turned), calibration_set.constraint).found
-        own, other = (boundary.fit if boundary is not None else None for boundary in (best.found, found))
+        rows = replace(rows, numbers={**rows.numbers, "uncertainty": 0.0 - rows.numbers["uncertainty"]})
+        turned = optimise_recalibrated(rows, calibration_set.constraint).boundary
+        own, other = (boundary.fit if boundary is not None else None for boundary in (best.boundary, turned))
         if other is None:
             return None
         hits = other.true_positives - (0 if own is None else own.true_positives)

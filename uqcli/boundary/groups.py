@@ -98,8 +98,8 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
             remedy="lower --min-group, or fit one boundary without groups",
         )
     parts = {name: calibration_set.only(by, name) for name in names}
-    found = (_search if delta is None else partial(_certify, delta=delta))(parts, algorithm, request)
-    pooled = calibration_set.optimum(algorithm).found or _never(calibration_set.one_row)
+    fitted = (_search if delta is None else partial(_certify, delta=delta))(parts, algorithm, request)
+    pooled = calibration_set.optimum(algorithm).boundary or _never(calibration_set.one_row)
     small = {name: rows for name, rows in weights.items() if name not in parts}
     rest = Confusion(rows=0, positives=0, selected=0, true_positives=0)
     if small:
@@ -108,33 +108,33 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
         by=by,
         bound=request.bound,
         min_group=request.min_group,
-        boundaries=found.boundaries,
+        boundaries=fitted.boundaries,
         searched=len(names),
         small=small,
         rest=rest,
-        certificates=found.certificates,
+        certificates=fitted.certificates,
     )
     boundary = None
-    if found.boundaries:
-        fit = reduce(add, (boundary.fit for boundary in found.boundaries.values()), rest)
+    if fitted.boundaries:
+        fit = reduce(add, (boundary.fit for boundary in fitted.boundaries.values()), rest)
         boundary = FittedBoundary(
             uncertainty_edges=pooled.uncertainty_edges, thresholds=pooled.thresholds, fit=fit
         )
-    expected, counts, clusters = found.expected, None, None
-    if found.boundaries and calibration_set.clusters is not None:
-        counts, in_groups = _by_cluster(calibration_set.clusters, parts, found.boundaries, pooled, request)
+    expected, counts, clusters = fitted.expected, None, None
+    if fitted.boundaries and calibration_set.clusters is not None:
+        counts, in_groups = _by_cluster(calibration_set.clusters, parts, fitted.boundaries, pooled, request)
         if expected is not None:
             expected = expected_over_clusters(expected, in_groups, request.units)
         if delta is None:
             clusters = ClusterNumbers.of(in_groups)
-    chosen = Candidate(algorithm=algorithm, optimum=Optimum(found=boundary), expected=expected)
+    chosen = Candidate(algorithm=algorithm, optimum=Optimum(boundary=boundary), expected=expected)
     return GroupedBoundary(
         calibration_set=calibration_set,
         parameters=calibration_set.parameters(request, algorithm, len(pooled.thresholds)),
         chosen=chosen,
         rules=rules,
         delta=None if delta is None else float(delta),
-        failed=found.failed,
+        failed=fitted.failed,
         counts=counts,
         clusters=clusters,
     )
@@ -205,7 +205,7 @@ def _certify(
     sizes = [failure.rows_needed for failure in failures if failure.rows_needed is not None]
     if failed is not None:
         failed = replace(failed, rows_needed=min(sizes, default=None))
-    boundaries = {name: rule.found or _never(rule.cells) for name, rule in rules.items()}
+    boundaries = {name: rule.boundary or _never(rule.cells) for name, rule in rules.items()}
     return _Found(boundaries=boundaries if certificates else {}, certificates=certificates, failed=failed)
 
 

@@ -124,14 +124,14 @@ def frontier_figure(points: Callable[[], OperatingPoints | None], marked: Sequen
     options = {(f"--{constraint.kind}", constraint.value) for constraint in marked}
 
     def draw(canvas: Canvas) -> Sequence[HoverText]:
-        found = points()
+        points_found = points()
         axes: Axes = canvas.subplots()
         axes.set_gid("curve")
         axes.set(xlabel="expected recall", ylabel="expected precision", xlim=(0, 1.02), ylim=(0, 1.02))
         draw_grid_lines(axes)
-        if found is None:
+        if points_found is None:
             return []
-        pairs = [pair for family in found.families.values() for pair in family]
+        pairs = [pair for family in points_found.families.values() for pair in family]
         rules = [pair.rule for pair in pairs]
         singles = [pair.single for pair in pairs if pair.single is not None]
         label = "score and uncertainty" if singles else "score"

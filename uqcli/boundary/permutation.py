@@ -477,7 +477,7 @@ def gain_of(
     gains, drawn = np.array(draws), len(draws)
     at_alerts, *at_bound = _resampled(grid, constraint, alerts, (seed, digest))
     more_recall = _more_recall(grid.by_rank, grid.by_score, constraint)
-    found = Gain(
+    measured = Gain(
         equal_alerts=_estimate(observed, at_alerts, _AT_ALERTS),
         at_bound=_estimate(more_recall, at_bound[0], _AT_BOUND) if at_bound else Estimate(value=more_recall),
         placebo=float(gains.mean()),
@@ -486,15 +486,15 @@ def gain_of(
         least_p=1 / (drawn + 1),
     )
     if grid.amounts is not None:
-        return replace(found, value=grid.value_gained(constraint))
+        return replace(measured, value=grid.value_gained(constraint))
     if not constraint.is_utility:
-        return found
+        return measured
     # at equal alerts, one more true positive means one false positive fewer
     full_recall_value = float(sum(constraint.numbers)) * int(grid.by_score.hits[-1])
     return replace(
-        found,
+        measured,
         value=_estimate(_more_value(grid.by_rank, grid.by_score, constraint), at_bound[1], _AT_BOUND),
-        value_equal_alerts=_scaled(found.equal_alerts, full_recall_value),
+        value_equal_alerts=_scaled(measured.equal_alerts, full_recall_value),
     )
 
 

@@ -107,9 +107,9 @@ class Candidate:
     expected: Expected | None = None
 
     @property
-    def found(self) -> FittedBoundary | None:
+    def boundary(self) -> FittedBoundary | None:
         """The boundary, if there is one."""
-        return self.optimum.found if self.optimum else None
+        return self.optimum.boundary if self.optimum else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +188,7 @@ class BoundaryReport(OneResult):
     @property
     def metrics(self) -> Metrics:
         """Recall, precision and counts on the calibration set."""
-        fit = self.chosen.found.fit if self.chosen.found else None
+        fit = self.chosen.boundary.fit if self.chosen.boundary else None
         closest, single = self._closest, self._single
         in_target = self.class_weights.precision(fit.precision) if fit and self.class_weights else None
         target = {} if self.class_weights is None else {"target_precision": in_target}
@@ -214,7 +214,7 @@ class BoundaryReport(OneResult):
         """Value of the flagged rows, and the share of all positives' gain; empty without gain and cost."""
         if not self.constraint.is_utility:
             return {}
-        value = self._value_of(self.chosen.found)
+        value = self._value_of(self.chosen.boundary)
         return {"value": float(value[0]) if value else None, "value_caught": value[1] if value else None}
 
     def _value_of(self, boundary: FittedBoundary | None) -> tuple[Fraction, float | None] | None:
@@ -222,7 +222,7 @@ class BoundaryReport(OneResult):
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
-        boundary = self.chosen.found
+        boundary = self.chosen.boundary
         content = {
             **head_of("boundary", self.source, self.parameters),
             "metrics": plain(self.metrics),
@@ -249,7 +249,7 @@ class BoundaryReport(OneResult):
 
     def document(self) -> Document:
         """Return the readable form."""
-        boundary = self.chosen.found
+        boundary = self.chosen.boundary
         tables = [self._table()] if boundary or len(self.candidates) > 1 else []
         if self.compared:
             tables.append(gains_table(self.compared))
@@ -282,7 +282,7 @@ class BoundaryReport(OneResult):
         if self.groups is not None:
             several = f"{self.groups.searched} groups of {printable(self.groups.name, 30)}"
             name = f"Boundaries ({self.chosen.algorithm}) of {several}"
-        if self.chosen.found is None:
+        if self.chosen.boundary is None:
             return f"{name} for {self.constraint.text()}: infeasible"
         if self.certification is not None:
             risk = f"certified at a risk of {100 * self.certification.delta:g} %"
@@ -312,16 +312,16 @@ class BoundaryReport(OneResult):
     @property
     def claim(self) -> Claim:
         """Claim that a boundary meets the constraint."""
-        boundary, target = self.chosen.found, self.constraint.text()
+        boundary, target = self.chosen.boundary, self.constraint.text()
         certified = "" if self.certification is None else ", certified"
         sentence = f"Infeasible: {self.shortfall()}." if boundary is None else ""
         return Claim(name=f"{target}{certified}", met=boundary is not None, sentence=sentence)
 
     def _miss_claim(self) -> list[Claim]:
         """Claim that a certificate of the missed positives makes; empty without one."""
-        found, review = self.chosen.found, self.review
+        boundary, review = self.chosen.boundary, self.review
         if (
-            found is None
+            boundary is None
             or self.certification is None
             or review is None
             or review.kind is not ReviewKind.MISS
@@ -333,12 +333,12 @@ class BoundaryReport(OneResult):
         """Build the figures: positive rates with the boundaries, and other operating points."""
         if self.cells is None:
             return []
-        fitted, name = self.chosen.found, "boundary"
+        fitted, name = self.chosen.boundary, "boundary"
         if self.certification is not None:
             name = "certified boundary"
         named = [(name, fitted), ("single threshold", self._single)]
         if self.unsaved is not None:
-            named = [("boundary, not saved", self.unsaved.found), ("single threshold, saved", fitted)]
+            named = [("boundary, not saved", self.unsaved.boundary), ("single threshold, saved", fitted)]
         boundaries = [
             Drawn(name=name, thresholds=boundary.thresholds) for name, boundary in named if boundary
         ]
@@ -371,13 +371,13 @@ class BoundaryReport(OneResult):
             return None
         if self.constraint.recall is not None or self.constraint.amounts:
             return None
-        found = (self.unsaved or self.chosen).found
+        boundary = (self.unsaved or self.chosen).boundary
         return points_for_page(
             self.cells,
             self.constraint,
             self.seed or 0,
             self.class_weights,
-            alerts=found.fit.selected if found else None,
+            alerts=boundary.fit.selected if boundary else None,
             settings=settings_of(
                 (self.unsaved or self.chosen).algorithm,
                 self.parameters.binning,
@@ -396,7 +396,7 @@ class BoundaryReport(OneResult):
     @property
     def card(self) -> HeadCard:
         """Head of the page."""
-        boundary = self.chosen.found
+        boundary = self.chosen.boundary
         if boundary is None:
             sentence = self.shortfall()
             return HeadCard(
@@ -429,8 +429,8 @@ class BoundaryReport(OneResult):
     def _single(self) -> FittedBoundary | None:
         """The single threshold on the same rows, beside the boundary or in its place."""
         if self.unsaved is not None:
-            return self.chosen.found
-        return self.score_only.found if self.score_only else None
+            return self.chosen.boundary
+        return self.score_only.boundary if self.score_only else None
 
     def sentence(self) -> list[str]:
         """State the verdict of the comparison, with advice; empty without ``--compare``."""
@@ -450,7 +450,7 @@ class BoundaryReport(OneResult):
 
     def _lead(self) -> list[str]:
         """State the answer, if the table does not give it."""
-        boundary = self.chosen.found
+        boundary = self.chosen.boundary
         if boundary is None:
             return []  # the error states it
         sentences = [*self.sentence(), *(self.groups.lead() if self.groups else [])]
@@ -487,7 +487,9 @@ class BoundaryReport(OneResult):
     @property
     def _is_single_threshold(self) -> bool:
         return (
-            self.groups is None and self.chosen.found is not None and len(self.chosen.found.thresholds) == 1
+            self.groups is None
+            and self.chosen.boundary is not None
+            and len(self.chosen.boundary.thresholds) == 1
         )
 
     def _cautions(self) -> list[str]:
@@ -530,13 +532,13 @@ class BoundaryReport(OneResult):
 
     def _without_range(self) -> list[str]:
         """State which results of dependent rows have no range, and why; few clusters are a caution."""
-        expected, found = self.chosen.expected, self.chosen.found
-        if self.clusters is None or found is None:
+        expected, boundary = self.chosen.expected, self.chosen.boundary
+        if self.clusters is None or boundary is None:
             return []
         if expected is None:
             reason = "the grid has too many cells, or too few resamples have a boundary"
             return [f"No range by {self._unit}: {reason}."]
-        selected = found.fit.selected if self.groups is None else self.groups.selected
+        selected = boundary.fit.selected if self.groups is None else self.groups.selected
         if selected < MIN_ALERTS:
             return [f"No range by {self._unit}: {selected} rows are flagged, {MIN_ALERTS} needed."]
         if self.chosen.algorithm not in OPTIMISM_CORRECTED:
@@ -555,7 +557,7 @@ class BoundaryReport(OneResult):
 
     def only_positives(self) -> str:
         """Caution that all rows are positive; empty if they are not."""
-        if self.chosen.found is None or self.positives < self.rows:
+        if self.chosen.boundary is None or self.positives < self.rows:
             return ""
         return (
             "every row is positive, so that any threshold reaches any precision here; "
@@ -574,7 +576,7 @@ class BoundaryReport(OneResult):
 
     def _better_single_threshold(self) -> list[str]:
         """Caution that a single threshold does better."""
-        boundary, single = self.unsaved.found if self.unsaved else self.chosen.found, self._single
+        boundary, single = self.unsaved.boundary if self.unsaved else self.chosen.boundary, self._single
         if single is None or not self.constraint.leaves_recall(
             single.fit.true_positives, single.fit.positives
         ):
@@ -590,7 +592,7 @@ class BoundaryReport(OneResult):
 
     def few_alerts(self) -> str:
         """Caution that the calibration set has few alerts; empty if it has enough."""
-        boundary = self.chosen.found
+        boundary = self.chosen.boundary
         if boundary is None or self.certification is not None or boundary.fit.selected >= _FEW_ALERTS:
             return ""
         if self.constraint.rate is not Rate.PRECISION:
@@ -599,7 +601,7 @@ class BoundaryReport(OneResult):
 
     def _often_missed(self) -> list[str]:
         """Caution that rules which just meet the target often miss it on new data."""
-        constraint, boundary, expected = self.constraint, self.chosen.found, self.chosen.expected
+        constraint, boundary, expected = self.constraint, self.chosen.boundary, self.chosen.expected
         if boundary is None or self.certification is not None:
             return []
         if few := self.few_alerts():
@@ -616,9 +618,9 @@ class BoundaryReport(OneResult):
 
     def _budget(self) -> list[str]:
         """State what a limit of alerts is relative to, and what to expect in new files."""
-        if not self.constraint.limits_alerts or self.chosen.found is None:
+        if not self.constraint.limits_alerts or self.chosen.boundary is None:
             return []
-        selected = self.chosen.found.fit.selected
+        selected = self.chosen.boundary.fit.selected
         daily = " For N alerts a day: apply --top N --per DAY." if self._orders_rows else ""
         if self.expected_share is None:
             range_ = f" The share of new {self._units} has no range." if self._has_share_of_clusters else ""
@@ -648,7 +650,7 @@ class BoundaryReport(OneResult):
 
     def _alert_cautions(self) -> list[str]:
         """Caution on a limit of alerts that new data may exceed, or that looks like a share."""
-        (limit,), boundary = self.constraint.numbers, self.chosen.found
+        (limit,), boundary = self.constraint.numbers, self.chosen.boundary
         if boundary is None:
             return []
         if not self.constraint.relative:
@@ -669,7 +671,7 @@ class BoundaryReport(OneResult):
                 (
                     str(candidate.algorithm),
                     *_cells(candidate),
-                    *self._value_cell(candidate.found),
+                    *self._value_cell(candidate.boundary),
                     *expected_cells(candidate.expected),
                 )
                 for candidate in self.candidates
@@ -694,8 +696,8 @@ class BoundaryReport(OneResult):
             rows.append((name, *cells, self._share_range()))
         if self.unsaved is not None:
             rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
-        if self.score_only and self.score_only.found:
-            rows.append(("single threshold", *fit_cells(self.score_only.found.fit)))
+        if self.score_only and self.score_only.boundary:
+            rows.append(("single threshold", *fit_cells(self.score_only.boundary.fit)))
         if self.certification and self.certification.uncertified:
             rows.append(("without the test", *fit_cells(self.certification.uncertified.fit)))
         return Table(title="", header=header, rows=rows)
@@ -728,7 +730,7 @@ class BoundaryReport(OneResult):
         """Whether the boundary has several thresholds."""
         if self.groups is not None:
             return False
-        return self.chosen.found is not None and len(self.chosen.found.thresholds) > 1
+        return self.chosen.boundary is not None and len(self.chosen.boundary.thresholds) > 1
 
     @property
     def _closest(self) -> Confusion[int] | None:
@@ -751,7 +753,7 @@ class BoundaryReport(OneResult):
         ]
         if self.recalibrated and not self._is_single_threshold:
             notes.append(self.recalibrated)
-        boundary, single = self.chosen.found, self._single
+        boundary, single = self.chosen.boundary, self._single
         if boundary is None:
             return [*notes, f"Infeasible: {self.shortfall()}."]
         notes += self._budget()
@@ -765,7 +767,7 @@ class BoundaryReport(OneResult):
             notes += self.certification.notes(boundary)
         if self.is_untested:
             notes.append(UNTESTED)
-        if self.score_only and self.score_only.found is None:
+        if self.score_only and self.score_only.boundary is None:
             notes.append("No single threshold meets the target on the calibration set.")
         if self.class_weights is not None and not self._refuted:
             in_target = self.class_weights.precision(boundary.fit.precision)
@@ -794,9 +796,9 @@ class BoundaryReport(OneResult):
 
     def _margin_notes(self) -> list[str]:
         """State the effect of a margin and of a certificate, if the margin is below one standard error."""
-        if self.cautious is None or self.chosen.found is None:
+        if self.cautious is None or self.chosen.boundary is None:
             return []
-        fit = self.cautious.found
+        fit = self.cautious.boundary
         margin = (
             "--margin 1 finds no boundary"
             if fit is None
@@ -839,7 +841,7 @@ class BoundaryReport(OneResult):
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:
-    fit = candidate.found.fit if candidate.found else None
+    fit = candidate.boundary.fit if candidate.boundary else None
     metrics = None
     if fit is not None:
         metrics = plain({**by_key(fit_metrics(fit)), "expected": expected_metrics(candidate.expected)})
@@ -847,9 +849,9 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
 
 
 def _cells(candidate: Candidate) -> tuple[str, ...]:
-    if candidate.found is None:
+    if candidate.boundary is None:
         return ("does not apply" if candidate.obstacle else "infeasible", "", "")
-    return fit_cells(candidate.found.fit)
+    return fit_cells(candidate.boundary.fit)
 
 
 def fit_metrics(fit: Confusion[int] | None) -> list[Metric]:

@@ -404,13 +404,13 @@ class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
         if not isinstance(self.between, msgspec.UnsetType):
             size, covariance = int(drift_cells(bins).max()) + 1, self.between.covariance
             lengths = {len(covariance), *map(len, covariance)}
-            if lengths != {size} or not all(math.isfinite(each) for row in covariance for each in row):
+            if lengths != {size} or not all(math.isfinite(value) for row in covariance for value in row):
                 return True
         low, high = self.ranges["score"]
         ascending = [[low, *edges, high] for edges in self.score_edges] + [
             list(self.ranges.get("uncertainty", ()))
         ]
-        return not all(all(map(math.isfinite, each)) and each == sorted(each) for each in ascending)
+        return not all(all(map(math.isfinite, edges)) and edges == sorted(edges) for edges in ascending)
 
 
 class BoundaryArtifact(Saved, frozen=True, kw_only=True):
@@ -536,7 +536,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         except UsageError as error:
             return str(error)
         certificates = [self.certificate, *(group.certificate for group in self.group_rules.values())]
-        saved = [each for each in certificates if not isinstance(each, msgspec.UnsetType)]
+        saved = [
+            certificate for certificate in certificates if not isinstance(certificate, msgspec.UnsetType)
+        ]
         about = all(certificate.is_about(constraint, review) for certificate in saved)
         return None if about else "its certificate is not about its bounds"
 
@@ -573,7 +575,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if has_groups and (self.format_version != NEW_FORMAT or self.has_zones or self.is_raised):
             return "its groups contradict its other fields"
         contradictions = [group.contradiction() for group in self.group_rules.values()]
-        return next((found for found in contradictions if found is not None), None)
+        return next((text for text in contradictions if text is not None), None)
 
     def _contradictory_amounts(self) -> str | None:
         """Find the first contradiction of a rule with columns of amounts, or None."""
@@ -1027,10 +1029,12 @@ def boundary_card(
     )
     alert_rate = selected / of_rows
     rows = f"{words.flag} {percent(alert_rate)} of {words.rows}"
-    found = f"{percent(recall.value)} of {words.positives_found}{' among labelled rows' if in_part else ''}"
+    recalled = (
+        f"{percent(recall.value)} of {words.positives_found}{' among labelled rows' if in_part else ''}"
+    )
     title = constraint.rule.title.format(
         rows=rows,
-        found=found,
+        found=recalled,
         value=constraint.value,
         limit=constraint.value.replace("%", " %"),
         of_rows=rows_of(fit.rows),

@@ -205,13 +205,14 @@ def _found(
             candidates = (best,)
     if not _has_recall(best, constraint):
         reaching = best_of(
-            [each for each in candidates if _has_recall(each, constraint)] or [best], constraint
+            [candidate for candidate in candidates if _has_recall(candidate, constraint)] or [best],
+            constraint,
         )
         best = reaching if reaching is not best else _without_recall(best)
-    if request.limit is not None and best.optimum is not None and best.found is not None:
-        cells = calibration_set.cells_of_rule(best.algorithm, len(best.found.thresholds))
-        found = with_review(best.found, cells, request.limit, best.algorithm)
-        best = replace(best, optimum=replace(best.optimum, found=found))
+    if request.limit is not None and best.optimum is not None and best.boundary is not None:
+        cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
+        boundary = with_review(best.boundary, cells, request.limit, best.algorithm)
+        best = replace(best, optimum=replace(best.optimum, boundary=boundary))
     counts = _by_cluster(calibration_set, best)
     if counts is not None:
         best = _with_expected(best, calibration_set, counts, request.units)
@@ -244,16 +245,16 @@ def _found(
         # with class weights, the odds concern rows of other class priors than the table counts
         bounds = (request.bounds or (request.constraint,)) if class_weights is None else ()
         write_frontier(calibration_set, best.algorithm, request.curve, bounds)
-    if best.optimum is None or best.optimum.found is None:
+    if best.optimum is None or best.optimum.boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    found, recalibration = best.optimum.found, best.optimum.recalibration
+    boundary, recalibration = best.optimum.boundary, best.optimum.recalibration
     reference = None
     if isinstance(calibration_set, CalibrationRows):
-        uncertain = len(found.thresholds) > 1 or recalibration is not None
-        reference = calibration_set.reference(found.uncertainty_edges, uncertain=uncertain)
+        uncertain = len(boundary.thresholds) > 1 or recalibration is not None
+        reference = calibration_set.reference(boundary.uncertainty_edges, uncertain=uncertain)
     artifact = _artifact(
         report,
-        found,
+        boundary,
         recalibration,
         _nested(calibration_set, best),
         reference,
@@ -264,18 +265,22 @@ def _found(
 
 def _by_cluster(calibration_set: CalibrationSet, best: Candidate) -> Confusion[Ints] | None:
     """Count the rows of each cluster that a boundary flags; None if rows are independent."""
-    if isinstance(calibration_set, CalibrationGrid) or calibration_set.clusters is None or best.found is None:
+    if (
+        isinstance(calibration_set, CalibrationGrid)
+        or calibration_set.clusters is None
+        or best.boundary is None
+    ):
         return None
-    return counts_of_clusters(best.found, calibration_set.clusters)
+    return counts_of_clusters(best.boundary, calibration_set.clusters)
 
 
 def _with_expected(
     best: Candidate, calibration_set: CalibrationSet, counts: Confusion[Ints], units: str
 ) -> Candidate:
     """Return a candidate with its expected results on new clusters."""
-    if isinstance(calibration_set, CalibrationGrid) or best.found is None:
+    if isinstance(calibration_set, CalibrationGrid) or best.boundary is None:
         return best
-    expected = calibration_set.expected_of_rule(best.algorithm, len(best.found.thresholds))
+    expected = calibration_set.expected_of_rule(best.algorithm, len(best.boundary.thresholds))
     if expected is None:
         return best
     return replace(best, expected=expected_over_clusters(expected, counts, units))
@@ -285,42 +290,42 @@ def _expected_share(
     constraint: Constraint, best: Candidate, rows: int, *, clustered: bool = False
 ) -> Estimate | None:
     """Estimate the share of new rows that a rule for a share of rows flags; None for other rules."""
-    if not constraint.relative or best.found is None or clustered:
+    if not constraint.relative or best.boundary is None or clustered:
         return None
-    return proportion_estimate(best.found.fit.selected, rows, EXPECTED_RANGE)
+    return proportion_estimate(best.boundary.fit.selected, rows, EXPECTED_RANGE)
 
 
 def _nested(calibration_set: CalibrationSet, best: Candidate) -> Sequence[Thresholds]:
     """Return the nested boundaries of a smoothed rule, which order rows; empty for other rules."""
-    if best.algorithm is not Algorithm.SMOOTH or best.found is None:
+    if best.algorithm is not Algorithm.SMOOTH or best.boundary is None:
         return ()
-    cells = calibration_set.cells_of_rule(best.algorithm, len(best.found.thresholds))
+    cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
     return nested_thresholds(cells, nested_boundaries(cells))
 
 
 def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
     """Find the boundaries of groups, which read the rows several times."""
     with reusable_streams():
-        found = find_by_group(request)
-    cells = found.calibration_set.one_row
-    rules = found.rules
+        grouped = find_by_group(request)
+    cells = grouped.calibration_set.one_row
+    rules = grouped.rules
     certification = None
-    if found.delta is not None:
-        risk = f"{100 * found.delta / rules.searched:.3g} %"
+    if grouped.delta is not None:
+        risk = f"{100 * grouped.delta / rules.searched:.3g} %"
         certification = Certification(
-            delta=found.delta,
+            delta=grouped.delta,
             certificates=list(rules.certificates.values()),
-            failed=found.failed,
+            failed=grouped.failed,
             tested_target=f"{request.constraint.text()} at a risk of {risk}",
             groups=rules.searched,
             clustered=request.data.roles.cluster is not None,
         )
     report = BoundaryReport(
-        source=found.calibration_set.source,
-        parameters=found.parameters,
+        source=grouped.calibration_set.source,
+        parameters=grouped.parameters,
         constraint=request.constraint,
-        chosen=found.chosen,
-        candidates=(found.chosen,),
+        chosen=grouped.chosen,
+        candidates=(grouped.chosen,),
         score_only=None,
         empty_bins=(),
         rows=cells.total,
@@ -329,31 +334,31 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
         groups=rules,
         certification=certification,
         expected_share=_expected_share(
-            request.constraint, found.chosen, cells.total, clustered=found.counts is not None
+            request.constraint, grouped.chosen, cells.total, clustered=grouped.counts is not None
         ),
-        clusters=found.clusters,
+        clusters=grouped.clusters,
     )
-    if found.chosen.found is None:
+    if grouped.chosen.boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    boundaries = (found.chosen.found, *rules.boundaries.values())
-    reference = found.calibration_set.reference(
-        found.chosen.found.uncertainty_edges,
+    boundaries = (grouped.chosen.boundary, *rules.boundaries.values())
+    reference = grouped.calibration_set.reference(
+        grouped.chosen.boundary.uncertainty_edges,
         uncertain=any(len(boundary.thresholds) > 1 for boundary in boundaries),
     )
-    dependence = None if found.counts is None else saved_dependence(request, found.counts)
-    artifact = _artifact(report, found.chosen.found, None, reference=reference, dependence=dependence)
+    dependence = None if grouped.counts is None else saved_dependence(request, grouped.counts)
+    artifact = _artifact(report, grouped.chosen.boundary, None, reference=reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 
 
 def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
     """Whether a boundary, if there is one, has the recall that a precision must also leave."""
-    fit = candidate.found.fit if candidate.found else None
+    fit = candidate.boundary.fit if candidate.boundary else None
     return fit is None or constraint.leaves_recall(fit.true_positives, fit.positives)
 
 
 def _without_recall(candidate: Candidate) -> Candidate:
     """Return a candidate as infeasible, with its boundary as the closest."""
-    return replace(candidate, optimum=Optimum(found=None, closest=candidate.found), expected=None)
+    return replace(candidate, optimum=Optimum(boundary=None, closest=candidate.boundary), expected=None)
 
 
 def run_several(
@@ -384,7 +389,7 @@ def _with_certificate(
     certified: CertifiedBoundary, request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...]
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     rule = certified.rule
-    optimum = Optimum(found=rule.found, closest=rule.found or rule.uncertified.found)
+    optimum = Optimum(boundary=rule.boundary, closest=rule.boundary or rule.uncertified.boundary)
     chosen = Candidate(algorithm=Algorithm(request.searched), optimum=optimum)
     report = BoundaryReport(
         source=certified.source,
@@ -401,7 +406,7 @@ def _with_certificate(
             certificates=[] if rule.certificate is None else [rule.certificate],
             failed=rule.failed,
             tested_target=rule.tested_target,
-            uncertified=rule.uncertified.found,
+            uncertified=rule.uncertified.boundary,
             clustered=request.data.roles.cluster is not None,
         ),
         tried=rule.tried,
@@ -409,12 +414,12 @@ def _with_certificate(
         cells=rule.cells,
         review=request.limit,
     )
-    if rule.found is None:
+    if rule.boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     dependence = None
     if certified.counts is not None:
         dependence = saved_dependence(request, CountsByCluster(total=certified.counts))
-    artifact = _artifact(report, rule.found, None, rule.nested, certified.reference, dependence=dependence)
+    artifact = _artifact(report, rule.boundary, None, rule.nested, certified.reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 
 
@@ -441,18 +446,18 @@ def _grid_cells(calibration_set: CalibrationSet, algorithm: Algorithm, cells: Ce
 def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Constraint) -> Optimum | None:
     """Return the same rule with a margin of one standard error; None if the bound is already met with it."""
     with_one_error = replace(constraint, margin=Fraction(1))
-    if best.algorithm is not Algorithm.SMOOTH or best.found is None:
+    if best.algorithm is not Algorithm.SMOOTH or best.boundary is None:
         return None
     if constraint.rate is not Rate.PRECISION:
         return None
-    fit = best.found.fit
+    fit = best.boundary.fit
     met = Margin(target=constraint.numbers[0], standard_errors=with_one_error.margin).is_met(
         np.array([fit.true_positives]), np.array([fit.selected])
     )
     if met[0]:
         return None
     cells = calibration_set.cells(best.algorithm)
-    if len(best.found.thresholds) < len(cells.rows):
+    if len(best.boundary.thresholds) < len(cells.rows):
         cells = calibration_set.one_row or cells
     return optimise(cells, best.algorithm, with_one_error)
 
@@ -461,17 +466,17 @@ def _without_margin(
     calibration_set: CalibrationSet, best: Candidate, constraint: Constraint
 ) -> FittedBoundary | None:
     """Return the result without the margin that made the constraint infeasible."""
-    if not constraint.margin or best.found is not None:
+    if not constraint.margin or best.boundary is not None:
         return None
     relaxed = replace(constraint, margin=Fraction(0))
-    return optimise(calibration_set.cells(best.algorithm), best.algorithm, relaxed).found
+    return optimise(calibration_set.cells(best.algorithm), best.algorithm, relaxed).boundary
 
 
 def _as_used(
     request: BoundaryRequest, calibration_set: CalibrationSet, best: Candidate, cells: Cells
 ) -> BoundaryParameters:
     """Return the options of the saved rule; without grid options if its algorithm uses no grid."""
-    bins = len(best.found.thresholds) if best.found is not None else len(cells.rows)
+    bins = len(best.boundary.thresholds) if best.boundary is not None else len(cells.rows)
     parameters = calibration_set.parameters(request, best.algorithm, bins)
     if entry_of(best.algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
         return parameters

@@ -85,7 +85,7 @@ class SeveralBoundariesReport:
 
     def _card(self) -> HeadCard:
         """Build the head of the page: the positives found for each of the first targets."""
-        feasible = [report for report in self.reports if report.chosen.found is not None]
+        feasible = [report for report in self.reports if report.chosen.boundary is not None]
         missing = len(self.reports) - len(feasible)
         verdict = Verdict(text="not tested on new rows yet")
         if missing:
@@ -141,21 +141,25 @@ class SeveralBoundariesReport:
             return self._group_rules()
         by_edges: dict[tuple[float, ...], list[BoundaryReport]] = {}
         for report in self.reports:
-            if report.chosen.found is not None:
-                by_edges.setdefault(tuple(report.chosen.found.uncertainty_edges.tolist()), []).append(report)
+            if report.chosen.boundary is not None:
+                by_edges.setdefault(tuple(report.chosen.boundary.uncertainty_edges.tolist()), []).append(
+                    report
+                )
         return [_decision(edges, reports) for edges, reports in by_edges.items()]
 
     def _group_rules(self) -> list[Table]:
         """Build the table of the rules by group, with bounds side by side."""
-        found = [report for report in self.reports if report.groups is not None and report.groups.boundaries]
-        rules = [report.groups for report in found if report.groups is not None]
+        with_groups = [
+            report for report in self.reports if report.groups is not None and report.groups.boundaries
+        ]
+        rules = [report.groups for report in with_groups if report.groups is not None]
         if not rules:
             return []
         rows = [
-            (printable(name, 30), *(rule_in_short(each.boundaries[name].thresholds) for each in rules))
+            (printable(name, 30), *(rule_in_short(groups.boundaries[name].thresholds) for groups in rules))
             for name in in_order(rules[0].boundaries)
         ]
-        header = (rules[0].name, *(report.constraint.text() for report in found))
+        header = (rules[0].name, *(report.constraint.text() for report in with_groups))
         return [Table(title="", header=header, rows=rows, left=len(header))]
 
     def _notes(self) -> list[str]:
@@ -166,7 +170,7 @@ class SeveralBoundariesReport:
             *(
                 f"{report.constraint.text()}: {report.shortfall()}."
                 for report in self.reports
-                if report.chosen.found is None
+                if report.chosen.boundary is None
             ),
         ]
         if first.certification is None:
@@ -178,7 +182,7 @@ class SeveralBoundariesReport:
 
 
 def _line(report: BoundaryReport) -> tuple[str, ...]:
-    boundary, bound = report.chosen.found, report.constraint.text()
+    boundary, bound = report.chosen.boundary, report.constraint.text()
     zones = ("", "") if report.review else ()
     if boundary is None:
         return (bound, "infeasible", *[""] * 4, *zones)
@@ -191,9 +195,9 @@ def _line(report: BoundaryReport) -> tuple[str, ...]:
 def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Table:
     bounds = [report.constraint.text() for report in reports]
     rules = [
-        [rule(threshold, raised=bool(report.recalibrated)) for threshold in report.chosen.found.thresholds]
+        [rule(threshold, raised=bool(report.recalibrated)) for threshold in report.chosen.boundary.thresholds]
         for report in reports
-        if report.chosen.found
+        if report.chosen.boundary
     ]
     rows = list(zip(ranges(edges), *rules, strict=True))
     return Table(title="", header=("flag when", *bounds), rows=rows, left=1 + len(bounds))

@@ -73,8 +73,8 @@ def group_of(
         row_codes = np.where(
             code_of_row < 0, -1, code_of_row * size + features[column.name].astype(np.int64) + 1
         )
-        found = np.minimum(np.searchsorted(known_codes, row_codes), len(known_codes) - 1)
-        code_of_row = np.where(known_codes[found] == row_codes, found, -1)
+        known = np.minimum(np.searchsorted(known_codes, row_codes), len(known_codes) - 1)
+        code_of_row = np.where(known_codes[known] == row_codes, known, -1)
     leaf_of_code = np.zeros(len(groups), dtype=np.int64)
     leaf_of_code[code_of_group] = np.arange(len(groups))
     return np.where(code_of_row < 0, len(groups), leaf_of_code[code_of_row])

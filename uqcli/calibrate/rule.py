@@ -155,8 +155,8 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             return "it has calibration counts by score but reads class probabilities"
         if contradiction := counts.contradiction():
             return contradiction
-        found, source = (sum(counts.count), sum(counts.positives)), self.source
-        if "weight" not in source.columns and found != (source.rows, source.positives):
+        counted, source = (sum(counts.count), sum(counts.positives)), self.source
+        if "weight" not in source.columns and counted != (source.rows, source.positives):
             return "its calibration counts are not those of its calibration set"
         return None
 
@@ -239,12 +239,12 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             score = rows.filled(rows.score, 0.5)
             if not self.logit:
                 require_probabilities(score, column, remedy="calibrate with --logit to read such scores")
-            found = self.calibrated(rows.scored(score))
-            added: dict[str, Ints | Floats] = {calibrated: found.probability}
-            if found.interval is not None:
-                added |= {low: found.interval.low, high: found.interval.high}
-            if found.leaf is not None:
-                added[leaf] = found.leaf
+            output = self.calibrated(rows.scored(score))
+            added: dict[str, Ints | Floats] = {calibrated: output.probability}
+            if output.interval is not None:
+                added |= {low: output.interval.low, high: output.interval.high}
+            if output.leaf is not None:
+                added[leaf] = output.leaf
             return added
 
         return AddedColumns(types=types, compute=compute)

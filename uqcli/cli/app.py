@@ -156,10 +156,10 @@ def _usage_error(error: typer.TyperException, command: str) -> UsageError:
     message = error.format_message().replace("Value error, ", "").rstrip(".")  # pydantic's prefix
     context, meant = getattr(error, "ctx", None), ""
     hint = f"see {context.command_path if context else f'uqcli {command}'.rstrip()} --help"
-    if found := _NO_VALUE.search(message):
+    if match := _NO_VALUE.search(message):
         causes: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
         value = causes[0]["input"] if causes else ""
-        expected = _WORDS.get(found[1]) or f"a number of at {_MOST[found[2]]} {found[3]}"
+        expected = _WORDS.get(match[1]) or f"a number of at {_MOST[match[2]]} {match[3]}"
         return UsageError(f"{error.param.opts[0]} '{value}'", expected=expected, remedy=hint)  # type: ignore[attr-defined]
     if hasattr(error, "possibilities") and context is not None:
         name, message = getattr(error, "option_name", ""), getattr(error, "message", message)
@@ -168,11 +168,11 @@ def _usage_error(error: typer.TyperException, command: str) -> UsageError:
             name, message = whole, message.replace(name, whole)
         options = [option for parameter in context.command.params for option in parameter.opts]
         meant = meant_option(name, options)
-    elif found := _NO_COMMAND.match(message):
-        message, meant = found[0], meant_command(found[1], COMMANDS)
-    elif found := _NO_CHOICE.search(message):
-        choices = re.findall(r"'([^']*)'", found[2])
-        meant = meant_choice(found[1], choices)
+    elif match := _NO_COMMAND.match(message):
+        message, meant = match[0], meant_command(match[1], COMMANDS)
+    elif match := _NO_CHOICE.search(message):
+        choices = re.findall(r"'([^']*)'", match[2])
+        meant = meant_choice(match[1], choices)
     join = " " if meant.endswith("?") else "; "
     return UsageError(message, remedy=f"{meant}{join if meant else ''}{hint}")
 

@@ -192,14 +192,14 @@ def _usual_options(columns: Sequence[str], role: str, name: str) -> str:
     if role not in _USUAL or name != role:  # a typed name was meant
         return ""
     folded = {column.casefold(): column for column in columns}
-    found = {
-        other: next((folded[usual] for usual in usuals if usual in folded), None)
-        for other, usuals in _USUAL.items()
+    usual = {
+        other: next((folded[name] for name in names if name in folded), None)
+        for other, names in _USUAL.items()
         if other == role or other not in columns
     }
-    if found[role] is None:
+    if usual[role] is None:
         return ""
-    return " ".join(f"--{other} {shlex.quote(column)}" for other, column in found.items() if column)
+    return " ".join(f"--{other} {shlex.quote(column)}" for other, column in usual.items() if column)
 
 
 _USUAL: Final = {

@@ -260,12 +260,12 @@ def refuse_local_table(name: str) -> None:
     tree = LocalTree()
     with suppress(OSError, ValueError):  # the engine says why it cannot read such a name
         entry = tree.entry(name)
-        found = [entry] if entry is not None else tree.matches(name) if glob.has_magic(name) else []
-        for folder in (entry for entry in found if entry.is_folder):
+        matches = [entry] if entry is not None else tree.matches(name) if glob.has_magic(name) else []
+        for folder in (entry for entry in matches if entry.is_folder):
             _refuse_table(tree, folder, tree.inside(folder))
             _refuse_table_above(tree, folder)
         if entry is None:
-            _refuse_tables(tree, [match for match in found if match.is_file])
+            _refuse_tables(tree, [match for match in matches if match.is_file])
 
 
 def _refuse_tables(tree: Tree, files: Sequence[Entry]) -> None:

@@ -46,7 +46,7 @@ class Verdicts:
         """Whether the scores at given positions are rejected."""
         return self.rejected[self.start.searchsorted(index, side="right") - 1]
 
-    def each(self) -> Bools:
+    def of_scores(self) -> Bools:
         """Whether each score is rejected; bool, shape (m,)."""
         return np.repeat(self.rejected, np.diff(self.start))
 

@@ -107,7 +107,7 @@ def evaluate(
             replace(result, value=_value(amounts.worth(flags(index)), [result], in_part=bool(parts)))
             for index, result in enumerate(measured)
         ]
-    found = list(zip(request.artifacts, rules, measured, strict=True))
+    results = tuple(zip(request.artifacts, rules, measured, strict=True))
     groups = None
     if by is not None:
         levels = batches.levels.get(by) or own_levels(rules[0])
@@ -120,13 +120,13 @@ def evaluate(
         }
         groups = _by_group(rules[0], of_groups, of_parts, replace(request, by=by), target)
     alike = "" if cluster is not None else dependence_caution(data, rules[0], lambda _: request.takes_option)
-    claims = tuple(_claim(*result) for result in found)
+    claims = tuple(_claim(*result) for result in results)
     if groups is not None and by == own_key(rules[0]):
         claims = tuple(_in_each(claim, groups) for claim in claims)
-    reviews = tuple(_review_claim(*result) for result in found)
+    reviews = tuple(_review_claim(*result) for result in results)
     results = tuple(
         (name, rule, replace(measured, promise_broken=_broken(claim, review)))
-        for (name, rule, measured), claim, review in zip(found, claims, reviews, strict=True)
+        for (name, rule, measured), claim, review in zip(results, claims, reviews, strict=True)
     )
     difference = None
     if len(rules) == 2:

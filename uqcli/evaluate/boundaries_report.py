@@ -447,7 +447,7 @@ class EvaluateReport(Evaluated):
             False: Verdict(text="target missed", tone="bad"),
             None: Verdict(text="no target tested"),
         }
-        found = (
+        of_positives = (
             f"{percent(measured.recall.value)} of positives found"
             if measured.recall.value is not None
             else ""
@@ -472,18 +472,18 @@ class EvaluateReport(Evaluated):
         if artifact.class_names:
             accepted = f"{percent(measured.selected_share)} of predictions accepted"
             result = f"{accepted}, {percent(measured.precision.value)} of them right"
-            found = ""
+            of_positives = ""
             numbers[1] = replace(numbers[1], label="right predictions accepted")
             numbers[2] = replace(numbers[2], label="accepted")
         if (zones := measured.zones) is not None:
             result = f"{result}, {percent(zones.review_share.value)} reviewed"
-            found = f"{percent(zones.caught.value)} of positives caught" if zones.caught.value else ""
+            of_positives = f"{percent(zones.caught.value)} of positives caught" if zones.caught.value else ""
             numbers[1:] = [
                 key_rate("positives caught", zones.caught, self.parameters.confidence),
                 key_rate("reviewed", zones.review_share, self.parameters.confidence),
             ]
         return HeadCard(
-            title=f"{result}: {found}" if found else result,
+            title=f"{result}: {of_positives}" if of_positives else result,
             subject="{rules} tested on {inputs}: "
             + f"{rows_of(measured.confusion.rows)}, {count(measured.confusion.positives)} positive.",
             verdict=verdicts[met],
@@ -678,8 +678,8 @@ class EvaluateReport(Evaluated):
         advice = [f"Use {more} if its additional alerts are worth the work, else {less}."]
         if not 0 <= hits <= alerts or alerts == 0:
             return advice
-        found = f"{count(hits)} ({100 * hits / alerts:.3g} %) positive"
-        return [f"{more} flags {count(alerts)} rows more, {found}.", *advice]
+        hit_rate = f"{count(hits)} ({100 * hits / alerts:.3g} %) positive"
+        return [f"{more} flags {count(alerts)} rows more, {hit_rate}.", *advice]
 
     def _figures(self) -> list[Figure]:
         """Build the figure of rates with their targets."""

@@ -89,13 +89,13 @@ def evaluate(
         else:
             if not artifact.logit:
                 require_probabilities(rows.score, source.columns["score"])
-            before, found = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
-            calibrated = found.probability
+            before, output = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
+            calibrated = output.probability
             rule_panels = panels(
                 rows,
                 before,
                 calibrated,
-                artifact.calibration_of_rows.rows_by_part(rows.uncertainty, found.leaf),
+                artifact.calibration_of_rows.rows_by_part(rows.uncertainty, output.leaf),
             )
         paired_counts = _paired(before, calibrated, rows)
         if isinstance(paired_counts, PairedClassCounts):

@@ -103,8 +103,8 @@ class ExportReport(OneResult):
         """Size of the program, and the comparison with the rule if there is one."""
         if self.differences is None:
             return {"bytes": self.size}
-        found = self.differences
-        return {"bytes": self.size, "compared": found.compared, "made": found.made, "differences": found.rows}
+        check = self.differences
+        return {"bytes": self.size, "compared": check.compared, "made": check.made, "differences": check.rows}
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -137,7 +137,7 @@ def _least_characters(expression: Expression, names: Mapping[str, int]) -> int: 
             tests = len(edges) * (least(argument) + len("CASE WHEN  <  THEN  ELSE  END"))
             return tests + sum(len(repr(edge)) for edge in edges) + sum(map(least, leaves))
         case _:
-            parts = (getattr(expression, each.name) for each in fields(expression))
+            parts = (getattr(expression, part.name) for part in fields(expression))
             return 1 + sum(least(part) for value in parts for part in direct_parts(value))
 
 

@@ -231,8 +231,8 @@ class Formula:
 def parts_of(expression: Expression) -> Iterator[Expression]:
     """Iterate over an expression and all of its parts."""
     yield expression
-    for each in fields(expression):
-        for part in direct_parts(getattr(expression, each.name)):
+    for member in fields(expression):
+        for part in direct_parts(getattr(expression, member.name)):
             yield from parts_of(part)
 
 

@@ -66,7 +66,7 @@ class ShiftReport(OneResult):
     target_rows: int
     parameters: ShiftParameters
     artifact: ShiftArtifact | None
-    found: ClassWeights | None
+    weights: ClassWeights | None
     shift_p: float | None
     mixture: MixtureTest
     confidence: float
@@ -80,8 +80,8 @@ class ShiftReport(OneResult):
         metrics: dict[str, MetricValue] = {
             "shift_p": self.shift_p,
             "mixture_p": self.mixture.p_value,
-            "smallest_singular": None if self.found is None else self.found.smallest_singular,
-            "condition": None if self.found is None else self.found.condition,
+            "smallest_singular": None if self.weights is None else self.weights.smallest_singular,
+            "condition": None if self.weights is None else self.weights.condition,
             "calibration_error": self.calibration,
         }
         undefined: dict[str, MetricValue] = dict.fromkeys(self.classes)
@@ -220,7 +220,7 @@ class ShiftReport(OneResult):
             )
         if 0 < self.target_rows < MIN_CLASS_ROWS * len(self.classes):
             sentences.append(f"fewer than {MIN_CLASS_ROWS} unlabelled rows for each class: no intervals.")
-        weights = self.found
+        weights = self.weights
         if weights is not None and weights.condition is not None and weights.condition > _MAX_CONDITION:
             sentences.append(
                 f"weights are unreliable: the confusion matrix has condition {weights.condition:.3g}."
@@ -253,7 +253,7 @@ class ShiftReport(OneResult):
         notes += self._about_mixture()
         if self.artifact is not None:
             notes += self._significant(self.artifact)
-        weights = self.found
+        weights = self.weights
         if weights is not None and weights.condition is not None:
             notes.append(f"The confusion matrix has condition number {weights.condition:.3g} (1 is best).")
         return notes

@@ -294,7 +294,7 @@ def _report(
         target_rows=0 if target is None else target.input_summary.rows,
         parameters=_parameters(request, len(draws)),
         artifact=None,
-        found=weights,
+        weights=weights,
         shift_p=_p_value(sides),
         mixture=_mixture(sides, by_unit=(request.day or request.cluster) is not None),
         confidence=request.resampling.confidence,

@@ -57,9 +57,9 @@ def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassW
     InfeasibleError
         The matrix is singular, or all weights are negative.
     """
-    found, smallest, largest = solve_weights(confusion, predicted, classes)
-    clipped = tuple(np.flatnonzero(found < 0).tolist())
-    weights: Floats = np.maximum(found, 0.0)
+    solution, smallest, largest = solve_weights(confusion, predicted, classes)
+    clipped = tuple(np.flatnonzero(solution < 0).tolist())
+    weights: Floats = np.maximum(solution, 0.0)
     total = float((weights * confusion.sum(axis=0)).sum())
     if total <= 0:
         raise InfeasibleError(
@@ -233,11 +233,11 @@ def _exact_p_value(rare: Floats, sides: Floats) -> float:
         Rows of the rare class and all rows, in source and target; rounded to integers.
     """
     (first, second), (rows, other_rows) = (np.rint(side).astype(int).tolist() for side in (rare, sides))
-    found = first + second
-    lowest, highest = max(0, found - other_rows), min(found, rows)
+    rows_of_both = first + second
+    lowest, highest = max(0, rows_of_both - other_rows), min(rows_of_both, rows)
     count = np.arange(lowest, highest, dtype=np.float64)  # of the source; each with the next
-    step = np.log(found - count) + np.log(rows - count) - np.log(count + 1)
-    step -= np.log(other_rows - found + count + 1)
+    step = np.log(rows_of_both - count) + np.log(rows - count) - np.log(count + 1)
+    step -= np.log(other_rows - rows_of_both + count + 1)
     log_share = np.concatenate([[0.0], np.cumsum(step)])
     share = np.exp(log_share - log_share.max())
     return float(share[share <= share[first - lowest] * (1 + 1e-7)].sum() / share.sum())

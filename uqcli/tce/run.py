@@ -124,18 +124,18 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         if given:
             raise UsageError(f"{option} with --cluster", expected="one of them")
     scores = ClusteredScores.read(request.data.without("uncertainty"))
-    found = errors_of_clusters(scores, request.measure, request.resampling)
-    own_options = [_with_bounds(found.drawn, request.measure)]
-    bands = _bands([found.drawn], request.resampling.confidence)
-    (values,), _ = _with_bands(bands, [found.values], found.values)
-    metrics = values if found.chance is None else found.chance.completed(values)
+    errors = errors_of_clusters(scores, request.measure, request.resampling)
+    own_options = [_with_bounds(errors.drawn, request.measure)]
+    bands = _bands([errors.drawn], request.resampling.confidence)
+    (values,), _ = _with_bands(bands, [errors.values], errors.values)
+    metrics = values if errors.chance is None else errors.chance.completed(values)
     overall = GroupResult(
         name=None,
         tested=True,
-        rows=found.rows,
+        rows=errors.rows,
         metrics=metrics,
-        if_calibrated={} if found.chance is None else found.chance.if_calibrated,
-        classes=(_class_part(None, found.drawn, found.of_drawn, bands[0], metrics),),
+        if_calibrated={} if errors.chance is None else errors.chance.if_calibrated,
+        classes=(_class_part(None, errors.drawn, errors.of_drawn, bands[0], metrics),),
     )
     parameters = _parameters(request, own_options, None, ())
     report = TceReport(
@@ -147,8 +147,8 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         tce_at_group_sizes=None,
         groups=(),
         warnings=tuple(_size_warnings(overall, own_options)),
-        clusters=found.clusters,
-        notes=found.notes,
+        clusters=errors.clusters,
+        notes=errors.notes,
     )
     return Result(report=report, artifact=None)
 
@@ -403,8 +403,8 @@ def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
 
 def _bands(counts: Sequence[ValueCounts], confidence: float) -> list[Band]:
     """Compute the band of each binary problem, all valid together."""
-    each = 1 - (1 - confidence) / len(counts)
-    return [calibration_band(class_counts, each) for class_counts in counts]
+    by_class = 1 - (1 - confidence) / len(counts)
+    return [calibration_band(class_counts, by_class) for class_counts in counts]
 
 
 def _with_bands(

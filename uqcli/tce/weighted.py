@@ -28,8 +28,8 @@ def by_weight(rows: Rows) -> Rows:
     Equal weights thus give the bits of rows without weights.
     """
     times = rows.weights()
-    each = as_counts(rows.numbers[SAMPLING_WEIGHT], times) // np.maximum(times, 1)
-    return replace(rows, weight=each // max(1, int(np.gcd.reduce(each))) * times)
+    weight = as_counts(rows.numbers[SAMPLING_WEIGHT], times) // np.maximum(times, 1)
+    return replace(rows, weight=weight // max(1, int(np.gcd.reduce(weight))) * times)
 
 
 def counting(measured: Measured, rows: ValueCounts) -> Measured:

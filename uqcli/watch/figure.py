@@ -65,20 +65,22 @@ def _draw(axes: Axes, promise: Any, *, is_day: bool) -> list[HoverText]:
     draw_grid_lines(axes)
     seen = promise.over_time() if promise.batches else ()
     positions = list(range(1, len(seen) + 1))
-    low, high = [each.rate.low for each in seen], [each.rate.high for each in seen]
+    low, high = [total.rate.low for total in seen], [total.rate.high for total in seen]
     axes.fill_between(positions, low, high, color=BLUE, alpha=0.18, linewidth=0, step="mid")
     known = [
-        (x, each.rate.value) for x, each in zip(positions, seen, strict=True) if each.rate.value is not None
+        (x, total.rate.value)
+        for x, total in zip(positions, seen, strict=True)
+        if total.rate.value is not None
     ]
     axes.plot([x for x, _ in known], [y for _, y in known], color=BLUE, linewidth=1.6)
-    alone = [(x, each.own) for x, each in zip(positions, seen, strict=True) if each.own is not None]
+    alone = [(x, total.own) for x, total in zip(positions, seen, strict=True) if total.own is not None]
     axes.plot(
         [x for x, _ in alone], [y for _, y in alone], color=GREY, linestyle="none", marker="o", markersize=3
     )
     axes.axhline(promise.bound, color=RED, linewidth=1.6)
     alarms = ((promise.alarmed_at, "alarm", -12), (promise.changed_at, "change alarm", -26))
     for name, label, height in alarms:
-        at = next((x for x, each in zip(positions, seen, strict=True) if each.batch == name), None)
+        at = next((x for x, total in zip(positions, seen, strict=True) if total.batch == name), None)
         if at is not None:
             axes.axvline(at, color=RED, linewidth=1, linestyle=(0, (3, 2)))
             axes.annotate(
@@ -89,21 +91,21 @@ def _draw(axes: Axes, promise: Any, *, is_day: bool) -> list[HoverText]:
                 textcoords="offset points",
                 color=RED,
             )
-    later = [end for each in seen[len(seen) // 5 :] for end in (each.rate.low, each.rate.high)]
+    later = [end for total in seen[len(seen) // 5 :] for end in (total.rate.low, total.rate.high)]
     ends = [*later, promise.bound, *(y for _, y in alone)]
     margin = 0.05 * (max(ends) - min(ends)) or 0.05
     axes.set_ylim(max(0, min(ends) - margin), min(1, max(ends) + margin))
     axes.set_xlim(0.5, max(len(seen), 1) + 0.5)
     if is_day and seen:
         step = -(-len(seen) // _MAX_DAYS)
-        axes.set_xticks(positions[::step], [each.batch for each in seen[::step]])
+        axes.set_xticks(positions[::step], [total.batch for total in seen[::step]])
     axes.set_title(printable(promise.text, LONGEST_NAME))
     return [
         HoverText(
             axes=axes,
             x=(x - 0.5, x + 0.5),
-            y=(each.rate.low, each.rate.high),
-            text=f"{short_name(each.batch)}: {interval(each.rate)} so far",
+            y=(total.rate.low, total.rate.high),
+            text=f"{short_name(total.batch)}: {interval(total.rate)} so far",
         )
-        for x, each in zip(positions, seen, strict=True)
+        for x, total in zip(positions, seen, strict=True)
     ]

@@ -156,8 +156,8 @@ def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
     try:
         saved = decode(request.content, str(request.state))
     except ArtifactError as error:
-        found = error.found.replace("rule file", "state")
-        raise ArtifactError(found, expected="the state of a watch", remedy=_OTHER) from error
+        problem = error.found.replace("rule file", "state")
+        raise ArtifactError(problem, expected="the state of a watch", remedy=_OTHER) from error
     if not isinstance(saved, WatchArtifact):
         raise ArtifactError(f"'{request.state}' is a rule file of kind {saved.kind}", remedy=_OTHER)
     if saved.unsealed:
@@ -238,10 +238,10 @@ def _changed(state: WatchArtifact, request: WatchRequest, promises: Sequence[Pro
 def _named(state: WatchArtifact, text: str) -> str:
     """Return the name of a batch, of which a digest may be shortened as reports do."""
     names = [batch.name for batch in state.batches]
-    found = [name for name in names if name == text or (len(text) >= SHORT and name.startswith(text))]
-    if len(found) != 1:
+    matches = [name for name in names if name == text or (len(text) >= SHORT and name.startswith(text))]
+    if len(matches) != 1:
         raise UsageError(f"no counted batch is '{text}'", expected="its digest or day, as in the state")
-    return found[0]
+    return matches[0]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -148,7 +148,7 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
         for index, promise in enumerate(self.promises):
             totals = [batch.counts[index] for batch in self.counted]
             successes, trials = (
-                sum(getattr(each, field) for each in totals) for field in ("successes", "trials")
+                sum(getattr(total, field) for total in totals) for field in ("successes", "trials")
             )
             if (promise.successes, promise.trials) != (successes, trials):
                 return "its counts are not those of its batches"

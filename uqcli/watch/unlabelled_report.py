@@ -71,8 +71,8 @@ class UnlabelledReport(OneResult):
         """The index, the test, the flagged share, and what to expect with a calibrator."""
         low, high = [end / self.rows for end in self.explained] if self.explained else (None, None)
         flagged = Estimate(value=self.selected / self.rows, low=low, high=high)
-        found = self.expected
-        expected = {} if found is None else {"precision": found.precision, "recall": found.recall}
+        rates = self.expected
+        expected = {} if rates is None else {"precision": rates.precision, "recall": rates.recall}
         return [
             Metric("rows", "", self.rows),
             Metric("psi", "stability index", self.psi, "{:.4f}".format),

@@ -27,7 +27,7 @@ class Optimum:
         How scores are raised before the comparison (hr only).
     """
 
-    found: FittedBoundary | None
+    boundary: FittedBoundary | None
     closest: FittedBoundary | None = None
     recalibration: Recalibration | None = None
 
@@ -44,14 +44,14 @@ def optimise(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Opti
     goal = constraint.goal(cells)
     tops = entry_of(algorithm).method(cells, goal)
     if tops is not None:
-        return Optimum(found=boundary_at(cells, tops))
+        return Optimum(boundary=boundary_at(cells, tops))
     closest = goal.closest([top_runs(row) for row in cells.rows])
     # not raised: raising could make it meet the constraint
     nearest = boundary_at(cells, closest, raised=False) if closest else None
-    return Optimum(found=None, closest=nearest)
+    return Optimum(boundary=None, closest=nearest)
 
 
 def optimise_recalibrated(rows: Rows, constraint: Constraint) -> Optimum:
     """Find the best single threshold on recalibrated scores (hr)."""
     best = heuristic_recalibration(rows, constraint)
-    return Optimum(found=None) if best is None else Optimum(found=best[0], recalibration=best[1])
+    return Optimum(boundary=None) if best is None else Optimum(boundary=best[0], recalibration=best[1])

@@ -37,7 +37,7 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
     constraints = [constraint_from(max_selected=str(budget)) for budget in budgets]
     grids = {Algorithm.VW_DPMT: grid} if scores is None else {Algorithm.VW_DPMT: grid, Algorithm.ST: scores}
     boundaries = {
-        algorithm: [optimise(cells, algorithm, constraint).found for constraint in constraints]
+        algorithm: [optimise(cells, algorithm, constraint).boundary for constraint in constraints]
         for algorithm, cells in grids.items()
     }
     nested = nested_boundaries(grid)  # one ranking for all numbers

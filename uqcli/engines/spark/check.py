@@ -520,8 +520,8 @@ class Check:
                 )
         deviation = answers.get("unnormalised") or 0.0
         if deviation > SUM_TOLERANCE:
-            found = f"sums of class probabilities differ from 1 by up to {deviation:g}"
-            raise refusals.unnormalised(found, deviation)
+            problem = f"sums of class probabilities differ from 1 by up to {deviation:g}"
+            raise refusals.unnormalised(problem, deviation)
 
     def _refuse_weights(self, answers: Mapping[str, Any], name: str) -> None:
         if answers["off_w"]:

@@ -55,8 +55,8 @@ def number_of(source: ClusterInput, name: str) -> Parsed:
     if kind in _TEXTS:
         return _number_of_text(_stripped(column))
     if kind not in _NUMBERS:
-        found = f"column '{name}' of {source.display_name} holds {source.types[name]}"
-        raise refusals.of_another_type(found, "numbers")
+        problem = f"column '{name}' of {source.display_name} holds {source.types[name]}"
+        raise refusals.of_another_type(problem, "numbers")
     return Parsed(value=_without_sign_of_zero(column.cast("double")), wrong=_no_text())
 
 
@@ -84,8 +84,8 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
         number = column.cast("double")
         null = number.isNull() | F.isnan(number)
     else:
-        found = f"label column '{name}' of {source.display_name} holds {source.types[name]}"
-        raise refusals.of_another_type(found, "0/1 or true/false")
+        problem = f"label column '{name}' of {source.display_name} holds {source.types[name]}"
+        raise refusals.of_another_type(problem, "0/1 or true/false")
     value = F.when(number == 1.0, F.lit(1)).when(_without_sign_of_zero(number) == 0.0, F.lit(0))
     wrong = F.when(~null & value.isNull(), column.cast("string"))
     return Parsed(value=F.when(~null, value).cast("long"), wrong=wrong)

@@ -256,8 +256,8 @@ class RowChecker:
         if (deviation > SUM_TOLERANCE).any():
             row = int(np.argmax(deviation))
             total = sum_of_probabilities(numbers)[row]
-            found = f"class probabilities add up to {total:g} in {batch.location(row)}"
-            raise refusals.unnormalised(found, float(deviation[row]))
+            problem = f"class probabilities add up to {total:g} in {batch.location(row)}"
+            raise refusals.unnormalised(problem, float(deviation[row]))
 
     def _weights(self, batch: Batch, column: str, valid: Bools) -> Ints:
         value = self._finite(batch, column, valid)

@@ -38,8 +38,8 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
         parsed = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
         null = None
     else:
-        found = f"column '{column}' of {batch.origin.display_name} holds {series.dtype}"
-        raise refusals.of_another_type(found, "numbers")
+        problem = f"column '{column}' of {batch.origin.display_name} holds {series.dtype}"
+        raise refusals.of_another_type(problem, "numbers")
     if parsed.null_count():
         parsed = parsed.fill_null(float("nan"))
     with np.errstate(invalid="ignore"):  # signalling NaNs
@@ -76,8 +76,8 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
         parsed = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
         null = np.isnan(parsed)
     else:
-        found = f"label column '{column}' of {batch.origin.display_name} holds {series.dtype}"
-        raise refusals.of_another_type(found, "0/1 or true/false")
+        problem = f"label column '{column}' of {batch.origin.display_name} holds {series.dtype}"
+        raise refusals.of_another_type(problem, "0/1 or true/false")
     positive: Bools = parsed == 1
     wrong = ~(positive | (parsed == 0) | null)
     if wrong.any():
@@ -92,8 +92,8 @@ def placeholder_in(batch: Batch, column: str, positive: Bools) -> str | None:
     if not isinstance(series.dtype, _TEXT_TYPES):
         return None
     text = series.cast(pl.String).str.strip_chars().filter(~pl.Series(positive))
-    found = text.filter(text.str.to_lowercase().is_in(list(refusals.PLACEHOLDERS)))
-    return None if found.is_empty() else str(found.min())
+    placeholders = text.filter(text.str.to_lowercase().is_in(list(refusals.PLACEHOLDERS)))
+    return None if placeholders.is_empty() else str(placeholders.min())
 
 
 def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:

@@ -161,8 +161,8 @@ class JsonBlock:
             return
         items: list[tuple[str, Any]] = []
 
-        def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
-            items[:] = found  # the outermost object is last
+        def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            items[:] = pairs  # the outermost object is last
             return {}
 
         for row, line in enumerate(self.text.split(b"\n")[:-1], start=self.first_row + 1):
@@ -241,21 +241,21 @@ def _encoded_key(key: str) -> bytes:
     return json.dumps(key, ensure_ascii=False).encode()
 
 
-def _holds(expected: pl.DataType, found: pl.DataType) -> bool:
+def _holds(expected: pl.DataType, actual: pl.DataType) -> bool:
     """Whether a nested type can represent values of another; numbers and texts are left to polars."""
-    if isinstance(found, pl.Struct):
+    if isinstance(actual, pl.Struct):
         fields = (
             {field.name: field.dtype for field in expected.fields} if isinstance(expected, pl.Struct) else {}
         )
         return all(
             field.name in fields and _holds(_as_instance(fields[field.name]), _as_instance(field.dtype))
-            for field in found.fields
+            for field in actual.fields
         )
-    if isinstance(found, pl.List):
+    if isinstance(actual, pl.List):
         return isinstance(expected, pl.List) and _holds(
-            _as_instance(expected.inner), _as_instance(found.inner)
+            _as_instance(expected.inner), _as_instance(actual.inner)
         )
-    return isinstance(found, pl.Null) or not isinstance(expected, pl.Null | pl.Struct | pl.List)
+    return isinstance(actual, pl.Null) or not isinstance(expected, pl.Null | pl.Struct | pl.List)
 
 
 def _as_instance(kind: Any) -> pl.DataType:
