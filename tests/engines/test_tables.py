@@ -282,7 +282,7 @@ def test_smoothed_boundaries_of_smoothed_counts_are_those_of_all_scores_pooled(
             ]
             optima.append(replace(rows, min_bins=2).optimum(Algorithm.SMOOTH))
             results.append(
-                [optimum.found and (optimum.found.thresholds, optimum.found.fit) for optimum in optima]
+                [optimum.boundary and (optimum.boundary.thresholds, optimum.boundary.fit) for optimum in optima]
             )
         assert results[0] == results[1]
 
@@ -306,7 +306,7 @@ def optima(table, kind, text, setup):
     ]
     return [
         (
-            optimum.found and (optimum.found.thresholds, optimum.found.fit),
+            optimum.boundary and (optimum.boundary.thresholds, optimum.boundary.fit),
             optimum.closest and optimum.closest.fit,
         )
         for optimum in results
