@@ -407,7 +407,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, variant, source, 
             optima = [
                 calibration_set(table, parse_constraint(kind, text), BoundaryRequest(uncertainty_bins=1))
                 .optimum(Algorithm.ST)
-                .found
+                .boundary
                 for table in tables
             ]
             assert (optima[0] and (optima[0].thresholds, optima[0].fit)) == (
