@@ -12,6 +12,8 @@ from uqcli.engines.local import engine as local
 from uqcli.engines.protocol import Expected
 
 ROWS = 3000
+LIMITS = {"memory.current": "memory.max", "memory.usage_in_bytes": "memory.limit_in_bytes"}
+VERSIONS = (LIMITS, ("inactive_file", "total_inactive_file"))
 JOBS_THAT_KEEP_ROWS = {
     "boundary every score": (
         ("boundary", "{}", "--precision", "0.7", "--score-bins", "all"),
@@ -98,15 +100,69 @@ def test_rows_are_estimated_beforehand(uqcli, rows, monkeypatch, ending):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the memory files of Linux")
 def test_available_memory_is_the_smallest_limit(tmp_path, monkeypatch):
     assert machine.available_bytes() > 0
-    group = tmp_path / "group"
-    group.mkdir()
-    monkeypatch.setattr(machine, "_CGROUP", group)
+    folders = [tmp_path / "own", tmp_path]
+    folders[0].mkdir()
+    monkeypatch.setattr(machine, "group_folders", lambda controller: folders)
     unlimited = machine.available_bytes()
-    (group / "memory.max").write_text("1000000\n")
-    (group / "memory.current").write_text("400000\n")
-    (group / "memory.stat").write_text("anon 5\ninactive_file 100000\n")
+    for folder, limit, use, cache in zip(folders, (2_000_000, 1_000_000), *VERSIONS, strict=True):
+        (folder / LIMITS[use]).write_text(f"{limit}\n")
+        (folder / use).write_text("400000\n")
+        (folder / "memory.stat").write_text(f"anon 5\n{cache} 100000\n")
     assert machine.available_bytes() == 700_000
-    (group / "memory.max").write_text("max\n")
+    for use in LIMITS.values():
+        for folder in folders:
+            (folder / use).write_text("max\n")
     assert machine.available_bytes() == pytest.approx(unlimited, rel=0.5)
     monkeypatch.setattr(machine, "_MEMINFO", tmp_path / "none")
     assert machine.available_bytes() is None
+
+
+@pytest.fixture
+def own_limit(monkeypatch):
+    monkeypatch.setattr(machine, "_limit", [])
+
+
+@pytest.mark.usefixtures("own_limit")
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [("832MB", 832_000_000), ("1.5 GiB", 3 << 29), ("2g", 2 * 10**9), ("7", 7), ("20 X", None), ("-1", None)],
+)
+def test_memory_is_a_size(uqcli, rows, size, expected):
+    outcome = uqcli("tce", "d.parquet", "-q", f"--memory={size}")
+    assert outcome.code == (2 if expected is None else 0)
+    assert expected is None or machine.kept_bytes() == expected
+
+
+@pytest.mark.usefixtures("own_limit")
+def test_a_quarter_of_the_available_memory_holds_rows_and_at_least_832_mb(monkeypatch):
+    monkeypatch.setattr(machine, "available_bytes", lambda: 40 << 30)
+    assert machine.kept_bytes() == 10 << 30
+    for few in (1 << 30, None):
+        monkeypatch.setattr(machine, "available_bytes", lambda few=few: few)
+        assert machine.kept_bytes() == 832_000_000
+
+
+def test_many_kept_rows_add_to_the_estimate(monkeypatch):
+    need, expected = memory.RANKED, Expected(rows=10**9, classes=2)
+    monkeypatch.setattr(memory, "kept_bytes", lambda: 832_000_000)
+    least = memory.needed_bytes(expected, need)
+    monkeypatch.setattr(memory, "kept_bytes", lambda: 10**11)
+    assert memory.needed_bytes(expected, need) == least + 8 * 10**9 - 832_000_000
+
+
+@pytest.mark.usefixtures("own_limit")
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("boundary", "d.csv", "--precision", "0.5"),
+        ("calibrate", "d.csv", "--method", "platt"),
+    ],
+)
+def test_no_limit_of_memory_changes_a_byte(uqcli, rows, line):
+    expected, small = uqcli(*line, "--json"), uqcli(*line, "--json", "--memory", "9kB")
+    assert (small.out, small.code) == (expected.out, expected.code)
+    if line[0] == "calibrate":  # one pass is enough
+        return
+    note = b"3,000 of them are read again in each pass"
+    assert note in uqcli(*line, "--verbose", "--memory", "9kB").out.replace(b"\n", b" ")
+    assert note not in uqcli(*line, "--verbose").out.replace(b"\n", b" ")

@@ -207,7 +207,7 @@ def larger_parts(engine, variant, monkeypatch):
     if variant in (SMALL_PARTS, REREAD_PARTS):
         monkeypatch.setattr(cached, "ROWS_PER_PART", 20)
     if variant == REREAD_PARTS:
-        monkeypatch.setattr(cached, "KEPT_BYTES", 400)
+        monkeypatch.setattr(cached, "kept_bytes", lambda: 400)
 
 
 @pytest.mark.covering("thorough", every=3)

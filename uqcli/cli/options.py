@@ -13,6 +13,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import size
 from uqcli.base.options import RUN, choice, flag, normalize_stdout, option
 from uqcli.base.records import dataclass
+from uqcli.base.running.memory import limit_kept
 from uqcli.cli.priority import is_typed
 from uqcli.cli.process.resources import limit_threads
 
@@ -272,8 +273,9 @@ class RunOptions:
     panel: ClassVar = RUN
 
     threads: int | None = option(
-        "N", "Threads to use. (default: one per core)", min=1, max=1024, callback=limit_threads
+        "N", "Threads of each pool. (default: one per core)", min=1, max=1024, callback=limit_threads
     )
+    memory: str | None = option("SIZE", "Memory for rows. (default: 1/4 of free memory)", callback=limit_kept)
     engine: EngineName = choice("Engine: polars or spark.", defaults.ENGINE, metavar="NAME")
     spark: str | None = option("URL", "Spark cluster, sc://host:port. (default: local)")
     debug: bool = flag("Show a traceback on errors.")

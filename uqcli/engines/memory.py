@@ -7,15 +7,19 @@ from typing import Final
 
 import numpy as np
 
+from uqcli.base.defaults import KEPT_BYTES
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
-from uqcli.base.running.memory import available_bytes
+from uqcli.base.running.memory import available_bytes, kept_bytes
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import Expected
 from uqcli.engines.request import DataRequest
 
 _PROGRAM_BYTES: Final = 300 << 20
 """Bytes that any job needs: program, libraries, read buffers."""
+
+_KEPT_BYTES_PER_ROW: Final = 8
+"""Bytes of a row in memory: score and uncertainty in 32 bits."""
 
 _GIB: Final = 1 << 30
 
@@ -106,9 +110,10 @@ def require_memory(data: DataRequest, need: Need) -> None:
 
 
 def needed_bytes(expected: Expected, need: Need) -> int:
-    """Estimate the memory, within 50 % of the measured one."""
+    """Estimate the memory, within 50 % of the measured one; it was measured with few rows kept in memory."""
     bytes_per_row = need.bytes_per_row + need.bytes_per_class * expected.classes
-    return _PROGRAM_BYTES + expected.rows * bytes_per_row
+    kept = min(expected.rows * _KEPT_BYTES_PER_ROW, kept_bytes())
+    return _PROGRAM_BYTES + expected.rows * bytes_per_row + max(0, kept - KEPT_BYTES)
 
 
 def _distinct_expected(data: DataRequest) -> int:

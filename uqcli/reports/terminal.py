@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from uqcli.base.escaping import visible
 from uqcli.base.running.cautions import cautions, remarks, repeated_doubts, suspicions
+from uqcli.base.running.memory import memory_notes
 from uqcli.reports.document import Document, Table
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     last_lines = [
         f"Caution: {sentence}{more}" for sentence in (all_cautions if verbose else all_cautions[:1])
     ]
-    last_lines += [*document.notes, *remarks(), *document.live] if verbose else []
+    last_lines += [*document.notes, *remarks(), *document.live, *memory_notes()] if verbose else []
     last_lines += [end] if end else []
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
     text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,11 +10,12 @@ from queue import Full, Queue
 from threading import Event, Thread
 from typing import Final, TypeVar
 
+from uqcli.running.cores import threads
+
 T = TypeVar("T")
 R = TypeVar("R")
 
 _QUEUE_SIZE: Final = 2
-_MAX_THREADS: Final = 8
 _POLL_SECONDS: Final = 0.1
 """Seconds between checks, while a reader is blocked, whether its consumer has closed."""
 
@@ -27,12 +27,6 @@ def is_abandoned() -> bool:
     """Whether the consumer of this reader thread has closed."""
     event = _abandoned.get()
     return event is not None and event.is_set()
-
-
-def threads() -> int:
-    """Return the number of worker threads: the cores available to this process."""
-    usable = getattr(os, "sched_getaffinity", None)  # Linux only
-    return min(_MAX_THREADS, len(usable(0)) if usable else os.cpu_count() or 1)
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:

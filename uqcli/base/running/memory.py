@@ -1,15 +1,73 @@
-"""Memory available to a run: of the machine, its container and its shell."""
+"""Memory available to a run, of the machine, its container and its shell, and how much of it holds rows."""
 
 from __future__ import annotations
 
+import re
 import resource
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from uqcli.base.defaults import KEPT_BYTES
+from uqcli.base.errors import UsageError
+from uqcli.running.control_groups import group_folders, numbers_in
+
 _MEMINFO: Final = Path("/proc/meminfo")
-_CGROUP: Final = Path("/sys/fs/cgroup")
 _STATM: Final = Path("/proc/self/statm")
+
+_GROUP_FILES: Final = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+"""Files with the limit and the use of a control group, and the key of its file cache; versions 2 and 1."""
+
+_KEPT_SHARE: Final = 4
+"""One part in so many of the available memory holds rows."""
+
+_SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?) ?([KMGT]?)(i?)B?", re.ASCII | re.IGNORECASE)
+
+_limit: list[int] = []
+_notes: dict[str, None] = {}
+
+
+def limit_kept(size: str | None) -> str | None:
+    """Set the memory that holds rows, such as ``2GB``; None for a share of what is available.
+
+    A callback of ``--memory``. A new run has no notes.
+
+    Raises
+    ------
+    UsageError
+        It is no size.
+    """
+    _notes.clear()
+    _limit.clear()
+    if size is not None:
+        match = _SIZE.fullmatch(size.strip())
+        if match is None:
+            raise UsageError(f"--memory '{size}'", expected="a size such as 500MB, 2GB or 1.5GiB")
+        number, unit, binary = match.groups()
+        power = " KMGT".index(unit.upper() or " ")
+        _limit.append(int(float(number) * (1024 if binary else 1000) ** power))
+    return size
+
+
+def kept_bytes() -> int:
+    """Return the memory that holds rows: what was set, else a share of what is available, at least 832 MB."""
+    return _limit[0] if _limit else max(KEPT_BYTES, (available_bytes() or 0) // _KEPT_SHARE)
+
+
+def note_read_again(rows: int, limit: int) -> None:
+    """Note that rows are read in each pass, since the limit holds no more, for ``--verbose``."""
+    _notes[
+        f"{limit / 1e6:,.0f} MB of memory do not hold all rows: {rows:,} of them are read again in each "
+        "pass. Give --memory SIZE for another limit."
+    ] = None
+
+
+def memory_notes() -> list[str]:
+    """Return the notes on memory of this run."""
+    return list(_notes)
 
 
 def available_bytes() -> int | None:
@@ -28,17 +86,17 @@ def _machine_bytes() -> int | None:
 
 
 def _container_bytes() -> int | None:
-    """Return the free memory of the container (cgroup versions 2 and 1), file cache not counted as used."""
-    for limit, used, cache in (
-        ("memory.max", "memory.current", "inactive_file"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
-    ):
-        with suppress(OSError, ValueError):
-            limit_bytes, used_bytes = (int((_CGROUP / name).read_text()) for name in (limit, used))
-            statistics = (_CGROUP / limit).with_name("memory.stat").read_text().split()
-            cache_bytes = int(dict(zip(statistics[::2], statistics[1::2], strict=False)).get(cache, 0))
-            return limit_bytes - used_bytes + cache_bytes
-    return None
+    """Return the least memory that control groups leave, from the own group upwards; file cache is free."""
+    free = []
+    for folder in group_folders("memory"):
+        for limit, used, cache in _GROUP_FILES:
+            sizes = numbers_in(folder / limit, folder / used)
+            if sizes is not None:
+                with suppress(OSError, ValueError):
+                    statistics = (folder / "memory.stat").read_text().split()
+                    cached = dict(zip(statistics[::2], statistics[1::2], strict=False)).get(cache, 0)
+                    free.append(sizes[0] - sizes[1] + int(cached))
+    return min(free, default=None)
 
 
 def _shell_bytes() -> int | None:

@@ -10,6 +10,7 @@ import sys
 from typing import Final
 
 from uqcli.base.errors import DataError
+from uqcli.base.running import cores
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of glibc's ``mallopt``."""
@@ -71,13 +72,13 @@ def _is_below(limit: int, minimum: int) -> bool:
 
 
 def limit_threads(threads: int | None) -> int | None:
-    """Set the number of threads before libraries are loaded; None for one per core.
+    """Set the number of threads of all pools before libraries are loaded; None for one per usable core.
 
     A callback of ``--threads``, since a command loads its libraries only after parsing. OpenBLAS has one
     thread, since more threads change the order of sums.
     """
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    if threads is not None:
-        for name in ("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
-            os.environ[name] = str(threads)
+    size = str(threads or cores.threads())
+    for name in cores.POOL_VARIABLES:
+        os.environ[name] = size if threads else os.environ.get(name, size)
     return threads

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_PART
+from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.records import dataclass
-from uqcli.base.running.concurrency import parallel_map, threads
+from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.running.memory import kept_bytes, note_read_again
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
@@ -23,14 +24,15 @@ from uqcli.engines.local.count.part import Part, joined, part_of
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
+from uqcli.running.cores import threads
 
 R = TypeVar("R")
 
 _CHUNK_VALUES = 1 << 24
 """Values per allocated chunk."""
 
-_KEPT_SHARE_OF_USED = 1 / 32
-"""Share of the limit up to which rows are kept that were already used: they are seldom needed again."""
+_KEPT_SHARE_OF_USED = 32
+"""One part in so many of the limit holds rows that were already used: they are seldom needed again."""
 
 _MAX_COPIES = 4
 """Parts that wait to be copied."""
@@ -160,7 +162,7 @@ class CachedRows(CountedRows):
         if self._batches is not None:
             return
         batches, used = LocalBatches(self.request, narrow=True, max_rows=ROWS_PER_PART), 0
-        store, limit = _Store(), KEPT_BYTES * (1 if keep else _KEPT_SHARE_OF_USED)
+        store, limit = _Store(), kept_bytes() // (1 if keep else _KEPT_SHARE_OF_USED)
         for part, end_position in self._parts_of(batches.with_ends()):
             for role, keys in part.keys.items():
                 self._columns.setdefault(role, ColumnSummary()).note(keys)
@@ -180,6 +182,8 @@ class CachedRows(CountedRows):
             raise refusals.no_weight()
         if self._summary not in (None, batches.summary):
             raise refusals.inputs_changed()
+        if self._beyond and keep:
+            note_read_again(self._beyond, limit)
         self._parts = [self._aligned(part) for part in self._parts]
         self._batches = batches
 

@@ -19,9 +19,10 @@ from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
 from uqcli.kernels.pooling import merge, pool, select_between
+from uqcli.running.cores import threads
 
-_MAX_SLICES, MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 4, 1 << 19, 1 << 12
-"""Ranges of keys sorted in parallel, the rows that each needs, and the keys that cut them."""
+MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 1 << 19, 1 << 12
+"""Rows for which a thread sorts a range of keys, and the keys that cut the ranges."""
 
 WAITING_ROWS = 1 << 25
 """Rows collected before they are counted."""
@@ -233,7 +234,7 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
 def _slices(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> list[KeyCounts]:
     """Pool rows with equal keys, a few ranges of keys in parallel; return the ranges, ascending."""
     rows = sum(part.rows for part in parts)
-    size = min(_MAX_SLICES, rows // MIN_ROWS_PER_SLICE)
+    size = min(threads(), rows // MIN_ROWS_PER_SLICE)
     if size < 2:
         return [_pooled(parts, width, *ranges_from([], width))]
     step = max(1, rows // _SAMPLED_KEYS)
