@@ -239,8 +239,8 @@ def test_the_files_are_read_once_more_for_all_groups_if_the_uncertainty_was_free
     rows = [RECORD | {"uncertainty": index / 7, "region": "abc"[index % 3]} for index in range(30)]
     table = table_of(engine, rows, tmp_path)
     table.pooled(Partition(edges=np.array([2.0])))
-    passes, read = [], LocalBatches.with_ends
-    monkeypatch.setattr(LocalBatches, "with_ends", lambda self: (passes.append(1), read(self))[1])
+    passes, read = [], LocalBatches.each
+    monkeypatch.setattr(LocalBatches, "each", lambda self, work: (passes.append(1), read(self, work))[1])
     for name in table.groups("region"):
         answers(table.only("region", name))
     assert len(passes) == 1

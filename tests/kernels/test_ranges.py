@@ -29,7 +29,7 @@ def ranges_with(monkeypatch):
             monkeypatch.setattr(ranges_module, name, forced)
         keys = keys_of(np.array(values, dtype=dtype) + dtype(0))
         column = ColumnSummary()
-        column.note(keys)
+        column.add(ColumnSummary.of(keys))
         return keys, _SplitRanges.from_ranges(Ranges.over(column, max_parts))
 
     return build

@@ -8,7 +8,7 @@ import pytest
 
 from uqcli.base.errors import DataError
 from uqcli.engines.local.read import csv_text
-from uqcli.engines.local.read.csv_text import CsvDialect, read_blocks, read_header
+from uqcli.engines.local.read.csv_text import CsvDialect, read_header, read_texts
 
 ALPHABET = ["a", "7", ".5", "-1e3", " ", "é", "漢", "🎲", ";", "x y", "null", "\u00a0", "\ufeff"]
 IN_QUOTES = [*ALPHABET, ",", "\t", "\n", "\r\n", "\r", '""', "\n\n"]
@@ -40,7 +40,7 @@ def read(content, block_bytes, monkeypatch, delimiter=","):
             ends_in_returns=header.ends_in_returns,
         )
         records = []
-        for block in read_blocks(stream, header.remainder, dialect):
+        for block in (text.block() for text in read_texts(stream, header.remainder, dialect)):
             assert block.first_row == len(records)
             short = [False] * block.rows if block.short is None else block.short.tolist()
             names = dialect.columns

@@ -14,7 +14,7 @@ def test_repeated_rows_are_counted_whatever_the_batches(rows, batches):
     score, uncertainty = np.array(rows, dtype=np.float64).T / 40
     pairs = RepeatedPairs()
     for part in np.array_split(np.arange(len(rows)), batches):
-        pairs.add(score[part], uncertainty[part])
+        pairs.add(pairs.sample(score[part], uncertainty[part]))
     counted = {pair: rows.count(pair) for pair in rows}
     assert sorted(pairs.rows.tolist()) == sorted(counted.values())
     most = 2 * sum(times for times in counted.values() if times > 1) > len(rows)
@@ -29,7 +29,7 @@ def test_a_sample_of_many_pairs_keeps_all_their_rows_in_any_order():
     for rows in (order, np.sort(order)):
         pairs = RepeatedPairs()
         for part in np.array_split(rows, 9):
-            pairs.add(score[part].astype(np.float32).astype(np.float64), uncertainty[part])
+            pairs.add(pairs.sample(score[part].astype(np.float32).astype(np.float64), uncertainty[part]))
         samples.append((pairs.key.tolist(), pairs.rows.tolist()))
     assert samples[0] == samples[1]
     assert len(samples[0][0]) == 4096

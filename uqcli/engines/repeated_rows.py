@@ -34,6 +34,9 @@ _MAX_MIXED_RATIO: Final = 0.25
 _PAIRS: Final = 4096
 """Distinct pairs of score and uncertainty in the sample that repeated rows are estimated from."""
 
+_FEW: Final = 2
+"""Rows for each pair of the sample that are sorted first."""
+
 MIN_PAIRS: Final = 200
 MIN_REPEATED: Final = 0.5
 """Distinct pairs, and share of rows that repeat a pair, above which rows may depend on each other."""
@@ -238,11 +241,21 @@ class RepeatedPairs:
     key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
-    def add(self, score: Floats, uncertainty: Floats) -> None:
-        """Add rows, shape (n,)."""
-        highest = self.key[-1:] if len(self.key) == _PAIRS else np.array([np.iinfo(np.uint64).max])
+    def sample(self, score: Floats, uncertainty: Floats) -> tuple[NDArray[np.uint64], Ints]:
+        """Return the keys and rows that rows, of shape (n,), add to the sample, or more; in any thread."""
+        lowest = self.key
+        highest = lowest[-1:] if len(lowest) == _PAIRS else np.array([np.iinfo(np.uint64).max])
         key = low_hashes(score, uncertainty, highest)
+        if len(key) > 4 * _FEW * _PAIRS:  # sorting a few takes less time, if they suffice
+            few, rows = np.unique(np.partition(key, _FEW * _PAIRS)[: _FEW * _PAIRS], return_counts=True)
+            if len(few) > _PAIRS:
+                return few[:_PAIRS], rows[:_PAIRS]
         keys, rows = np.unique(key, return_counts=True)
+        return keys[:_PAIRS], rows[:_PAIRS]
+
+    def add(self, sample: tuple[NDArray[np.uint64], Ints]) -> None:
+        """Add a sample of further rows."""
+        keys, rows = sample
         self.key, inverse = np.unique(np.concatenate([self.key, keys]), return_inverse=True)
         totals = np.zeros(len(self.key), dtype=np.int64)
         np.add.at(totals, inverse, np.concatenate([self.rows, rows]))

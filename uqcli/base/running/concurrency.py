@@ -16,6 +16,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _QUEUE_SIZE: Final = 2
+_IN_FLIGHT: Final = 2
+"""Tasks of each thread that are waiting, running or finished."""
+
 _POLL_SECONDS: Final = 0.1
 """Seconds between checks, while a reader is blocked, whether its consumer has closed."""
 
@@ -67,13 +70,26 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
 
 
 def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """Map in parallel and yield the results in order; only a few are in memory at a time."""
+    """Map in parallel and yield the results in order; two a thread are in memory at a time.
+
+    An error of the items is raised after the results of those before it, as in a loop.
+    """
     workers = threads()
     waiting: deque[Future[R]] = deque()
+    left, error = iter(items), None
     with ThreadPoolExecutor(workers) as pool:
-        for item in items:
+        while True:
+            try:
+                item = next(left)
+            except StopIteration:
+                break
+            except Exception as failure:
+                error = failure
+                break
             waiting.append(pool.submit(work, item))
-            if len(waiting) > workers:
+            if len(waiting) >= _IN_FLIGHT * workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    if error is not None:
+        raise error

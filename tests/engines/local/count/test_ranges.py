@@ -25,7 +25,7 @@ WIDTHS = {np.float32: 32, np.float64: 64}
 def test_range_numbers_follow_from_the_starts(values, max_ranges):
     keys = keys_of(values)
     column = ColumnSummary()
-    column.note(keys)
+    column.add(ColumnSummary.of(keys))
     ranges = Ranges.over(column, max_ranges)
     assert 1 <= ranges.size <= max_ranges
     starts = ranges.starts
@@ -44,7 +44,7 @@ def test_ranges_contain_about_equally_many_rows(scale):
     values = (np.random.default_rng(0).normal(5, 1, 200_000) * scale).astype(np.float32)
     column = ColumnSummary()
     for part in np.split(values, 200):
-        column.note(keys_of(part))
+        column.add(ColumnSummary.of(keys_of(part)))
     ranges = Ranges.over(column, 1 << 12)
     rows_per_range = np.bincount(ranges.indices_of(keys_of(values)), minlength=ranges.size)
     assert ranges.size > 1 << 11

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import reduce
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,9 +18,10 @@ from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Ints
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import as_keywords
+from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import caution, suspect
-from uqcli.base.running.concurrency import ahead
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.rows_read import rows_read
 from uqcli.engines import refusals
 from uqcli.engines.column_types import common_type
@@ -30,12 +32,72 @@ from uqcli.engines.local.check.joined import LabelledInput, Labels
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.loads import Load, loads_of
 from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
 from uqcli.engines.predictions import levels_of, predictions
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.repeated_rows import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
+
+R = TypeVar("R")
+S = TypeVar("S")
+
+
+_Hashes: TypeAlias = "NDArray[np.uint64]"
+_Sign: TypeAlias = "tuple[Rows | None, tuple[_Hashes, Ints] | None, tuple[Rows, _Hashes | None] | None]"
+
+
+class _Signs:
+    """Signs that rows depend on each other, or are counted twice.
+
+    Parameters
+    ----------
+    shared
+        Summary of the rows that several inputs share.
+    """
+
+    def __init__(self, roles: Roles, shared: SharedRows) -> None:
+        self._weights = None if roles.weight is None else WeightSummary()
+        self._pairs = RepeatedPairs() if roles.may_depend else None
+        self.shared = shared
+
+    def of(self, rows: Rows, usable: Rows, key: _Hashes | None) -> _Sign:
+        """Return what ``add`` needs of a batch, in any thread; ``key`` is of the usable rows."""
+        pairs = None
+        if self._pairs is not None and rows.uncertainty is not None:
+            pairs = self._pairs.sample(rows.score, rows.uncertainty)
+        return None if self._weights is None else rows, pairs, (usable, key) if self.shared.inputs else None
+
+    def add(self, origin: Origin, signs: _Sign) -> None:
+        """Add those of the next batch."""
+        weighted, pairs, shared = signs
+        if self._weights is not None and weighted is not None:
+            self._weights.add_rows(weighted)
+        if self._pairs is not None and pairs is not None:
+            self._pairs.add(pairs)
+        if shared is not None:
+            self.shared.add(origin.argument, *shared)
+
+    def cautions(self) -> Iterator[tuple[str, Callable[[str], None]]]:
+        """Yield the cautions, empty ones among them, with the functions that add them to the report."""
+        if self._weights is not None:
+            yield self._weights.caution(), caution
+        if self._pairs is not None:
+            yield self._pairs.caution(), suspect
+        yield self.shared.caution(), caution
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Checked(Generic[R]):
+    """What a thread found out about a batch, and what the caller's function returned for it."""
+
+    checker: RowChecker
+    used: int
+    positives: int
+    groups: pl.DataFrame | None
+    signs: _Sign
+    result: R
 
 
 class LocalBatches:
@@ -98,12 +160,16 @@ class LocalBatches:
         return {column: self.levels[column][name] for column, name in only.items()}
 
     def __iter__(self) -> Iterator[Rows]:
-        """Iterate over batches (see with_ends)."""
-        for checked, _ in self.with_ends():
-            yield checked.with_positions()
+        """Iterate over batches (see each)."""
+        first_row = 0
+        for checked, end in self.each(lambda checked: checked):
+            yield replace(checked, first_row=first_row).with_positions()
+            first_row = end
 
-    def with_ends(self) -> Iterator[tuple[CheckedRows, int]]:
-        """Iterate over batches, each with its end position over all inputs.
+    def each(self, work: Callable[[CheckedRows], R]) -> Iterator[tuple[R, int]]:
+        """Map a function over batches, each with its end position over all inputs, in several threads.
+
+        Each batch is read, checked and mapped in one thread, and its problems are added up in order.
 
         Raises
         ------
@@ -115,31 +181,41 @@ class LocalBatches:
             self.repeatable = all(source.origin.regular for source in sources)
             self._key_types = key_types(sources, roles)
             checker = self._checker(self._request.on_invalid)
-            weights = None if roles.weight is None else WeightSummary()
-            pairs = RepeatedPairs() if roles.may_depend else None
-            shared = self._shared_rows(sources)
+            signs = _Signs(roles, self._shared_rows(sources))
             forgotten = roles.forgotten_cluster(sources[0].columns)
-            columns = list(dict.fromkeys([*roles.columns(), *shared.columns]))
-            for input_index, source in enumerate(sources):
-                rows_before = checker.rows
-                for batch in ahead(source.batches(columns, max_rows=self._max_rows)):
-                    with reading(source.origin):
-                        usable = checker.check(batch).usable()
-                        key = _hashes_of(batch, shared.columns, usable.kept_indices)
-                        shared.add(source.origin.argument, usable.rows, key)
-                        checked = self._requested(usable)
-                    positive = checked.rows.positive
-                    self._used += len(checked.rows)
-                    self._positives += 0 if positive is None else int(np.count_nonzero(positive))
-                    self._tally.add(checked.rows)
-                    if weights is not None:
-                        weights.add_rows(checked.rows)
-                    if pairs is not None and checked.rows.uncertainty is not None:
-                        pairs.add(checked.rows.score, checked.rows.uncertainty)
+            columns = list(dict.fromkeys([*roles.columns(), *signs.shared.columns]))
+
+            def check(source: OpenedInput, batch: Batch) -> _Checked[R]:
+                with reading(source.origin):
+                    own = self._checker(self._request.on_invalid, checker.levels, batch.first_row)
+                    usable = own.check(batch).usable()
+                    key = _hashes_of(batch, signs.shared.columns, usable.kept_indices)
+                    checked = self._requested(usable)
+                rows = checked.rows
+                return _Checked(
+                    checker=own,
+                    used=len(rows),
+                    positives=0 if rows.positive is None else int(np.count_nonzero(rows.positive)),
+                    groups=group_sizes(rows),
+                    signs=signs.of(rows, usable.rows, key),
+                    result=work(checked),
+                )
+
+            rows_before = 0
+            for input_index, batches in self._in_threads(check, sources, columns):
+                origin = sources[input_index].origin
+                for batch in batches or ():
+                    checker.add(batch.checker)
+                    self._used += batch.used
+                    self._positives += batch.positives
+                    self._tally.add(batch.groups)
+                    signs.add(origin, batch.signs)
                     report_reading(sources, input_index, checker.rows)
-                    yield checked, checker.rows
-                self._rows_by_input.append(checker.rows - rows_before)
-                rows_read(source.origin.name, checker.rows - rows_before)
+                    yield batch.result, checker.rows
+                if batches is None:
+                    self._rows_by_input.append(checker.rows - rows_before)
+                    rows_read(origin.name, checker.rows - rows_before)
+                    rows_before = checker.rows
         checker.finish()
         self.dropped, self._unlabelled = checker.invalid, checker.unlabelled
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
@@ -155,11 +231,8 @@ class LocalBatches:
         if checker.placeholder is not None:
             column, positive_value = roles.label or "", self._request.positive_value or ""
             self._warn(refusals.placeholder(column, checker.placeholder, positive_value))
-        if weights is not None:
-            self._warn(weights.caution())
-        if pairs is not None:
-            self._warn(pairs.caution(), suspect)
-        self._warn(shared.caution())
+        for sentence, add in signs.cautions():
+            self._warn(sentence, add)
         self._warn(forgotten)
 
     def _warn(self, sentence: str, add: Callable[[str], None] = caution) -> None:
@@ -169,21 +242,49 @@ class LocalBatches:
         elif sentence:
             add(sentence)
 
-    def remaining(self, start: int) -> Iterator[tuple[CheckedRows, int]]:
-        """Iterate again from a position on, after all rows have been read and checked."""
-        begin = start
+    def remaining(self, start: int, work: Callable[[CheckedRows], R]) -> Iterator[R]:
+        """Map a function over the rows from a position on, after all rows have been read and checked."""
+        levels = {column: dict(levels) for column, levels in self.levels.items()}
+
+        def check(source: OpenedInput, batch: Batch) -> tuple[R, int]:
+            checker = self._checker(OnInvalid.DROP, levels, batch.first_row)
+            with reading(source.origin):
+                checked = self._requested(checker.check(batch).usable())
+            return work(checked), checker.rows
+
         with opened(self._request) as (sources, _):
-            checker = self._checker(OnInvalid.DROP)
-            checker.levels = {column: dict(levels) for column, levels in self.levels.items()}
-            columns = self.roles.columns()
-            for input_index, (source, rows) in enumerate(zip(sources, self._rows_by_input, strict=True)):
-                if start < rows:
-                    for batch in ahead(source.batches(columns, start, self._max_rows)):
-                        with reading(source.origin):
-                            checked = self._requested(checker.check(batch).usable())
-                        report_reading(sources, input_index, begin + checker.rows)
-                        yield checked, begin + checker.rows
-                start = max(0, start - rows)
+            done = start
+            for input_index, batches in self._in_threads(check, sources, self.roles.columns(), start):
+                for result, rows in batches or ():
+                    done += rows
+                    report_reading(sources, input_index, done)
+                    yield result
+
+    def _in_threads(
+        self,
+        check: Callable[[OpenedInput, Batch], S],
+        sources: Sequence[OpenedInput],
+        columns: Sequence[str],
+        start: int = 0,
+    ) -> Iterator[tuple[int, list[S] | None]]:
+        """Yield the index of an input with some of its batches, checked, in order; None at its end."""
+
+        def loads() -> Generator[tuple[int, Load | None]]:
+            first = start
+            for index, source in enumerate(sources):
+                rows = self._rows_by_input[index] if start else 1
+                if first < rows:
+                    for load in loads_of(source, columns, first, self._max_rows):
+                        yield index, load
+                yield index, None
+                first = max(0, first - rows) if start else 0
+
+        def checked(item: tuple[int, Load | None]) -> tuple[int, list[S] | None]:
+            index, load = item
+            return index, None if load is None else [check(sources[index], batch) for batch in load()]
+
+        with closing(loads()) as items:
+            yield from parallel_map(checked, items)
 
     def first(self, limit: int, more: Sequence[str]) -> Iterator[tuple[Rows, pl.DataFrame]]:
         """Iterate over the usable ones among the first rows, without cautions on them.
@@ -222,8 +323,12 @@ class LocalBatches:
         columns = identifying_columns([source.columns for source in sources], self.roles)
         return SharedRows(columns=columns, inputs=inputs)
 
-    def _checker(self, on_invalid: OnInvalid) -> RowChecker:
+    def _checker(
+        self, on_invalid: OnInvalid, levels: dict[str, dict[str, int]] | None = None, first_row: int = 0
+    ) -> RowChecker:
         return RowChecker(
+            first_row=first_row,
+            levels={} if levels is None else levels,
             roles=self.roles,
             positive_value=self._request.positive_value,
             on_invalid=on_invalid,
@@ -297,28 +402,34 @@ _KEY = "key."
 """Prefix of key columns, which therefore differ from the counts."""
 
 
+def group_sizes(rows: Rows) -> pl.DataFrame | None:
+    """Return the numbers of usable rows by the groups of all key columns together; None without such."""
+    if not rows.groups:
+        return None
+    one = np.ones(len(rows), dtype=np.int64)
+    batch = pl.DataFrame(
+        {
+            **{_KEY + column: codes for column, codes in rows.groups.items()},
+            "rows": one,
+            "positives": one * 0 if rows.positive is None else rows.positive.astype(np.int64),
+            "counted": one if rows.weight is None else (rows.weight > 0).astype(np.int64),
+        }
+    )
+    return batch.group_by([_KEY + column for column in rows.groups]).sum()
+
+
 class GroupTally:
     """Numbers of usable rows by the groups of all key columns together."""
 
     def __init__(self) -> None:
         self._counts: pl.DataFrame | None = None
 
-    def add(self, rows: Rows) -> None:
-        """Add usable rows."""
-        if not rows.groups:
-            return
-        one = np.ones(len(rows), dtype=np.int64)
-        batch = pl.DataFrame(
-            {
-                **{_KEY + column: codes for column, codes in rows.groups.items()},
-                "rows": one,
-                "positives": one * 0 if rows.positive is None else rows.positive.astype(np.int64),
-                "counted": one if rows.weight is None else (rows.weight > 0).astype(np.int64),
-            }
-        )
-        keys = [_KEY + column for column in rows.groups]
-        new = batch.group_by(keys).sum()
-        self._counts = new if self._counts is None else pl.concat([self._counts, new]).group_by(keys).sum()
+    def add(self, sizes: pl.DataFrame | None) -> None:
+        """Add the sizes of groups of further rows."""
+        if sizes is not None and self._counts is not None:
+            keys = [column for column in sizes.columns if column.startswith(_KEY)]
+            sizes = pl.concat([self._counts, sizes]).group_by(keys).sum()
+        self._counts = self._counts if sizes is None else sizes
 
     def of(self, codes: Mapping[str, int]) -> GroupSize:
         """Return the numbers of the rows with given group codes by key column."""

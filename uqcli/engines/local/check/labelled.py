@@ -18,7 +18,7 @@ from uqcli.engines.request import FeatureRequest
 
 def all_rows(reader: LocalBatches) -> ReadRows:
     """Read all requested columns of all rows; memory grows with the number of rows."""
-    batches = [checked for checked, _ in reader.with_ends()]
+    batches = [checked for checked, _ in reader.each(lambda checked: checked)]
     rows, roles = Rows.joined([batch.rows for batch in batches]), reader.roles
     groups = {name: _groups(codes, reader.levels[name]) for name, codes in rows.groups.items()}
     return ReadRows(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from threading import Lock
 
 import numpy as np
 import polars as pl
@@ -25,6 +26,9 @@ from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
+
+_numbering = Lock()
+"""Held while a text becomes a level: checkers in several threads may share their levels."""
 
 
 @dataclass
@@ -150,6 +154,28 @@ class RowChecker:
             first_row=first_row,
         )
 
+    def add(self, other: RowChecker) -> None:
+        """Add the problems of the rows that follow, which another checker with the same levels checked.
+
+        Raises
+        ------
+        DataError
+            The sum of the weights or of the amounts is too large.
+        """
+        for key, tally in other._tallies.items():
+            self._tallies.setdefault(key, _Tally(0, tally.first)).count += tally.count
+        self.rows, self.invalid, self.unknown = (
+            getattr(self, name) + getattr(other, name) for name in ("rows", "invalid", "unknown")
+        )
+        self.unnormalised = max(self.unnormalised, other.unnormalised)
+        found = [text for text in (self.placeholder, other.placeholder) if text is not None]
+        self.placeholder = min(found, default=None)
+        self._saw_positive |= other._saw_positive
+        self._cut |= other._cut
+        self._weigh(self.roles.weight or "", other._weight)
+        for column, amount in other._amount.items():
+            self._sum(column, amount)
+
     def _features(self, batch: Batch, valid: Bools) -> dict[str, Feature]:
         """Encode the features of known type or levels, and count the rows with an unknown category."""
         features, is_unknown = {}, np.zeros(len(valid), dtype=np.bool_)
@@ -229,7 +255,9 @@ class RowChecker:
     def _groups(self, batch: Batch, column: str, valid: Bools) -> Ints:
         levels = self.levels.setdefault(column, {})
         if column == INPUT:
-            return np.full(len(valid), levels.setdefault(batch.origin.name, len(levels)), dtype=np.int64)
+            with _numbering:
+                code = levels.setdefault(batch.origin.name, len(levels))
+            return np.full(len(valid), code, dtype=np.int64)
         text = key_texts(batch.column(column), column, self.key_types.get(column))
         if self.roles.days and column == self.roles.cluster:
             text = text.str.slice(0, len("2026-03-31"))
@@ -238,9 +266,10 @@ class RowChecker:
         if null.any():
             self._note(batch, column, "null, NaN or empty", null)
             valid &= ~null
-        for level in text.unique(maintain_order=True).drop_nulls().to_list():
-            levels.setdefault(level, len(levels))
-        return text.replace_strict(levels, default=-1, return_dtype=pl.Int64).to_numpy()
+        found = text.unique(maintain_order=True).drop_nulls().to_list()
+        with _numbering:
+            codes = {level: levels.setdefault(level, len(levels)) for level in found}
+        return text.replace_strict(codes, default=-1, return_dtype=pl.Int64).to_numpy()
 
     def _probabilities(self, batch: Batch, numbers: Mapping[str, Floats], valid: Bools) -> None:
         for role, column in self.roles.all_numbers().items():
@@ -268,9 +297,7 @@ class RowChecker:
             raise refusals.no_counts_of_rows(
                 f"column '{column}' has weight {usable[row]:g} in {batch.location(row)}"
             )
-        self._weight += int(usable.sum(where=valid))
-        if self._weight > MAX_ROWS:
-            raise refusals.too_heavy(column)
+        self._weigh(column, int(usable.sum(where=valid)))
         return usable.astype(np.int64)
 
     def _amounts(self, batch: Batch, column: str, value: Floats, weight: Ints | None, valid: Bools) -> None:
@@ -281,8 +308,15 @@ class RowChecker:
             amount = float(filled[row])
             raise amounts.refuse_amounts(f"column '{column}' has {amount!r} in {batch.location(row)}", amount)
         size = np.abs(filled) * amounts.UNITS
-        total = float((size if weight is None else size * weight).sum())
-        self._amount[column] = self._amount.get(column, 0.0) + total
+        self._sum(column, float((size if weight is None else size * weight).sum()))
+
+    def _weigh(self, column: str, weight: int) -> None:
+        self._weight += weight
+        if self._weight > MAX_ROWS:
+            raise refusals.too_heavy(column)
+
+    def _sum(self, column: str, amount: float) -> None:
+        self._amount[column] = self._amount.get(column, 0.0) + amount
         if self._amount[column] > amounts.LARGEST_SUM:
             raise amounts.refuse_sum(column)
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.records import dataclass
-from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.memory import kept_bytes, note_read_again
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
@@ -34,7 +33,7 @@ _CHUNK_VALUES = 1 << 24
 _KEPT_SHARE_OF_USED = 32
 """One part in so many of the limit holds rows that were already used: they are seldom needed again."""
 
-_MAX_COPIES = 4
+_MAX_COPIES = 32
 """Parts that wait to be copied."""
 
 
@@ -138,7 +137,9 @@ class CachedRows(CountedRows):
     def remaining(self) -> Iterator[Part]:
         """Read the rows beyond the memory limit again (see CountedRows)."""
         rows_read = 0
-        for part, _ in self._parts_of(self.read().remaining(self._cached)):
+        for part, _ in _of_similar_size(
+            (part, 0) for part in self.read().remaining(self._cached, self._part)
+        ):
             rows_read += part.rows
             yield self._aligned(part)
         if rows_read != self._beyond:
@@ -163,9 +164,7 @@ class CachedRows(CountedRows):
             return
         batches, used = LocalBatches(self.request, narrow=True, max_rows=ROWS_PER_PART), 0
         store, limit = _Store(), kept_bytes() // (1 if keep else _KEPT_SHARE_OF_USED)
-        for part, end_position in self._parts_of(batches.with_ends()):
-            for role, keys in part.keys.items():
-                self._columns.setdefault(role, ColumnSummary()).note(keys)
+        for part, end_position in _of_similar_size(self._summarised(batches)):
             used += part.bytes
             if not self._beyond and (used <= limit or not batches.repeatable):
                 self._parts.append(store.part(part))
@@ -187,20 +186,20 @@ class CachedRows(CountedRows):
         self._parts = [self._aligned(part) for part in self._parts]
         self._batches = batches
 
-    def _parts_of(self, batches: Iterable[tuple[CheckedRows, int]]) -> Iterator[tuple[Part, int]]:
-        """Group batches into parts of similar size, each with the end position of its last batch."""
-        amount_roles = self.request.roles.amounts
-        waiting: list[Part] = []
-        end_position = 0
-        for part, end_position in parallel_map(
-            lambda batch: (part_of(batch[0].rows, amount_roles), batch[1]), batches
-        ):
-            waiting.append(part)
-            if sum(piece.rows for piece in waiting) >= ROWS_PER_PART // 2:
-                yield joined(waiting), end_position
-                waiting = []
-        if sum(piece.rows for piece in waiting):
-            yield joined(waiting), end_position
+    def _part(self, checked: CheckedRows) -> Part:
+        return part_of(checked.rows, self.request.roles.amounts)
+
+    def _summarised(self, batches: LocalBatches) -> Iterator[tuple[Part, int]]:
+        """Yield the part of each batch with its end position, and add up the summaries of their columns."""
+
+        def summarise(checked: CheckedRows) -> tuple[Part, dict[str, ColumnSummary]]:
+            part = self._part(checked)
+            return part, {role: ColumnSummary.of(keys) for role, keys in part.keys.items() if part.rows}
+
+        for (part, summaries), end_position in batches.each(summarise):
+            for role, summary in summaries.items():
+                self._columns.setdefault(role, ColumnSummary()).add(summary)
+            yield part, end_position
 
     def _aligned(self, part: Part) -> Part:
         """Widen the keys to the common width of each column."""
@@ -211,3 +210,17 @@ class CachedRows(CountedRows):
             for role, keys in part.keys.items()
         }
         return replace(part, keys=wide)
+
+
+def _of_similar_size(parts: Iterable[tuple[Part, int]]) -> Iterator[tuple[Part, int]]:
+    """Join small parts, each with the end position of its last rows."""
+    waiting: list[Part] = []
+    rows = end_position = 0
+    for part, end_position in parts:
+        waiting.append(part)
+        rows += part.rows
+        if rows >= ROWS_PER_PART // 2:
+            yield joined(waiting), end_position
+            waiting, rows = [], 0
+    if rows:
+        yield joined(waiting), end_position

@@ -42,10 +42,16 @@ class ColumnSummary:
         """Convert values to keys of the column's width."""
         return keys_of(value.astype(np.float32) if self.width == np.int32 else value)
 
-    def note(self, keys: Keys) -> None:
-        """Update the summary with the keys of another part."""
+    @classmethod
+    def of(cls, keys: Keys) -> ColumnSummary:
+        """Summarise the keys of a part."""
         low, high = values_of(np.array([keys.min(), keys.max()], dtype=keys.dtype)).tolist()
-        self.low, self.high = min(self.low, low), max(self.high, high)
-        self.width = max(self.width, keys.dtype)
         # a view would keep the part in memory
-        self._samples.append(values_of(keys[:: max(1, len(keys) // _SAMPLE_SIZE)].copy()))
+        sample = values_of(keys[:: max(1, len(keys) // _SAMPLE_SIZE)].copy())
+        return cls(low=low, high=high, width=max(np.dtype(np.int32), keys.dtype), _samples=[sample])
+
+    def add(self, other: ColumnSummary) -> None:
+        """Add the summary of another part."""
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.width = max(self.width, other.width)
+        self._samples += other._samples

@@ -41,7 +41,7 @@ class GroupRows(CountedRows):
         self._columns: dict[str, ColumnSummary] = {}
         for part in [] if self._beyond else parts:
             for role, keys in part.keys.items():
-                self._columns.setdefault(role, ColumnSummary()).note(keys)
+                self._columns.setdefault(role, ColumnSummary()).add(ColumnSummary.of(keys))
 
     @property
     def beyond(self) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from uqcli.base.choices import FileFormat
 from uqcli.base.defaults import ROWS_PER_BATCH
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 
 BatchAtRow: TypeAlias = "tuple[int, pa.RecordBatch]"
 """A record batch and the position of its first row in the file."""
+
+
+RowGroups: TypeAlias = "tuple[int, list[int]]"
+"""Consecutive row groups, and the position of their first row in the file."""
+
+MAX_GROUP_ROWS: Final = 1 << 21
+"""Rows of a row group up to which a thread reads it whole."""
 
 
 class ColumnarSource:
@@ -82,18 +89,55 @@ class ColumnarSource:
                 return sum(map(len, batches))
 
     def batches(
-        self, columns: Sequence[str], start: int = 0, max_rows: int = ROWS_PER_BATCH
+        self,
+        columns: Sequence[str],
+        start: int = 0,
+        max_rows: int = ROWS_PER_BATCH,
+        groups: RowGroups | None = None,
     ) -> Iterator[Batch]:
-        """Iterate over batches of the selected columns, from row ``start`` on."""
+        """Iterate over batches of the selected columns, from row ``start`` on; of some row groups only."""
         file_columns = [name for name in dict.fromkeys(columns) if name not in self._keys]
         with reading(self.origin):
-            for row, record in self._record_batches(file_columns, start, max_rows):
+            for row, record in self._record_batches(file_columns, start, max_rows, groups):
                 if row + len(record) > start:
                     file_frame = frame_of(record)
                     require_equal_keys(self.origin, file_frame)
                     frame = with_keys(file_frame, len(record), self._keys, columns)
                     batch = Batch(frame=frame, short=None, first_row=row, origin=self.origin)
                     yield batch.after(start)
+
+    def loads(
+        self, columns: Sequence[str], start: int, max_rows: int
+    ) -> Iterator[Callable[[], Iterator[Batch]]]:
+        """Yield functions that load row groups, where ``are_groups_small``; see ``batches``."""
+        first, row, groups = 0, 0, list[int]()
+        for index, rows in enumerate(self._group_rows):
+            groups.append(index)
+            row += rows
+            if row - first >= max_rows or index == len(self._group_rows) - 1:
+                self.share = row / sum(self._group_rows)
+                if row > start:
+                    yield partial(self.batches, columns, start, max_rows, (first, groups))
+                first, groups = row, []
+
+    @property
+    def are_groups_small(self) -> bool:
+        """Whether this is a local Parquet file whose row groups may be loaded one by one."""
+        if self.origin.format is not FileFormat.PARQUET or not isinstance(self._content, LocalFile):
+            return False
+        with reading(self.origin):
+            return max(self._group_rows, default=0) <= MAX_GROUP_ROWS
+
+    @cached_property
+    def _metadata(self) -> pq.FileMetaData:
+        import pyarrow.parquet as pq
+
+        with self._parquet_input() as source:
+            return pq.read_metadata(source)
+
+    @cached_property
+    def _group_rows(self) -> list[int]:
+        return [self._metadata.row_group(index).num_rows for index in range(self._metadata.num_row_groups)]
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Iterate over record batches of all columns."""
@@ -103,16 +147,21 @@ class ColumnarSource:
                 require_equal_keys(self.origin, frame_of(batch.select(twice)))
             yield rows_with_keys(batch, self._keys)
 
-    def _record_batches(self, columns: list[str] | None, start: int, max_rows: int) -> Iterator[BatchAtRow]:
+    def _record_batches(
+        self, columns: list[str] | None, start: int, max_rows: int, groups: RowGroups | None = None
+    ) -> Iterator[BatchAtRow]:
         """Iterate over record batches with their first position, possibly beginning before ``start``.
 
         Each batch is validated first, since code that trusts a damaged file could crash the process.
         """
         with reading(self.origin):
-            batches = (
-                self._parquet_batches if self.origin.format is FileFormat.PARQUET else self._arrow_batches
-            )
-            for row, batch in batches(columns, start, max_rows):
+            if groups is not None:
+                batches = self._batches_of_groups(columns, max_rows, groups)
+            elif self.origin.format is FileFormat.PARQUET:
+                batches = self._parquet_batches(columns, start, max_rows)
+            else:
+                batches = self._arrow_batches(columns)
+            for row, batch in batches:
                 selected = batch if columns is None else batch.select(columns)
                 selected.validate(full=True)
                 schema = with_text_only(selected.schema)
@@ -156,8 +205,19 @@ class ColumnarSource:
             with self._content.mapped() as handle:
                 yield handle
 
-    def _arrow_batches(self, columns: list[str] | None, start: int, max_rows: int) -> Iterator[BatchAtRow]:
-        del start, max_rows  # the file determines its batches
+    def _batches_of_groups(
+        self, columns: list[str] | None, max_rows: int, groups: RowGroups
+    ) -> Iterator[BatchAtRow]:
+        import pyarrow.parquet as pq
+
+        first_row, indices = groups
+        # other threads read other row groups
+        with self._parquet_input() as source, pq.ParquetFile(source, metadata=self._metadata) as parquet:
+            batches = parquet.iter_batches(max_rows, row_groups=indices, columns=columns, use_threads=False)
+            yield from _at_rows(batches, first_row)
+
+    def _arrow_batches(self, columns: list[str] | None) -> Iterator[BatchAtRow]:
+        """Iterate over the batches of the file."""
         with self._open_arrow(columns) as batches:
             yield from _at_rows(batches, 0)
 

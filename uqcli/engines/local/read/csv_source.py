@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import BinaryIO
 
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.running.cautions import remark
 from uqcli.engines.inputs import InputFile
-from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
+from uqcli.engines.local.read.csv_text import (
+    CsvBlock,
+    CsvDialect,
+    CsvHeader,
+    CsvText,
+    read_header,
+    read_texts,
+)
 from uqcli.engines.local.read.delimiter import delimiter_name, recognised
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.first_line import require_names
@@ -109,42 +116,54 @@ class CsvSource:
     ) -> Iterator[Batch]:
         """Iterate over selected columns as text, from row ``start`` on."""
         del max_rows  # text blocks have a fixed size
+        for load in self.loads(columns, start):
+            yield from load()
+
+    def loads(self, columns: Sequence[str], start: int) -> Iterator[Callable[[], Iterator[Batch]]]:
+        """Yield functions that parse a block, as ``batches`` does."""
+        for records in self._texts():
+            if records.first_row + records.rows > start:
+                yield partial(self._batch, records, columns, start)
+
+    def _batch(self, records: CsvText, columns: Sequence[str], start: int) -> Iterator[Batch]:
         file_columns = [name for name in columns if name not in self._keys]
-        for block in self._blocks():
-            if block.first_row + block.rows > start:
-                frame = block.values(file_columns)
-                require_equal_keys(self.origin, frame)
-                batch = Batch(
-                    frame=with_keys(frame, block.rows, self._keys, columns),
-                    short=block.short,
-                    first_row=block.first_row,
-                    origin=self.origin,
-                    cut=block.cut,
-                    decimal=block.dialect.decimal,
-                    footer=block.footer,
-                )
-                yield batch.after(start)
+        with reading(self.origin):
+            block = records.block()
+            frame = block.values(file_columns)
+            require_equal_keys(self.origin, frame)
+            batch = Batch(
+                frame=with_keys(frame, block.rows, self._keys, columns),
+                short=block.short,
+                first_row=block.first_row,
+                origin=self.origin,
+                cut=block.cut,
+                decimal=block.dialect.decimal,
+                footer=block.footer,
+            )
+            yield batch.after(start)
 
     def blocks(self) -> Iterator[CsvBlock]:
         """Iterate over records as text."""
         twice = [name for name in self.origin.keys if name not in self._keys]
-        for block in self._blocks():
+        for records in self._texts():
+            with reading(self.origin):
+                block = records.block()
             if twice:
                 require_equal_keys(self.origin, block.values(twice))
             yield block_with_keys(block, self.dialect, self._keys) if self._keys else block
 
-    def _blocks(self) -> Iterator[CsvBlock]:
+    def _texts(self) -> Iterator[CsvText]:
         size, done = size_of(self.origin), 0
-        with reading(self.origin), self._records() as records:
-            for block in records:
-                done += len(block.text)
+        with reading(self.origin), self._records() as texts:
+            for records in texts:
+                done += len(records.text)
                 self.share = min(1.0, done / size)
-                yield block
+                yield records
 
     @contextmanager
-    def _records(self) -> Iterator[Iterator[CsvBlock]]:
+    def _records(self) -> Iterator[Iterator[CsvText]]:
         if self._stream is not None:
-            yield read_blocks(self._stream, self._rest, self._dialect)
+            yield read_texts(self._stream, self._rest, self._dialect)
             return
         with bytes_of(self.origin) as stream:
-            yield read_blocks(stream, self._header(stream).remainder, self._dialect)
+            yield read_texts(stream, self._header(stream).remainder, self._dialect)

@@ -316,20 +316,46 @@ def _first_record(stream: BinaryIO, name: str, begun: bytes = b"") -> tuple[byte
     return record, b"", False
 
 
-def read_blocks(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[CsvBlock]:
-    """Read blocks of complete records after the header.
+@dataclass(frozen=True, kw_only=True)
+class CsvText:
+    """Text of complete records, the positions of their newlines, and the arguments of its block."""
+
+    text: bytes
+    line_ends: Ints
+    first_row: int
+    dialect: CsvDialect
+    cut: bool
+
+    def block(self) -> CsvBlock:
+        """Split the text into records.
+
+        Raises
+        ------
+        DataError
+            A record has too many fields, a quote is inside a field, or the text is not UTF-8.
+        """
+        return replace(_block(self.text, self.line_ends, self.first_row, self.dialect), cut=self.cut)
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of records: of lines that are not blank."""
+        return int(np.count_nonzero(np.diff(_bounds_of(self.text, self.line_ends), axis=0)))
+
+
+def read_texts(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[CsvText]:
+    """Read the text of complete records after the header.
 
     Raises
     ------
     DataError
-        A record has too many fields, a quote is not closed, or the text is not UTF-8.
+        A quote is not closed.
     """
     row = 0
     for text, line_ends, cut in _complete_records(stream, rest, dialect):
-        block = replace(_block(text, line_ends, row, dialect), cut=cut)
-        row += block.rows
-        if block.rows:
-            yield block
+        records = CsvText(text=text, line_ends=line_ends, first_row=row, dialect=dialect, cut=cut)
+        row += records.rows
+        if records.rows:
+            yield records
 
 
 def _complete_records(
@@ -398,12 +424,17 @@ def _outside_quotes(text: bytes, byte: int) -> Ints:
     return outside
 
 
-def _block(text: bytes, line_ends: Ints, first_row: int, dialect: CsvDialect) -> CsvBlock:
-    require_utf8(text, dialect.name, f"the text after data row {first_row}")
+def _bounds_of(text: bytes, line_ends: Ints) -> tuple[Ints, Ints]:
+    """Return the start and the end of each line, without its line end."""
     buffer = np.frombuffer(text, dtype=np.uint8)
     starts = np.concatenate([np.zeros(min(len(line_ends), 1), dtype=np.int64), line_ends[:-1] + 1])
     ends = line_ends - (buffer[np.maximum(line_ends - 1, 0)] == _RETURN)
-    ends = np.maximum(ends, starts)
+    return starts, np.maximum(ends, starts)
+
+
+def _block(text: bytes, line_ends: Ints, first_row: int, dialect: CsvDialect) -> CsvBlock:
+    require_utf8(text, dialect.name, f"the text after data row {first_row}")
+    starts, ends = _bounds_of(text, line_ends)
     _require_whole_quotes(text, starts, dialect, first_row)
     blank = ends == starts
     if blank.any():
