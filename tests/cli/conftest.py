@@ -17,7 +17,9 @@ import polars as pl
 import pytest
 import typer.main
 
+from uqcli.base.running import memory
 from uqcli.cli.app import run
+from uqcli.running.cores import POOL_VARIABLES
 
 typer.main.get_command = cache(typer.main.get_command)  # made once per command, not for every command line
 
@@ -43,6 +45,17 @@ class Outcome:
 @pytest.fixture(autouse=True)
 def _few_draws(few_draws):
     """Draw less often in this folder."""
+
+
+@pytest.fixture(autouse=True)
+def _own_limits(monkeypatch):
+    """Forget the threads and the memory that a command line of a test set for its process."""
+    monkeypatch.setattr(memory, "_limit", [])
+    before = {name: os.environ.get(name) for name in POOL_VARIABLES}
+    yield
+    for name, value in before.items():
+        os.environ.pop(name, None)
+        os.environ.update({} if value is None else {name: value})
 
 
 @pytest.fixture

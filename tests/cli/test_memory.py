@@ -117,12 +117,6 @@ def test_available_memory_is_the_smallest_limit(tmp_path, monkeypatch):
     assert machine.available_bytes() is None
 
 
-@pytest.fixture
-def own_limit(monkeypatch):
-    monkeypatch.setattr(machine, "_limit", [])
-
-
-@pytest.mark.usefixtures("own_limit")
 @pytest.mark.parametrize(
     ("size", "expected"),
     [("832MB", 832_000_000), ("1.5 GiB", 3 << 29), ("2g", 2 * 10**9), ("7", 7), ("20 X", None), ("-1", None)],
@@ -133,7 +127,6 @@ def test_memory_is_a_size(uqcli, rows, size, expected):
     assert expected is None or machine.kept_bytes() == expected
 
 
-@pytest.mark.usefixtures("own_limit")
 def test_a_quarter_of_the_available_memory_holds_rows_and_at_least_832_mb(monkeypatch):
     monkeypatch.setattr(machine, "available_bytes", lambda: 40 << 30)
     assert machine.kept_bytes() == 10 << 30
@@ -150,7 +143,6 @@ def test_many_kept_rows_add_to_the_estimate(monkeypatch):
     assert memory.needed_bytes(expected, need) == least + 8 * 10**9 - 832_000_000
 
 
-@pytest.mark.usefixtures("own_limit")
 @pytest.mark.parametrize(
     "line",
     [
