@@ -30,6 +30,7 @@ from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.joined import LabelledInput, Labels
 from uqcli.engines.local.check.rows import RowChecker
+from uqcli.engines.local.check.values import number_kinds
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.loads import Load, loads_of
@@ -202,7 +203,9 @@ class LocalBatches:
                 )
 
             rows_before = 0
-            for input_index, batches in self._in_threads(check, sources, columns):
+            for input_index, batches in self._in_threads(
+                check, sources, columns, shared=signs.shared.columns
+            ):
                 origin = sources[input_index].origin
                 for batch in batches or ():
                     checker.add(batch.checker)
@@ -266,15 +269,24 @@ class LocalBatches:
         sources: Sequence[OpenedInput],
         columns: Sequence[str],
         start: int = 0,
+        shared: Sequence[str] = (),
     ) -> Iterator[tuple[int, list[S] | None]]:
-        """Yield the index of an input with some of its batches, checked, in order; None at its end."""
+        """Yield the index of an input with some of its batches, checked, in order; None at its end.
+
+        Parameters
+        ----------
+        shared
+            Columns that are compared as text.
+        """
+        kinds = number_kinds(self.roles, self._request.positive_value)
+        kinds = {name: kinds[name] for name in columns if name in kinds and name not in shared}
 
         def loads() -> Generator[tuple[int, Load | None]]:
             first = start
             for index, source in enumerate(sources):
                 rows = self._rows_by_input[index] if start else 1
                 if first < rows:
-                    for load in loads_of(source, columns, first, self._max_rows):
+                    for load in loads_of(source, columns, first, self._max_rows, kinds):
                         yield index, load
                 yield index, None
                 first = max(0, first - rows) if start else 0

@@ -8,11 +8,14 @@ import numpy as np
 import polars as pl
 
 from uqcli.base.counts import Bools, Floats
+from uqcli.base.defaults import DECIMAL
 from uqcli.base.errors import DataError
 from uqcli.base.escaping import printable
 from uqcli.engines import refusals
 from uqcli.engines.local.check.classes import without_value
+from uqcli.engines.local.read.csv_text import LABEL_KIND, NumberKind
 from uqcli.engines.local.read.source import Batch
+from uqcli.engines.request import Roles
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _MAX_TEXTS: Final = 1000
@@ -24,9 +27,22 @@ _MAX_CHARACTERS = 60
 _INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
 
 
+def number_kinds(roles: Roles, positive_value: str | None) -> dict[str, NumberKind]:
+    """Return the columns of CSV that hold numbers or labels and nothing else, with the types to read."""
+    weight = [] if roles.weight is None else [roles.weight]
+    kinds: dict[str, NumberKind] = dict.fromkeys([*roles.all_numbers().values(), *weight], pl.Float64)
+    if roles.label and not roles.classes and positive_value is None:
+        kinds.setdefault(roles.label, LABEL_KIND)
+    texts = {*roles.keys, *(feature.name for feature in roles.features)}
+    return {name: kind for name, kind in kinds.items() if name not in texts}
+
+
 def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bools | None]:
     """Convert to numbers (NaN if null), with the mask of nulls; without a mask, all are finite."""
     series = batch.column(column)
+    if series.dtype == pl.String and batch.decimal in (None, DECIMAL):  # most texts are plain numbers
+        plain = series.cast(pl.Float64, strict=False)
+        series = series if plain.null_count() else plain
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars()
         null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import BinaryIO
 
-from uqcli.base.defaults import ROWS_PER_BATCH
+import polars as pl
+
+from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
 from uqcli.base.running.cautions import remark
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.csv_text import (
@@ -15,6 +17,7 @@ from uqcli.engines.local.read.csv_text import (
     CsvDialect,
     CsvHeader,
     CsvText,
+    NumberKind,
     read_header,
     read_texts,
 )
@@ -43,6 +46,8 @@ class CsvSource:
         self._rest = b""
         self._delimiter = file.delimiter
         self.share = 0.0
+        self._kinds: Mapping[str, NumberKind] = {}
+        self._text_columns: set[str] = set()
 
     @cached_property
     def dialect(self) -> CsvDialect:
@@ -119,8 +124,12 @@ class CsvSource:
         for load in self.loads(columns, start):
             yield from load()
 
-    def loads(self, columns: Sequence[str], start: int) -> Iterator[Callable[[], Iterator[Batch]]]:
-        """Yield functions that parse a block, as ``batches`` does."""
+    def loads(
+        self, columns: Sequence[str], start: int, kinds: Mapping[str, NumberKind] | None = None
+    ) -> Iterator[Callable[[], Iterator[Batch]]]:
+        """Yield functions that parse a block, as ``batches`` does; columns that hold numbers become such."""
+        if kinds and self._options.decimal == DECIMAL:
+            self._kinds = {name: kind for name, kind in kinds.items() if name not in self._keys}
         for records in self._texts():
             if records.first_row + records.rows > start:
                 yield partial(self._batch, records, columns, start)
@@ -129,7 +138,9 @@ class CsvSource:
         file_columns = [name for name in columns if name not in self._keys]
         with reading(self.origin):
             block = records.block()
-            frame = block.values(file_columns)
+            kinds = {name: kind for name, kind in self._kinds.items() if name not in self._text_columns}
+            frame = block.values(file_columns, kinds)
+            self._text_columns.update(name for name in kinds if frame.get_column(name).dtype == pl.String)
             require_equal_keys(self.origin, frame)
             batch = Batch(
                 frame=with_keys(frame, block.rows, self._keys, columns),

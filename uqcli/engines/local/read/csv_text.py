@@ -12,10 +12,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -30,6 +31,10 @@ from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 BOM: Final = b"\xef\xbb\xbf"
+NumberKind: TypeAlias = "type[pl.Float64 | pl.Int8]"
+LABEL_KIND: Final = pl.Int8
+"""Type of labels 0 and 1; numbers are of 64 bits."""
+
 MAX_RECORD_BYTES: Final = 256 << 20
 _MAX_HEADER_BYTES: Final = 4 << 20
 
@@ -117,9 +122,9 @@ class CsvBlock:
         short: Bools = self.fields < len(self.dialect.columns)
         return short if short.any() else None
 
-    def values(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Parse columns as text; null texts become null."""
-        return self._parsed(columns, self.dialect.null_values)
+    def values(self, columns: Sequence[str], kinds: Mapping[str, NumberKind] | None = None) -> pl.DataFrame:
+        """Parse columns as text, or as numbers of given types if all are such; null texts become null."""
+        return self._parsed(columns, self.dialect.null_values, kinds or {})
 
     def texts(self) -> pl.DataFrame:
         """Parse all columns as text; only empty fields are null."""
@@ -150,12 +155,15 @@ class CsvBlock:
         begins = np.concatenate([self.starts[:, None], stops[:, :-1] + 1], axis=1)
         return np.minimum(begins, stops), stops
 
-    def _parsed(self, names: Sequence[str], null_values: Sequence[str]) -> pl.DataFrame:
+    def _parsed(
+        self, names: Sequence[str], null_values: Sequence[str], kinds: Mapping[str, NumberKind] | None = None
+    ) -> pl.DataFrame:
         column_indices = self._indices_of(names)
-        needs_splitting = self.short is not None or self.text.count(b"\r") > self.text.count(b"\r\n")
+        has_returns = b"\r" in self.text and self.text.count(b"\r") > self.text.count(b"\r\n")
+        needs_splitting = self.short is not None or has_returns
         # polars takes such bytes at the start of a block for a byte order mark
         needs_splitting = needs_splitting or self.text.startswith(BOM)
-        frame = None if needs_splitting else self._by_polars(column_indices, null_values)
+        frame = None if needs_splitting else self._by_polars(column_indices, null_values, kinds or {})
         columns = self._split_fields(column_indices, null_values) if frame is None else frame.get_columns()
         parsed = dict(zip(sorted(set(column_indices)), columns, strict=True))
         return pl.DataFrame({name: parsed[index] for index, name in zip(column_indices, names, strict=True)})
@@ -166,21 +174,31 @@ class CsvBlock:
         index_by_name = {name: len(columns) - 1 - distance for distance, name in enumerate(reversed(columns))}
         return [index_by_name[name] for name in names]
 
-    def _by_polars(self, column_indices: Sequence[int], null_values: Sequence[str]) -> pl.DataFrame | None:
-        """Parse columns with polars, in file order; None if polars finds another number of records."""
-        try:
-            frame = pl.read_csv(
-                self.text,
-                has_header=False,
-                separator=self.dialect.delimiter,
-                columns=sorted(set(column_indices)),
-                schema={f"field_{index}": pl.String for index in range(len(self.dialect.columns))},
-                null_values=list(null_values) or None,
-                raise_if_empty=False,
-            )
-        except pl.exceptions.PolarsError:
-            return None
-        return frame if frame.height == self.rows else None
+    def _by_polars(
+        self, column_indices: Sequence[int], null_values: Sequence[str], kinds: Mapping[str, NumberKind]
+    ) -> pl.DataFrame | None:
+        """Parse columns with polars, in file order; None if polars finds another number of records.
+
+        Numbers that are no labels may be such though labels are texts.
+        """
+        numbers = {name: kind for name, kind in kinds.items() if kind == pl.Float64}
+        for typed in dict.fromkeys((tuple(kinds.items()), tuple(numbers.items()), ())):
+            kind_of = {f"field_{self._indices_of([name])[0]}": kind for name, kind in typed}
+            fields = [f"field_{index}" for index in range(len(self.dialect.columns))]
+            with suppress(pl.exceptions.PolarsError):
+                frame = pl.read_csv(
+                    self.text,
+                    has_header=False,
+                    separator=self.dialect.delimiter,
+                    columns=sorted(set(column_indices)),
+                    schema={field: kind_of.get(field, pl.String) for field in fields},
+                    null_values=list(null_values) or None,
+                    raise_if_empty=False,
+                )
+                labels = [frame[field] for field, kind in kind_of.items() if kind == LABEL_KIND]
+                if frame.height == self.rows and all(label.is_between(0, 1).all() for label in labels):
+                    return frame
+        return None
 
     def _split_fields(self, column_indices: Sequence[int], null_values: Sequence[str]) -> list[pl.Series]:
         """Split columns field by field, in file order."""

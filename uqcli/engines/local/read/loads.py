@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
 from uqcli.base.running.concurrency import ahead
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_source import CsvSource
+from uqcli.engines.local.read.csv_text import NumberKind
 from uqcli.engines.local.read.source import Batch, OpenedInput
 
 Load: TypeAlias = Callable[[], Iterator[Batch]]
 """Loads consecutive batches of an input."""
 
 
-def loads_of(source: OpenedInput, columns: Sequence[str], start: int, max_rows: int) -> Iterator[Load]:
+def loads_of(
+    source: OpenedInput, columns: Sequence[str], start: int, max_rows: int, kinds: Mapping[str, NumberKind]
+) -> Iterator[Load]:
     """Yield functions that load the selected columns from row ``start`` on, in order.
 
     Row groups of local Parquet are read, and blocks of CSV parsed, by whoever calls the function. Other
-    inputs have one reader, in a thread of its own.
+    inputs have one reader, in a thread of its own. Columns of CSV are numbers of given types if they can be.
     """
     if isinstance(source, CsvSource):
-        yield from ahead(source.loads(columns, start))
+        yield from ahead(source.loads(columns, start, kinds))
     elif isinstance(source, ColumnarSource) and source.are_groups_small:
         yield from source.loads(columns, start, max_rows)
     else:

@@ -21,6 +21,7 @@ from uqcli.base.running.rows_read import rows_read
 from uqcli.engines.inputs import format_of, inferred_format
 from uqcli.engines.local.arrow import arrow_of, frame_of
 from uqcli.engines.local.check.rows import RowChecker
+from uqcli.engines.local.check.values import number_kinds
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.failures import reading, writing
@@ -151,7 +152,7 @@ def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest)
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
         return Batch(
-            frame=block.values(columns),
+            frame=block.values(columns, number_kinds(request.data.roles, None)),
             short=block.short,
             first_row=block.first_row,
             origin=source.origin,
