@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from uqcli.base.files import STDIO, OutputQueue
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.request import DataRequest, Roles
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -359,6 +361,9 @@ class CheckedBatches(Protocol):
 
     def __iter__(self) -> Iterator[Rows]:
         """Iterate over batches."""
+
+    def mapped(self, work: Callable[[Rows], R]) -> Iterator[R]:
+        """Map a function over batches, in several threads if the rows are here; they have no positions."""
 
 
 class Engine(Protocol):

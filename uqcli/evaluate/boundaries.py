@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,6 +12,7 @@ from uqcli.base.choices import ReviewKind
 from uqcli.base.defaults import CONFIDENCE, LOWEST
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
+from uqcli.base.rows import Rows
 from uqcli.base.wording import money, p_text
 from uqcli.boundary.dependent_columns import dependence_caution
 from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact
@@ -294,13 +295,16 @@ def _count(
 ) -> tuple[DecisionTally, CheckedBatches]:
     """Sum up the decisions of all rules; also return what was read."""
     batches = open_engine(data.engine).batches(data)
-    tally = None
-    for rows in batches:
-        if tally is None:
-            units = Units(by, batches.roles.cluster)
-            tally = DecisionTally(len(rules), units, utility, is_weighted=is_sampled)
-        tally.add(rows, [rule.zones(rows) for rule in rules])
-    return tally or DecisionTally(len(rules), Units(by, None)), batches
+    tallies: dict[str | None, DecisionTally] = {}
+
+    def prepare(rows: Rows) -> Callable[[], None]:
+        cluster = batches.roles.cluster
+        new = DecisionTally(len(rules), Units(by, cluster), utility, is_weighted=is_sampled)
+        return tallies.setdefault(cluster, new).prepare(rows, [rule.zones(rows) for rule in rules])
+
+    for add in batches.mapped(prepare):
+        add()
+    return next(iter(tallies.values()), DecisionTally(len(rules), Units(by, None))), batches
 
 
 def _measure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -160,13 +160,24 @@ class DecisionTally:
         DataError
             A sampling weight is negative or too large.
         """
+        self.prepare(rows, zones)()
+
+    def prepare(self, rows: Rows, zones: Sequence[Ints]) -> Callable[[], None]:
+        """Compute what needs no other rows, in any thread; return the function that adds it, in order."""
         if not len(rows):  # all rows of a batch may be dropped
-            return
-        code, unit = 2 * code_of(zones), self._units.of(rows)
+            return lambda: None
+        code = 2 * code_of(zones)
         code += rows.labels
-        if unit is None and rows.weight is None and not self._is_weighted and self._utility is None:
-            self._add_rows(code)
-            return
+        if not (self._units.by or self._units.cluster or self._is_weighted or rows.weight is not None) and (
+            self._utility is None
+        ):
+            # decisions and labels alone need no column of each row
+            codes, counts = np.unique(code, return_counts=True) if self._has_many_codes else _counted(code)
+            return lambda: self._counts.add(None, self._numbers(codes), counts)
+        return lambda: self._add(rows, code)
+
+    def _add(self, rows: Rows, code: Ints) -> None:
+        unit = self._units.of(rows)
         column = self._column(code)
         self._counts.add(unit, column, rows.weight)
         weight = None
@@ -181,11 +192,6 @@ class DecisionTally:
                 self._weights.add(unit, column, weight if rows.weight is None else weight * rows.weight)
         if self._utility is not None:
             self._add_amounts(rows, unit, column, weight)
-
-    def _add_rows(self, code: Ints) -> None:
-        """Add rows by their decisions and label alone, which needs no column of each row."""
-        codes, counts = np.unique(code, return_counts=True) if self._has_many_codes else _counted(code)
-        self._counts.add(None, self._numbers(codes), counts)
 
     def _add_amounts(self, rows: Rows, unit: Ints | None, column: Ints, weight: Ints | None) -> None:
         assert self._utility is not None  # there are amounts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.pooling import require_same
 from uqcli.engines.spark.session import session_of, spark_errors
+
+R = TypeVar("R")
 
 MAX_NUMBERS: Final = 1 << 26
 """Maximum number of values in collected distinct rows: half a gigabyte."""
@@ -118,6 +120,10 @@ class DistinctBatches:
         """Summary of the rows read."""
         assert self._summary is not None  # known after the iteration
         return self._summary
+
+    def mapped(self, work: Callable[[Rows], R]) -> Iterator[R]:
+        """Map a function over batches."""
+        return map(work, self)
 
     def __iter__(self) -> Iterator[Rows]:
         """Iterate over batches."""

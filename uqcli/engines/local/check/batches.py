@@ -167,6 +167,10 @@ class LocalBatches:
             yield replace(checked, first_row=first_row).with_positions()
             first_row = end
 
+    def mapped(self, work: Callable[[Rows], R]) -> Iterator[R]:
+        """Map a function over batches, in several threads; they have no positions."""
+        return (result for result, _ in self.each(lambda checked: work(checked.rows)))
+
     def each(self, work: Callable[[CheckedRows], R]) -> Iterator[tuple[R, int]]:
         """Map a function over batches, each with its end position over all inputs, in several threads.
 
