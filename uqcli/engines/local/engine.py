@@ -59,7 +59,9 @@ class LocalEngine:
 
     def stream(self, request: StreamRequest) -> StreamSummary:
         """Apply a rule to files (see uqcli.engines.local.write.streaming)."""
+        from uqcli.engines.local.write.plain_parquet import stream_parquet
         from uqcli.engines.local.write.streaming import stream_through
 
         with opened(request.data) as (sources, roles):
-            return stream_through(sources, replace(request, data=replace(request.data, roles=roles)))
+            resolved = replace(request, data=replace(request.data, roles=roles))
+            return stream_parquet(sources, resolved) or stream_through(sources, resolved)

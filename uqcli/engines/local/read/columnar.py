@@ -27,6 +27,8 @@ from uqcli.stores.content import LocalFile, Seekable
 from uqcli.stores.limits import GROUP_BYTES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -119,6 +121,19 @@ class ColumnarSource:
                 if row > start:
                     yield partial(self.batches, columns, start, max_rows, (first, groups))
                 first, groups = row, []
+
+    @property
+    def path(self) -> Path | None:
+        """Path of a local Parquet file all of whose columns are in the file; None for others."""
+        if (
+            self.origin.format is not FileFormat.PARQUET
+            or not isinstance(self._content, LocalFile)
+            or self._keys
+        ):
+            return None
+        schema = self._metadata.schema
+        kinds = {schema.column(index).physical_type for index in range(len(schema))}
+        return None if "INT96" in kinds else self._content.path  # polars reads such times otherwise
 
     @property
     def are_groups_small(self) -> bool:

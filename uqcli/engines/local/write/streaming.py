@@ -62,11 +62,11 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
             for block in ahead(source.blocks()):
                 with reading(source.origin):
                     rows = checker.check(_needed(source, block, row, request)).with_positions()
-                computed = _computed(rows, checker, request)
+                computed = computed_rows(rows, checker, request)
                 row += len(computed.rows)
                 with writing(source.origin, output_format):
                     _write(sink, source, block, computed, layout, overwrite=request.overwrite)
-                summary = _add(summary, computed)
+                summary = added_up(summary, summary_of(computed))
                 report_reading(sources, input_index, first_row + row)
             summary = replace(summary, unknown=summary.unknown + checker.unknown)
             rows_read(source.origin.name, row)
@@ -100,7 +100,14 @@ class _Computed:
     outside: int
 
 
-def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Computed:
+def computed_rows(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Computed:
+    """Compute the columns that the rule adds to checked rows.
+
+    Raises
+    ------
+    DataError
+        Rows are unusable, and none may be.
+    """
     if request.data.on_invalid is OnInvalid.ERROR:
         checker.finish()
     computed = request.added.compute(rows)
@@ -195,17 +202,26 @@ def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def _add(summary: StreamSummary, computed: _Computed) -> StreamSummary:
-    size, valid = len(computed.rows), computed.rows.valid
+def summary_of(computed: _Computed) -> StreamSummary:
+    """Count the rows of a block, whose checker knows the unknown categories."""
+    valid = computed.rows.valid
     invalid = 0 if valid is None else int(np.count_nonzero(~valid))
     return StreamSummary(
-        rows=summary.rows + size - computed.dropped,
-        selected=summary.selected + computed.selected,
-        dropped=summary.dropped + computed.dropped,
-        undecided=summary.undecided + invalid - computed.dropped,
-        texts=Counter(summary.texts) + _count_texts(computed.added),
-        outside=summary.outside + computed.outside,
-        unknown=summary.unknown,
+        rows=len(computed.rows) - computed.dropped,
+        selected=computed.selected,
+        dropped=computed.dropped,
+        undecided=invalid - computed.dropped,
+        texts=_count_texts(computed.added),
+        outside=computed.outside,
+    )
+
+
+def added_up(summary: StreamSummary, more: StreamSummary) -> StreamSummary:
+    """Add the counts of further rows."""
+    numbers = ("rows", "selected", "dropped", "undecided", "outside", "unknown")
+    return StreamSummary(
+        **{name: getattr(summary, name) + getattr(more, name) for name in numbers},
+        texts=Counter(summary.texts) + Counter(more.texts),
     )
 
 
