@@ -21,7 +21,7 @@ def loads_of(
 ) -> Iterator[Load]:
     """Yield functions that load the selected columns from row ``start`` on, in order.
 
-    Row groups of local Parquet are read, and blocks of CSV parsed, by whoever calls the function. Other
+    The thread that calls the function reads the row groups of local Parquet, or parses a block of CSV. Other
     inputs have one reader, in a thread of its own. Columns of CSV are numbers of given types if they can be.
     """
     if isinstance(source, CsvSource):
