@@ -15,7 +15,7 @@ from uqcli.cli.process.resources import limit_threads
 limit_threads(int(sys.argv[1]))
 import numba, polars, pyarrow
 from uqcli.engines.local.count import cached
-from uqcli.running.concurrency import parallel_map
+from uqcli.base.running.concurrency import parallel_map
 most = threading.Barrier(int(sys.argv[1]))
 own = set(parallel_map(lambda _: most.wait(60) and None or threading.get_ident(), range(int(sys.argv[1]))))
 print(json.dumps({

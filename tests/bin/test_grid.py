@@ -67,7 +67,9 @@ def test_decisions_on_the_calibration_set_match_the_fitted_counts(data, spec, pr
     calibration_set = as_rows(data)
     if algorithm is Algorithm.ST or (algorithm is Algorithm.EW_DPMT and spec.score_bins is None):
         spec = GridSpec(binning=spec.binning, uncertainty_bins=1, score_bins=None)
-    boundary = optimise(build_cells(calibration_set, spec), algorithm, precision_constraint(precision)).boundary
+    boundary = optimise(
+        build_cells(calibration_set, spec), algorithm, precision_constraint(precision)
+    ).boundary
     if boundary is None:
         return
     decided = decide(

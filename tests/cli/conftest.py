@@ -18,8 +18,8 @@ import pytest
 import typer.main
 
 from uqcli.base.running import memory
+from uqcli.base.running.cores import POOL_VARIABLES
 from uqcli.cli.app import run
-from uqcli.running.cores import POOL_VARIABLES
 
 typer.main.get_command = cache(typer.main.get_command)  # made once per command, not for every command line
 

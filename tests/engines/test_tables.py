@@ -282,7 +282,10 @@ def test_smoothed_boundaries_of_smoothed_counts_are_those_of_all_scores_pooled(
             ]
             optima.append(replace(rows, min_bins=2).optimum(Algorithm.SMOOTH))
             results.append(
-                [optimum.boundary and (optimum.boundary.thresholds, optimum.boundary.fit) for optimum in optima]
+                [
+                    optimum.boundary and (optimum.boundary.thresholds, optimum.boundary.fit)
+                    for optimum in optima
+                ]
             )
         assert results[0] == results[1]
 

@@ -59,5 +59,7 @@ def test_the_optimum_equals_the_dense_table(precision, score_bins):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=3, score_bins=score_bins)
     cells = build_cells(ROWS, spec)
     rows = [list(zip(row.count.tolist(), row.positives.tolist(), strict=True)) for row in cells.rows]
-    boundary = optimise(cells, Algorithm.VW_DPMT, parse_constraint(ConstraintKind.PRECISION, precision)).boundary
+    boundary = optimise(
+        cells, Algorithm.VW_DPMT, parse_constraint(ConstraintKind.PRECISION, precision)
+    ).boundary
     assert (boundary.fit.true_positives if boundary else 0) == dense_table(rows, Fraction(precision))

@@ -11,6 +11,7 @@ from uqcli.base.blockwise import each_part
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.records import dataclass
+from uqcli.base.running.cores import threads
 from uqcli.estimates.binning.registry import rule_of
 from uqcli.estimates.calibration_error import (
     Rejected,
@@ -24,7 +25,6 @@ from uqcli.estimates.calibration_error import (
     reject,
 )
 from uqcli.kernels.pava import isotonic_sums
-from uqcli.running.cores import threads
 from uqcli.tce.calibration_line import CalibrationLine, calibration_line
 from uqcli.tce.options import MeasureOptions
 

@@ -1,1 +1,1 @@
-"""``uqcli running``."""
+"""How a run goes: threads, memory, progress, cautions, and how signals end it."""

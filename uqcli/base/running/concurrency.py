@@ -10,7 +10,7 @@ from queue import Full, Queue
 from threading import Event, Thread
 from typing import Final, TypeVar
 
-from uqcli.running.cores import threads
+from uqcli.base.running.cores import threads
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -10,7 +10,7 @@ from typing import Final
 
 from uqcli.base.defaults import KEPT_BYTES
 from uqcli.base.errors import UsageError
-from uqcli.running.control_groups import group_folders, numbers_in
+from uqcli.base.running.control_groups import group_folders, numbers_in
 
 _MEMINFO: Final = Path("/proc/meminfo")
 _STATM: Final = Path("/proc/self/statm")

@@ -13,6 +13,7 @@ import numpy as np
 
 from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.records import dataclass
+from uqcli.base.running.cores import threads
 from uqcli.base.running.memory import kept_bytes, note_read_again
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
@@ -23,7 +24,6 @@ from uqcli.engines.local.count.part import Part, joined, part_of
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
-from uqcli.running.cores import threads
 
 R = TypeVar("R")
 

@@ -14,12 +14,12 @@ from uqcli.base.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
 from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.running.cores import threads
 from uqcli.engines.local.count.keys import Keys, between, ranges_from, values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
 from uqcli.kernels.pooling import merge, pool, select_between
-from uqcli.running.cores import threads
 
 MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 1 << 19, 1 << 12
 """Rows for which a thread sorts a range of keys, and the keys that cut the ranges."""

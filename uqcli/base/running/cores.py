@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from uqcli.running.control_groups import group_folders, numbers_in
+from uqcli.base.running.control_groups import group_folders, numbers_in
 
 POOL_VARIABLES: Final = (
     "POLARS_MAX_THREADS",
